@@ -1,0 +1,16 @@
+/** One figure. Every benchmark gives rows of this shape. */
+export interface Row {
+  readonly bench: string;
+  readonly case: string;
+  readonly system: string;
+  readonly metric: string;
+  readonly value: number;
+  readonly unit: string;
+}
+
+export interface BenchOptions {
+  /** Directory of tool-search sets. */
+  readonly data?: string | undefined;
+}
+
+export type Benchmark = (options: BenchOptions) => Promise<Row[]>;

@@ -1,0 +1,41 @@
+// What a client pays on every request: for all tools with their schemas, and for the menu instead.
+import { join } from "node:path";
+import { createGateway } from "keyhole";
+import { loadTokenCounter } from "../src/render/tokens.ts";
+import type { Benchmark, Row } from "./benchmark.ts";
+import { listSets, readJsonLines, type SetTool, toDomains } from "./tool-sets.ts";
+
+const WANTED = ["livemcpbench", "mcp-registries", "mcpzero"];
+
+export const benchmark: Benchmark = async ({ data }) => {
+  const sets = listSets(data).filter((name) => WANTED.includes(name));
+  const countTokens = await loadTokenCounter();
+  const rows: Row[] = [];
+  for (const set of sets) {
+    const tools = readJsonLines<SetTool>(join(data!, set, "tools.jsonl"));
+    const listed = tools.map(({ name, description, input_schema }) => ({
+      name,
+      description,
+      inputSchema: input_schema ?? { type: "object", properties: {} },
+    }));
+    const gateway = createGateway({ domains: toDomains(tools).domains });
+    const all = countTokens(JSON.stringify(listed));
+    const menu = countTokens(JSON.stringify(await gateway.menu()));
+    await gateway.close();
+    const row = (metric: string, value: number, unit: string): Row => ({
+      bench: "tokens",
+      case: set,
+      system: "keyhole",
+      metric,
+      value,
+      unit,
+    });
+    rows.push(
+      row("tools", tools.length, "count"),
+      row("list_all_tokens", all, "tokens"),
+      row("menu_tokens", menu, "tokens"),
+      row("saved_share", 1 - menu / all, "share"),
+    );
+  }
+  return rows;
+};

@@ -1,0 +1,78 @@
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { type DomainDefinition, defineTool, type JsonSchema } from "keyhole";
+
+export interface SetTool {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly server?: string;
+  readonly server_description?: string;
+  readonly input_schema?: JsonSchema;
+}
+
+/** Names of the sets in a directory: the folders that have a `tools.jsonl`. */
+export function listSets(data: string | undefined): string[] {
+  if (!data || !existsSync(data) || !statSync(data).isDirectory()) {
+    console.error(
+      "Give --data DIR: a directory of tool-search sets, each a folder with tools.jsonl and queries.jsonl.",
+    );
+    process.exit(2);
+  }
+  return readdirSync(data)
+    .filter((name) => existsSync(join(data, name, "tools.jsonl")))
+    .sort();
+}
+
+export function readJsonLines<T>(path: string): T[] {
+  const lines = readFileSync(path, "utf8").split("\n");
+  return lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as T);
+}
+
+/** A set's tools as domains: one for each server. `routes` finds a tool's id by its route. */
+export function toDomains(tools: readonly SetTool[]): {
+  domains: DomainDefinition[];
+  routes: Map<string, string>;
+} {
+  const names = new Map<string, string>();
+  const routes = new Map<string, string>();
+  const domains = [...Map.groupBy(tools, (tool) => tool.server ?? "tools")].map(([server, group]) => {
+    const domain = unique(slug(server, "server"), new Set(names.values()));
+    names.set(server, domain);
+    const taken = new Set<string>();
+    return {
+      name: domain,
+      description: group[0]?.server_description || server,
+      tools: group.map((tool) => {
+        const path = unique(slug(tool.name, "tool"), taken);
+        taken.add(path);
+        const route = `${domain}://tools/${path}`;
+        routes.set(route, tool.id);
+        return defineTool({
+          route,
+          name: tool.name,
+          description: tool.description || tool.name,
+          inputSchema: tool.input_schema ?? { type: "object", properties: {} },
+          execute: () => "",
+        });
+      }),
+    };
+  });
+  return { domains, routes };
+}
+
+function slug(text: string, fallback: string): string {
+  const plain = text.replaceAll(/[^\p{L}\p{N}_-]+/gu, "_").replaceAll(/^_+|_+$/g, "");
+  return /^[a-z]/i.test(plain) && fallback === "server"
+    ? plain.replaceAll(/[^a-z0-9_-]/gi, "_")
+    : plain && fallback === "tool"
+      ? plain
+      : `${fallback}_${plain.replaceAll(/[^a-z0-9_-]/gi, "_")}`;
+}
+
+function unique(name: string, taken: ReadonlySet<string>): string {
+  for (let suffix = 1; ; suffix++) {
+    const candidate = suffix === 1 ? name : `${name}_${suffix}`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}

@@ -1,0 +1,116 @@
+// "Investigate fraud for user X": from one question to the conclusion, meeting each tool only when it helps.
+import assert from "node:assert/strict";
+import { createGateway, type Principal } from "keyhole";
+import { heading, quote } from "../print.ts";
+import { domains } from "./domains.ts";
+
+const ana: Principal = { id: "ana", scopes: ["analytics", "support"], allowWrite: true };
+const contractor: Principal = { id: "carl", scopes: [], allowWrite: false };
+const SUSPECT = "u-1042";
+const HARMLESS = "u-2001";
+const VIP = "u-3007";
+
+const gateway = createGateway({ domains, principal: ana });
+
+heading("1. ask shows the ways in, and nothing that is hidden");
+const found = await gateway.ask({ query: `Investigate fraud for user ${SUSPECT}` });
+quote(found.text);
+const routes = found.hits.map((hit) => hit.route);
+assert.ok(routes.includes("warehouse://tools/analyst"));
+assert.ok(routes.includes("logs://tools/investigator"));
+await nothingHiddenInAsk();
+
+heading("2. The entry point teaches, and unveils the tools of its domain");
+const analyst = await read("warehouse://tools/analyst", { query: `fraud, user ${SUSPECT}` });
+assert.deepEqual(unveiled(analyst), [
+  "warehouse://tools/hidden/user-investigation",
+  "warehouse://tools/hidden/fincrime-review",
+  "warehouse://tools/hidden/revenue-breakdown",
+  "warehouse://tools/hidden/get-columns",
+  "warehouse://tools/hidden/query",
+]);
+
+heading("3. What is found decides what comes next, across domains");
+const investigation = "warehouse://tools/hidden/user-investigation";
+const suspect = await read(investigation, { user_id: SUSPECT });
+assert.partialDeepStrictEqual(suspect.content, { risk: 85, lifetime_spend: 8_500 });
+assert.deepEqual(unveiled(suspect), [
+  "logs://tools/hidden/user-activity",
+  "warehouse://tools/hidden/fincrime-review",
+  "blockchain://tools/hidden/address-trace",
+]);
+const harmless = await read(investigation, { user_id: HARMLESS });
+assert.partialDeepStrictEqual(harmless.content, { risk: 0, lifetime_spend: 320 });
+assert.deepEqual(unveiled(harmless), ["logs://tools/hidden/user-activity"]);
+
+heading("4. Following the guidance needs no thought: its params are filled in, and one get takes all steps");
+const steps = suspect.guidance.map(({ route, params = {} }) => ({ route, params }));
+const followed = await gateway.get({ routes: steps });
+quote(followed.text);
+assert.deepEqual(followed.summary, { total: 3, success: 3, failed: 0 });
+const [activity, review, trace] = followed.results.map((result) => result.success && result.data.content);
+assert.partialDeepStrictEqual(activity, [
+  { country: "NL" },
+  { event: "wallet.connected" },
+  { country: "PA" },
+]);
+assert.partialDeepStrictEqual(review, { limit: 1_000, just_under_limit: 15, pattern: "structuring" });
+assert.partialDeepStrictEqual(trace, [{ amount: 14_000 }, { to: "0xmixer" }]);
+
+heading("5. A tool that writes is unveiled by reading, but runs by exec only");
+const vip = await read(investigation, { user_id: VIP });
+assert.deepEqual(unveiled(vip), ["logs://tools/hidden/user-activity", "support://tools/hidden/vip-ticket"]);
+const { route, params = {} } = vip.guidance.at(-1)!;
+const refused = await gateway.get({ routes: [{ route, params }] });
+assert.partialDeepStrictEqual(refused.results, [{ success: false, error: { code: "ACCESS_DENIED" } }]);
+const ticket = await gateway.exec({ route, args: params });
+quote(ticket.text);
+assert.partialDeepStrictEqual(ticket, { ok: true, result: { ticket: `vip-${VIP}` } });
+
+heading("6. Without the scope, the same answer leads nowhere it should not");
+const limited = await read(investigation, { user_id: VIP }, contractor);
+assert.deepEqual(unveiled(limited), ["logs://tools/hidden/user-activity"]);
+const guide = await read("warehouse://tools/analyst", { query: "revenue" }, contractor);
+assert.ok(!unveiled(guide).includes("warehouse://tools/hidden/query"), "query needs the analytics scope");
+const guessed = await gateway.get({ routes: [{ route, params }] }, { principal: contractor });
+assert.partialDeepStrictEqual(guessed.results, [{ success: false, error: { code: "NOT_FOUND" } }]);
+const policy = { query: "VIP policy of support" };
+assert.match((await gateway.ask(policy)).text, /support:\/\/resources\/vip-policy/);
+assert.doesNotMatch((await gateway.ask(policy, { principal: contractor })).text, /support:\/\//);
+
+heading("7. After all that, ask still shows the ways in only");
+await nothingHiddenInAsk();
+await gateway.close();
+
+heading("Conclusion");
+console.log(
+  `15 transactions just under €1,000 and a risk of 85 point to structuring by ${SUSPECT}. Have it reviewed.`,
+);
+
+/** Gets one route and prints the answer as the model reads it. */
+async function read(address: string, given: Record<string, unknown>, principal = ana) {
+  const answer = await gateway.get({ routes: [{ route: address, params: given }] }, { principal });
+  const [result] = answer.results;
+  assert.ok(result?.success, answer.text);
+  quote(answer.text);
+  return result.data;
+}
+
+function unveiled(data: { readonly guidance: readonly { readonly route: string }[] }): string[] {
+  return data.guidance.map((step) => step.route);
+}
+
+async function nothingHiddenInAsk(): Promise<void> {
+  const queries = [
+    "investigate fraud",
+    "run a SQL query",
+    "user investigation",
+    "address trace",
+    "vip ticket",
+  ];
+  for (const query of queries) {
+    const answer = await gateway.ask({ query, maxTokens: 5_000 });
+    assert.doesNotMatch(JSON.stringify(answer), /[/.]hidden[/.]/, `"${query}" must not show hidden routes`);
+  }
+  console.log(`Checked ${queries.length} questions: no hidden route in any answer.`);
+}

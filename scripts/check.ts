@@ -1,0 +1,31 @@
+// The whole gate, in the order of what fails fastest. `npm run check` is what has to be green.
+import { spawnSync } from "node:child_process";
+
+const STEPS: readonly (readonly [name: string, command: string])[] = [
+  ["format and lint", "biome check --error-on-warnings ."],
+  ["types", "tsc --noEmit"],
+  ["generated docs", "node scripts/docs.ts --check"],
+  ["unused code", "knip"],
+  ["tests", "vitest run"],
+  ["build", "node scripts/build.ts"],
+  ["package", "publint --strict dist"],
+  ["package types", "attw --pack dist --profile esm-only"],
+  ["examples", "node scripts/examples.ts"],
+  ["examples on the built package", "node scripts/examples.ts --built"],
+];
+
+const only = process.argv[2];
+for (const [name, command] of STEPS) {
+  if (only && !name.includes(only)) continue;
+  const started = performance.now();
+  const { status, stdout, stderr } = spawnSync(command, {
+    shell: true,
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+  });
+  const seconds = ((performance.now() - started) / 1000).toFixed(1);
+  console.log(`${status === 0 ? "ok    " : "FAILED"}  ${name} (${seconds} s)`);
+  if (status === 0) continue;
+  console.error(`${stdout}${stderr}\n${command} failed`);
+  process.exit(1);
+}

@@ -1,0 +1,30 @@
+// Writes the reference pages that are made from code; with --check, fails if they are not up to date.
+import { readFileSync, writeFileSync } from "node:fs";
+import { PROBLEMS } from "../src/schema/problems.ts";
+
+const pages: Record<string, string> = { "docs/problems.md": problemsPage() };
+const check = process.argv.includes("--check");
+const stale = Object.entries(pages).filter(([path, text]) => read(path) !== text);
+if (!check) for (const [path, text] of stale) writeFileSync(path, text);
+if (check && stale.length > 0) {
+  console.error(`Not up to date: ${stale.map(([path]) => path).join(", ")}. Run npm run docs.`);
+  process.exit(1);
+}
+
+function problemsPage(): string {
+  const rows = Object.entries(PROBLEMS).map(
+    ([code, { sentence, next, when }]) =>
+      `## ${code}\n\n${when}\n\n> ${sentence.replaceAll("\n", "\n> ")}\n\nNext: ${next}\n`,
+  );
+  const intro =
+    "Every problem has a code, one sentence and the next step. Match it by its code. `{words}` are filled in.\nMade from `src/schema/problems.ts` by `npm run docs`.\n";
+  return ["# Problems\n", intro, ...rows].join("\n");
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return undefined;
+  }
+}

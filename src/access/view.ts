@@ -1,0 +1,80 @@
+import { LRUCache } from "lru-cache";
+import type { Domain, Entry } from "../schema/entry.ts";
+import type { Principal } from "../schema/principal.ts";
+import { splitWords } from "../util/split-words.ts";
+import { maySee } from "./may-see.ts";
+
+/** The part of a catalog that one principal may see. Operations get a View and nothing else. */
+export interface View {
+  readonly principal: Principal;
+  readonly version: string;
+  /** Domains that the principal may see something of. */
+  readonly domains: ReadonlyMap<string, Domain>;
+  /** Everything that may be run, hidden entries too. */
+  readonly entries: readonly Entry[];
+  /** What may be shown without having been unveiled. */
+  readonly shown: readonly Entry[];
+  /** By route or op. */
+  find(address: string): Entry | undefined;
+  /** Shown entries that answer to this name, op, route or alias, however it is cased or separated. */
+  named(name: string): readonly Entry[];
+}
+
+interface Snapshot {
+  readonly version: string;
+  readonly domains: ReadonlyMap<string, Domain>;
+  readonly entries: readonly Entry[];
+  find(address: string): Entry | undefined;
+}
+
+type Sight = Omit<View, "principal">;
+
+/** Gives views of one catalog; principals with the same scopes share the work. */
+export function createViews(catalog: Snapshot): (principal: Principal) => View {
+  const sights = new LRUCache<string, Sight>({ max: 64 });
+  return (principal) => {
+    const key = JSON.stringify([...new Set(principal.scopes)].sort());
+    const known = sights.get(key) ?? createSight(catalog, principal);
+    sights.set(key, known);
+    return { ...known, principal };
+  };
+}
+
+function createSight(catalog: Snapshot, principal: Principal): Sight {
+  const entries = catalog.entries.filter((entry) => maySee(principal, entry));
+  const shown = entries.filter((entry) => entry.visibility !== "hidden");
+  const seenDomains = new Set(shown.map((entry) => entry.domain));
+  let names: Map<string, Entry[]> | undefined;
+  return {
+    version: catalog.version,
+    domains: new Map([...catalog.domains].filter(([name]) => seenDomains.has(name))),
+    entries,
+    shown,
+    find: (address) => {
+      const entry = catalog.find(address);
+      return entry && maySee(principal, entry) ? entry : undefined;
+    },
+    named: (name) => {
+      names ??= indexNames(shown);
+      return names.get(nameKey(name)) ?? [];
+    },
+  };
+}
+
+function indexNames(entries: readonly Entry[]): Map<string, Entry[]> {
+  const names = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const keys = new Set([entry.name, entry.op, entry.route, ...entry.aliases].map(nameKey));
+    for (const key of keys) {
+      const sharing = names.get(key);
+      if (sharing) sharing.push(entry);
+      else names.set(key, [entry]);
+    }
+  }
+  names.delete("");
+  return names;
+}
+
+function nameKey(name: string): string {
+  return splitWords(name).join(" ");
+}

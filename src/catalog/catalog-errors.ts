@@ -1,0 +1,65 @@
+import type { Domain, Entry } from "../schema/entry.ts";
+import type { NameLookup } from "./name-lookup.ts";
+
+/** Everything that is wrong between definitions, one sentence each, saying where to look. */
+export function catalogErrors(
+  domains: readonly Domain[],
+  entries: readonly Entry[],
+  lookup: NameLookup,
+): string[] {
+  return [
+    ...doubledNames(domains).map((name) => `domain ${name}: defined more than once`),
+    ...routeCollisions(entries),
+    ...opCollisions(entries),
+    ...entries.flatMap((entry) => entryErrors(entry, lookup)),
+    ...domains.flatMap((domain) => orphanRules(domain, entries)),
+  ];
+}
+
+function routeCollisions(entries: readonly Entry[]): string[] {
+  const collisions = [...Map.groupBy(entries, (entry) => entry.route)].filter(
+    ([, sharing]) => sharing.length > 1,
+  );
+  return collisions.map(([route, sharing]) => {
+    const names = sharing.map((entry) => entry.name).join(" and ");
+    return `${route}: ${names} have this route; give all but one another op or route`;
+  });
+}
+
+function opCollisions(entries: readonly Entry[]): string[] {
+  const routesByOp = Map.groupBy(entries, (entry) => entry.op);
+  return [...routesByOp].flatMap(([op, sharing]) => {
+    const routes = new Set(sharing.map((entry) => entry.route));
+    if (routes.size < 2) return [];
+    return [`${[...routes].join(" and ")}: both have the op ${op}; give one of them another op or route`];
+  });
+}
+
+function entryErrors(entry: Entry, lookup: NameLookup): string[] {
+  const errors: string[] = [];
+  for (const name of entry.related) {
+    if (!lookup.route(name, entry.domain))
+      errors.push(`${entry.route}: relatedTools names ${name}, which is not defined`);
+  }
+  for (const step of entry.guidance) {
+    if (!lookup.route(step.route, entry.domain)) {
+      errors.push(`${entry.route}: its guidance leads to ${step.route}, which is not defined`);
+    }
+  }
+  return errors;
+}
+
+function orphanRules(domain: Domain, entries: readonly Entry[]): string[] {
+  const categories = new Set(
+    entries.filter((entry) => entry.domain === domain.name).map((entry) => entry.category),
+  );
+  return domain.rules
+    .filter((rule) => rule.category !== undefined && !categories.has(rule.category))
+    .map((rule) => `domain ${domain.name}: rules for category ${rule.category}, which no entry has`);
+}
+
+function doubledNames(domains: readonly Domain[]): string[] {
+  return [...Map.groupBy(domains, ({ name }) => name)]
+    .filter(([, sharing]) => sharing.length > 1)
+    .map(([name]) => name);
+}

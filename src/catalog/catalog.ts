@@ -1,0 +1,68 @@
+import type { Domain, Entry, EntryDraft } from "../schema/entry.ts";
+import { problem } from "../schema/problem.ts";
+import { contentHash } from "../util/content-hash.ts";
+import { catalogErrors } from "./catalog-errors.ts";
+import { completeEntry } from "./complete-entry.ts";
+import { ingestEntry } from "./ingest-entry.ts";
+import { createNameLookup } from "./name-lookup.ts";
+
+/** An immutable snapshot of everything there is to discover. A change builds the next one. */
+export interface Catalog {
+  /** Content hash: the same definitions in another order have the same version. */
+  readonly version: string;
+  readonly domains: ReadonlyMap<string, Domain>;
+  /** In the order of their routes. */
+  readonly entries: readonly Entry[];
+  /** By route or op. */
+  find(address: string): Entry | undefined;
+}
+
+/** What sources give a catalog; `errors` are those they have found themselves, with where to look. */
+export interface CatalogParts {
+  readonly domains: readonly Domain[];
+  readonly drafts: readonly EntryDraft[];
+  readonly errors?: readonly string[];
+}
+
+/** Builds a snapshot, or reports everything that is wrong with the definitions at once. */
+export function buildCatalog(parts: CatalogParts): Catalog {
+  const domains = new Map(parts.domains.map((domain) => [domain.name, Object.freeze(domain)]));
+  const completed = parts.drafts.map((draft) => completeEntry(draft, domains.get(draft.domain)));
+  const entries = completed
+    .filter((entry) => typeof entry !== "string")
+    .map(ingestEntry)
+    .sort(byRoute);
+  const lookup = createNameLookup(entries);
+  const errors = [
+    ...(parts.errors ?? []),
+    ...completed.filter((entry) => typeof entry === "string"),
+    ...catalogErrors(parts.domains, entries, lookup),
+  ];
+  if (errors.length > 0) {
+    const list = errors.map((error) => `- ${error}`).join("\n");
+    throw problem("CATALOG_INVALID", { count: errors.length, list }, { errors });
+  }
+
+  const linked = entries.map((entry) =>
+    Object.freeze({ ...entry, related: lookup.routes(entry.related, entry.domain) }),
+  );
+  const byAddress = new Map<string, Entry>();
+  for (const entry of linked) byAddress.set(entry.route, entry).set(entry.op, entry);
+
+  return Object.freeze({
+    version: versionOf(parts.domains, linked),
+    domains,
+    entries: Object.freeze(linked),
+    find: (address: string) => byAddress.get(address),
+  });
+}
+
+function byRoute(left: Entry, right: Entry): number {
+  return left.route < right.route ? -1 : left.route > right.route ? 1 : 0;
+}
+
+/** Functions have no content to hash; canonical JSON leaves them out. */
+function versionOf(domains: readonly Domain[], entries: readonly Entry[]): string {
+  const sortedDomains = [...domains].sort((left, right) => (left.name < right.name ? -1 : 1));
+  return contentHash([sortedDomains, entries].map((part) => JSON.parse(JSON.stringify(part)))).slice(0, 16);
+}

@@ -1,0 +1,125 @@
+import type { ErrorObject } from "ajv";
+import { describeChoices, describeTypes, describeValue, showValue } from "../util/describe-value.ts";
+import { formatHint } from "../util/format-hint.ts";
+import { findRepeated } from "./unique-items.ts";
+
+const MAX_REASONS = 3;
+
+/** What is wrong with one value and what is expected, as a sentence that follows the field's name. */
+export function keywordMessage(error: ErrorObject): string {
+  const { keyword, params, data, schema } = error;
+  const got = `, got ${describeValue(data)}`;
+  switch (keyword) {
+    case "type":
+      return `must be ${describeTypes([params.type].flat().map(String))}${got}`;
+    case "enum":
+    case "const":
+      return `must be ${describeChoices(choicesOf(error))}${got}`;
+    case "minimum":
+    case "maximum":
+    case "exclusiveMinimum":
+    case "exclusiveMaximum":
+      return `must be ${LIMITS[keyword]} ${params.limit}${got}`;
+    case "multipleOf":
+      return `must be a multiple of ${params.multipleOf}${got}`;
+    case "minLength":
+    case "minItems":
+    case "minProperties":
+      return `must have at least ${params.limit} ${UNITS[keyword]}${got}`;
+    case "maxLength":
+    case "maxItems":
+    case "maxProperties":
+      return `must have at most ${params.limit} ${UNITS[keyword]}${got}`;
+    case "pattern":
+      return `must match the pattern ${showValue(params.pattern)}${got}`;
+    case "format":
+      return `must be ${formatHint(String(params.format))}${got}`;
+    case "uniqueItems":
+      return repeatedMessage(data);
+    case "contains":
+      return `must have at least ${params.minContains ?? 1} items of the kind it has to contain`;
+    case "propertyNames":
+      return `must not have the name ${showValue(params.propertyName)}`;
+    case "not":
+      return `must not be of the excluded form${got}`;
+    case "false schema":
+      return "must not be given";
+    case "unevaluatedItems":
+    case "items":
+      return `must have at most ${params.len ?? params.limit} items${got}`;
+    default:
+      return `${error.message ?? `breaks the rule ${keyword}: ${showValue(schema)}`}${got}`;
+  }
+}
+
+/** Why none of the alternatives fits: their types or values together, or the reasons of the first few. */
+export function unionMessage(error: ErrorObject, branches: readonly ErrorObject[]): string {
+  if (error.params.passingSchemas) return "must fit exactly one of the allowed forms, and fits several";
+  const got = `, got ${describeValue(error.data)}`;
+  const here = branches.filter(({ instancePath }) => instancePath === error.instancePath);
+  const types = here.filter(({ keyword }) => keyword === "type");
+  const choices = here.filter(isChoice);
+  if (branches.length === types.length + choices.length && branches.length > 0) {
+    const parts = [];
+    if (choices.length > 0) parts.push(describeChoices(choices.flatMap(choicesOf)));
+    if (types.length > 0)
+      parts.push(describeTypes(types.flatMap(({ params }) => [params.type].flat().map(String))));
+    return `must be ${parts.join(" or ")}${got}`;
+  }
+  const reasons = new Set(
+    mergeChoices(branches.filter((branch) => !types.includes(branch))).map((branch) => reason(branch, error)),
+  );
+  const shown = [...reasons].slice(0, MAX_REASONS).join("; or ");
+  const more = reasons.size > MAX_REASONS ? `; and ${reasons.size - MAX_REASONS} more` : "";
+  return `must fit one of the allowed forms${shown && `: ${shown}${more}`}`;
+}
+
+const LIMITS = {
+  minimum: "at least",
+  maximum: "at most",
+  exclusiveMinimum: "more than",
+  exclusiveMaximum: "less than",
+} as const;
+
+const UNITS = {
+  minLength: "characters",
+  maxLength: "characters",
+  minItems: "items",
+  maxItems: "items",
+  minProperties: "names",
+  maxProperties: "names",
+} as const;
+
+/** Alternatives that want different values in one place become one that wants any of them. */
+function mergeChoices(branches: readonly ErrorObject[]): ErrorObject[] {
+  const byPlace = Map.groupBy(branches, (branch) => (isChoice(branch) ? branch.instancePath : branch));
+  return [...byPlace.values()].map((group) => {
+    const [first] = group as [ErrorObject];
+    if (group.length === 1) return first;
+    return { ...first, keyword: "enum", params: { allowedValues: group.flatMap(choicesOf) } };
+  });
+}
+
+function isChoice({ keyword }: ErrorObject): boolean {
+  return keyword === "enum" || keyword === "const";
+}
+
+function choicesOf({ keyword, params }: ErrorObject): readonly unknown[] {
+  return keyword === "const" ? [params.allowedValue] : [params.allowedValues].flat();
+}
+
+function repeatedMessage(data: unknown): string {
+  const positions = Array.isArray(data) ? findRepeated(data) : undefined;
+  return `must not repeat items${positions ? `: ${positions[0]} and ${positions[1]} are the same` : ""}`;
+}
+
+function reason(branch: ErrorObject, choice: ErrorObject): string {
+  const below = branch.instancePath.slice(choice.instancePath.length + 1).replaceAll("/", ".");
+  const { keyword, params } = branch;
+  if (keyword === "required")
+    return `${showValue([below, params.missingProperty].filter(Boolean).join("."))} is required`;
+  if (keyword === "additionalProperties") return `${showValue(params.additionalProperty)} is not known`;
+  const message =
+    keyword === "anyOf" || keyword === "oneOf" ? "must fit one of its forms" : keywordMessage(branch);
+  return `${below === "" ? "it" : showValue(below)} ${message}`;
+}

@@ -1,0 +1,41 @@
+/** Bounds what one check of params may cost, whatever the schema and the params make of each other. */
+export interface Meter {
+  /** Leaves the check by throwing the meter once the allowance is used up. */
+  spend(work: number): void;
+  /** False where a pattern would cost more than is left; it is then not checked. */
+  allowsPattern(work: number): boolean;
+  readonly patternsSkipped: boolean;
+  reset(): void;
+}
+
+const MAX_WORK = 2_000_000;
+const MAX_PATTERN_WORK = 10_000_000;
+
+export function createMeter(): Meter {
+  let workLeft = MAX_WORK;
+  let patternWorkLeft = MAX_PATTERN_WORK;
+  let patternsSkipped = false;
+  const meter: Meter = {
+    spend(work) {
+      workLeft -= work;
+      if (workLeft < 0) throw meter;
+    },
+    allowsPattern(work) {
+      if (work > patternWorkLeft) {
+        patternsSkipped = true;
+        return false;
+      }
+      patternWorkLeft -= work;
+      return true;
+    },
+    get patternsSkipped() {
+      return patternsSkipped;
+    },
+    reset() {
+      workLeft = MAX_WORK;
+      patternWorkLeft = MAX_PATTERN_WORK;
+      patternsSkipped = false;
+    },
+  };
+  return meter;
+}

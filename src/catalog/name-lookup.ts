@@ -1,0 +1,33 @@
+import type { Entry } from "../schema/entry.ts";
+
+export interface NameLookup {
+  /** The route that a name, op, alias or route means to someone in that domain. */
+  route(name: string, domain: string): string | undefined;
+  /** Likewise for many; those that mean nothing are left out. */
+  routes(names: readonly string[], domain: string): readonly string[];
+}
+
+/** Resolves the names that definitions use for each other. A name of the own domain wins. */
+export function createNameLookup(entries: readonly Entry[]): NameLookup {
+  const byAddress = new Map<string, string>();
+  const byName = new Map<string, string>();
+  for (const entry of entries) {
+    byAddress.set(entry.route, entry.route).set(entry.op, entry.route);
+    for (const name of [entry.name, ...entry.aliases]) {
+      for (const key of [nameKey(entry.domain, name), nameKey("", name)]) {
+        if (!byName.has(key)) byName.set(key, entry.route);
+      }
+    }
+  }
+  const route = (name: string, domain: string) =>
+    byAddress.get(name) ?? byName.get(nameKey(domain, name)) ?? byName.get(nameKey("", name));
+  return {
+    route,
+    routes: (names, domain) =>
+      names.map((name) => route(name, domain)).filter((found) => found !== undefined),
+  };
+}
+
+function nameKey(domain: string, name: string): string {
+  return `${domain}\n${name}`;
+}

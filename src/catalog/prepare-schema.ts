@@ -1,0 +1,139 @@
+import type { RegexEngine } from "./regex-engine.ts";
+import type { SchemaNode, SchemaObject } from "./schema-graph.ts";
+
+/** The keyword that meters the pieces of a prepared schema. */
+export const WEIGHT = "keyholeWeight";
+
+export interface PatternWarning {
+  readonly field: string;
+  readonly text: string;
+}
+
+export interface PrepareOptions {
+  readonly engine: RegexEngine;
+  readonly hasFormat: (name: string) => boolean;
+}
+
+/** What entering a piece costs, beside what it checks. */
+const CALL_WEIGHT = 4;
+const ANCHOR = /^#([A-Za-z_][-A-Za-z0-9._]*)$/;
+/** Ids would clash between schemas, annotations may have any shape, and `$async` would change the validator. */
+const DROPPED = [
+  "$schema",
+  "$id",
+  "id",
+  "$async",
+  "$comment",
+  "$vocabulary",
+  "title",
+  "description",
+  "example",
+  "examples",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+];
+
+/** Rewrites a private copy of a schema, in place, to what the validator takes: draft 2020-12, metered. */
+export function prepareSchema(nodes: readonly SchemaNode[], options: PrepareOptions): PatternWarning[] {
+  const weights = weigh(nodes);
+  const warnings: PatternWarning[] = [];
+  let evaluatesAll = true;
+  for (const [index, { schema, field, guarded }] of nodes.entries()) {
+    dropKeywords(schema, options);
+    modernize(schema);
+    respellPrototype(schema);
+    dropUnsafeDefaults(schema);
+    warnings.push(...dropPattern(schema, field, options.engine));
+    const dropped = dropPatternProperties(schema, field, options.engine);
+    if (dropped.length > 0) evaluatesAll = false;
+    warnings.push(...dropped);
+    if (guarded && Object.keys(schema).length > 0) schema[WEIGHT] = weights[index]! + CALL_WEIGHT;
+  }
+  // Names that only a dropped pattern knew would count as not evaluated.
+  if (!evaluatesAll) for (const { schema } of nodes) delete schema.unevaluatedProperties;
+  return warnings;
+}
+
+/** What one application of each node costs, up to the nodes that are metered themselves. */
+function weigh(nodes: readonly SchemaNode[]): number[] {
+  const weights = nodes.map(({ schema }) => 1 + lengthOf(schema.required) + lengthOf(schema.enum) / 8);
+  for (let index = nodes.length - 1; index > 0; index -= 1) {
+    const { parent, guarded } = nodes[index]!;
+    if (parent !== -1 && !guarded) weights[parent]! += weights[index]!;
+  }
+  return weights;
+}
+
+function lengthOf(value: unknown): number {
+  return Array.isArray(value) ? value.length : 0;
+}
+
+function dropKeywords(schema: SchemaObject, { hasFormat }: PrepareOptions): void {
+  const anchor = typeof schema.$id === "string" ? ANCHOR.exec(schema.$id)?.[1] : undefined;
+  for (const keyword of DROPPED) delete schema[keyword];
+  if (anchor !== undefined) schema.$anchor ??= anchor;
+  if (typeof schema.format === "string" && !hasFormat(schema.format)) delete schema.format;
+}
+
+/** Tuples and exclusive limits of older drafts, and OpenAPI's `nullable`. */
+function modernize(schema: SchemaObject): void {
+  if (Array.isArray(schema.items)) {
+    if (schema.items.length > 0) schema.prefixItems = schema.items;
+    delete schema.items;
+    if (schema.additionalItems !== undefined) schema.items = schema.additionalItems;
+  }
+  delete schema.additionalItems;
+  for (const [flag, limit] of [
+    ["exclusiveMinimum", "minimum"],
+    ["exclusiveMaximum", "maximum"],
+  ] as const) {
+    if (typeof schema[flag] !== "boolean") continue;
+    const exclusive = schema[flag] && typeof schema[limit] === "number";
+    if (exclusive) schema[flag] = schema[limit];
+    else delete schema[flag];
+    if (exclusive) delete schema[limit];
+  }
+  if (schema.nullable !== undefined && schema.type === undefined) delete schema.nullable;
+}
+
+/** The validator passes over a property named `__proto__`, unless a pattern names it. */
+function respellPrototype(schema: SchemaObject): void {
+  const { properties } = schema;
+  if (typeof properties !== "object" || properties === null || !Object.hasOwn(properties, "__proto__"))
+    return;
+  const own = Object.getOwnPropertyDescriptor(properties, "__proto__")?.value;
+  Reflect.deleteProperty(properties, "__proto__");
+  schema.patternProperties = { ...(schema.patternProperties as object | undefined), "^__proto__$": own };
+}
+
+/** The validator takes what every object inherits for a value already there, and then checks that. */
+function dropUnsafeDefaults(schema: SchemaObject): void {
+  for (const [name, property] of entriesOf(schema.properties)) {
+    if (name in Object.prototype && typeof property === "object" && property !== null) {
+      Reflect.deleteProperty(property, "default");
+    }
+  }
+}
+
+function dropPattern(schema: SchemaObject, field: string, engine: RegexEngine): PatternWarning[] {
+  const { pattern } = schema;
+  if (typeof pattern !== "string" || engine.supports(pattern)) return [];
+  delete schema.pattern;
+  return [
+    { field, text: `The pattern of ${field || "the value"} is not checked: it uses unsupported syntax.` },
+  ];
+}
+
+function dropPatternProperties(schema: SchemaObject, field: string, engine: RegexEngine): PatternWarning[] {
+  const unsupported = entriesOf(schema.patternProperties).filter(([pattern]) => !engine.supports(pattern));
+  if (unsupported.length === 0) return [];
+  for (const [pattern] of unsupported) Reflect.deleteProperty(schema.patternProperties as object, pattern);
+  delete schema.additionalProperties;
+  const text = `The names in ${field || "the params"} are not checked against a pattern: it uses unsupported syntax.`;
+  return [{ field, text }];
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+}

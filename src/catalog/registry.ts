@@ -1,0 +1,87 @@
+import { readFile } from "node:fs/promises";
+import { z } from "zod";
+import type { Entry } from "../schema/entry.ts";
+import { problem } from "../schema/problem.ts";
+import { contentHash } from "../util/content-hash.ts";
+import { writeFileAtomic } from "../util/write-file-atomic.ts";
+
+const recordSchema = z.object({
+  op: z.string(),
+  route: z.string(),
+  tool_name: z.string(),
+  description: z.string(),
+  parameters_schema: z.record(z.string(), z.unknown()),
+  group: z.string(),
+  kind: z.enum(["read", "write"]),
+  lane: z.enum(["read", "write", "destructive"]),
+  entity: z.string().optional(),
+  action: z.string().optional(),
+  examples: z.array(z.unknown()).optional(),
+  policy: z.record(z.string(), z.unknown()).optional(),
+});
+
+const registrySchema = z.object({
+  format: z.literal(1),
+  /** The version of the catalog it was made from. */
+  registry_version: z.string(),
+  /** Hash of `ops`, so that damage is found. */
+  checksum: z.string(),
+  ops: z.record(z.string(), recordSchema),
+});
+
+export type RegistryOp = z.output<typeof recordSchema>;
+/** The tools of a catalog as a file: op to entry, with schemas and version. */
+export type Registry = z.output<typeof registrySchema>;
+
+export function toRegistry(catalog: {
+  readonly version: string;
+  readonly entries: readonly Entry[];
+}): Registry {
+  const records = catalog.entries.map(toRecord).filter((record) => record !== undefined);
+  const ops = JSON.parse(JSON.stringify(Object.fromEntries(records.map((record) => [record.op, record]))));
+  return { format: 1, registry_version: catalog.version, checksum: contentHash(ops), ops };
+}
+
+export async function writeRegistry(path: string, registry: Registry): Promise<void> {
+  await writeFileAtomic(path, `${JSON.stringify(registry, null, 2)}\n`);
+}
+
+/** Reads a registry file; one that is damaged or of another format is refused. */
+export async function readRegistry(path: string): Promise<Registry> {
+  const refuse = (reason: string) => problem("REGISTRY_INVALID", { path, reason });
+  const text = await readFile(path, "utf8").catch((error: Error) => {
+    throw refuse(error.message);
+  });
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch {
+    throw refuse("it is not JSON");
+  }
+  const parsed = registrySchema.safeParse(content);
+  if (!parsed.success)
+    throw refuse(
+      parsed.error.issues.map(({ path: at, message }) => `${at.join(".")}: ${message}`).join("; "),
+    );
+  if (contentHash(parsed.data.ops) !== parsed.data.checksum)
+    throw refuse("its content does not fit its checksum");
+  return parsed.data;
+}
+
+function toRecord(entry: Entry): RegistryOp | undefined {
+  if (entry.kind !== "tool") return undefined;
+  const [, ...path] = entry.op.split(".");
+  return {
+    op: entry.op,
+    route: entry.route,
+    tool_name: entry.name,
+    description: entry.description,
+    parameters_schema: { ...entry.inputSchema },
+    group: entry.domain,
+    kind: entry.lane === "read" ? "read" : "write",
+    lane: entry.lane,
+    ...(path.length > 1 && { entity: path[0]!, action: path.at(-1)! }),
+    ...(entry.examples.length > 0 && { examples: [...entry.examples] }),
+    ...(entry.policy && { policy: { ...entry.policy } }),
+  };
+}

@@ -1,0 +1,130 @@
+import { resolvePointer } from "./resolve-pointer.ts";
+import { subschemas } from "./subschemas.ts";
+
+export type SchemaObject = Record<string, unknown>;
+
+export interface SchemaNode {
+  readonly schema: SchemaObject;
+  /** The part of the params it speaks of, such as `rows[].name`. */
+  readonly field: string;
+  readonly depth: number;
+  readonly parent: number;
+  /** Starts a piece of work of its own: applied many times, or reached by reference. */
+  guarded: boolean;
+  /** Nodes that look at the same instance: applicators and references. */
+  readonly inPlace: number[];
+}
+
+export interface SchemaLimits {
+  readonly depth: number;
+  readonly subschemas: number;
+}
+
+export type GraphOutcome =
+  | { readonly ok: true; readonly nodes: readonly SchemaNode[] }
+  | { readonly ok: false; readonly reason: string };
+
+const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
+
+/** All schemas of a document (plain JSON) and which of them look at the same instance; or why it is refused. */
+export function buildSchemaGraph(root: SchemaObject, limits: SchemaLimits): GraphOutcome {
+  const graph: Graph = { root, limits, nodes: [], indexOf: new Map(), anchors: new Map(), count: 0 };
+  const reason = addTree(graph, root, "") ?? linkReferences(graph);
+  return reason === undefined ? { ok: true, nodes: graph.nodes } : { ok: false, reason };
+}
+
+interface Graph {
+  readonly root: SchemaObject;
+  readonly limits: SchemaLimits;
+  readonly nodes: SchemaNode[];
+  readonly indexOf: Map<unknown, number>;
+  readonly anchors: Map<string, SchemaObject>;
+  count: number;
+}
+
+function addTree(graph: Graph, top: SchemaObject, field: string): string | undefined {
+  const pending = [addNode(graph, top, { field, depth: 0, parent: -1, guarded: true })];
+  for (let index = pending.pop(); index !== undefined; index = pending.pop()) {
+    const node = graph.nodes[index]!;
+    for (const child of subschemas(node.schema)) {
+      graph.count += 1;
+      if (graph.count > graph.limits.subschemas)
+        return `it has more than ${graph.limits.subschemas} subschemas`;
+      if (typeof child.value === "boolean") continue;
+      const where = joinField(node.field, child.field);
+      if (!isSchemaObject(child.value)) return `${child.pointer}${where && ` (${where})`} is not a schema`;
+      const depth = node.depth + 1;
+      if (depth > graph.limits.depth) return `its schemas nest deeper than ${graph.limits.depth} levels`;
+      // A reference may have met it before its holder does.
+      const known = graph.indexOf.get(child.value);
+      const added =
+        known ?? addNode(graph, child.value, { field: where, depth, parent: index, guarded: child.repeated });
+      if (child.inPlace) node.inPlace.push(added);
+      if (known === undefined) pending.push(added);
+    }
+  }
+  return undefined;
+}
+
+function addNode(graph: Graph, schema: SchemaObject, facts: Omit<SchemaNode, "schema" | "inPlace">): number {
+  const index = graph.nodes.push({ schema, ...facts, inPlace: [] }) - 1;
+  graph.indexOf.set(schema, index);
+  for (const keyword of ["$anchor", "$dynamicAnchor", "$id"]) {
+    const name = schema[keyword];
+    if (typeof name !== "string") continue;
+    // Older drafts spell an anchor as an id of only a fragment.
+    if (keyword !== "$id") graph.anchors.set(name, schema);
+    else if (name.startsWith("#")) graph.anchors.set(name.slice(1), schema);
+  }
+  return index;
+}
+
+/** Targets outside the known keywords are schemas too; they are added as they are met. */
+function linkReferences(graph: Graph): string | undefined {
+  for (let index = 0; index < graph.nodes.length; index += 1) {
+    const node = graph.nodes[index]!;
+    for (const keyword of REFERENCES) {
+      const reference = Object.hasOwn(node.schema, keyword) ? node.schema[keyword] : undefined;
+      if (reference === undefined) continue;
+      if (typeof reference !== "string") return `${keyword} must be text`;
+      if (!reference.startsWith("#")) return `${keyword} ${shown(reference)} leads outside the document`;
+      if (isWithinEmbedded(graph, node))
+        return `${keyword} ${shown(reference)} stands inside an embedded $id`;
+      const target = findTarget(graph, reference.slice(1));
+      if (typeof target === "boolean") continue;
+      if (!isSchemaObject(target)) return `${keyword} ${shown(reference)} leads nowhere`;
+      const reason = graph.indexOf.has(target) ? undefined : addTree(graph, target, node.field);
+      if (reason !== undefined) return reason;
+      const found = graph.indexOf.get(target)!;
+      graph.nodes[found]!.guarded = true;
+      node.inPlace.push(found);
+    }
+  }
+  return undefined;
+}
+
+function findTarget(graph: Graph, fragment: string): unknown {
+  if (fragment !== "" && !fragment.startsWith("/")) return graph.anchors.get(fragment);
+  return resolvePointer(graph.root, fragment);
+}
+
+/** Below a nested `$id`, references start from there and not from the document: they would be misread. */
+function isWithinEmbedded(graph: Graph, node: SchemaNode): boolean {
+  for (let at = node; at.parent !== -1; at = graph.nodes[at.parent]!) {
+    if (typeof at.schema.$id === "string" && !at.schema.$id.startsWith("#")) return true;
+  }
+  return false;
+}
+
+function joinField(base: string, step: string): string {
+  if (step === "" || base === "" || step.startsWith("[")) return base + step;
+  return `${base}.${step}`;
+}
+
+function isSchemaObject(value: unknown): value is SchemaObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function shown(reference: string): string {
+  return JSON.stringify(reference.slice(0, 80));
+}

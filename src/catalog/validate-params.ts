@@ -1,0 +1,65 @@
+import type { Entry, ParseOutcome } from "../schema/entry.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
+import { describeValue } from "../util/describe-value.ts";
+import { toJson } from "../util/to-json.ts";
+import type { CompiledSchema } from "./compile-schema.ts";
+import { exceededLimit } from "./exceeded-limit.ts";
+import { toFieldErrors } from "./field-errors.ts";
+
+const compiled = new WeakMap<JsonSchema, Promise<CompiledSchema>>();
+
+/**
+ * Checks params: by the author's own schema where the entry has one, by its JSON Schema otherwise.
+ * The caller's object is never changed; defaults are filled in on the copy that is returned.
+ */
+export async function validateParams(
+  entry: Pick<Entry, "inputSchema" | "parse">,
+  params: unknown,
+): Promise<ParseOutcome> {
+  const given = params === undefined ? {} : params;
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    return refusal(`must be an object of named arguments, got ${describeValue(given)}`);
+  }
+  const limit = exceededLimit(given);
+  if (limit !== undefined) return refusal(limit);
+  if (entry.parse !== undefined) return entry.parse(given);
+  const copied = toJson(given);
+  if (!copied.ok) return refusal(`is not JSON: ${copied.reason}`);
+  const schema = await compileOnce(entry.inputSchema);
+  const outcome = schema.check(copied.value);
+  if (outcome.state === "too-costly")
+    return refusal("cannot be checked against this schema: send fewer or less nested values");
+  if (outcome.state === "invalid") return { ok: false, errors: toFieldErrors(outcome.errors, copied.value) };
+  const value = copied.value as Record<string, unknown>;
+  const warnings = warningsFor(schema, entry.inputSchema, value);
+  if (outcome.patternsSkipped) warnings.push("Some text is too long for its pattern to be checked.");
+  return warnings.length > 0 ? { ok: true, value, warnings } : { ok: true, value };
+}
+
+/** The validator loads on the first use, and each schema compiles once. */
+function compileOnce(schema: JsonSchema): Promise<CompiledSchema> {
+  let pending = compiled.get(schema);
+  if (pending === undefined) {
+    pending = import("./compile-schema.ts").then(({ compileSchema }) => compileSchema(schema));
+    compiled.set(schema, pending);
+  }
+  return pending;
+}
+
+/** Leaves out what concerns an argument that was not sent. */
+function warningsFor(schema: CompiledSchema, inputSchema: JsonSchema, value: object): string[] {
+  if (schema.warnings.length === 0) return [];
+  const known = inputSchema.properties;
+  const texts = schema.warnings
+    .filter(({ field }) => {
+      const [argument = ""] = field.split(/[.[]/, 1);
+      const isArgument = typeof known === "object" && known !== null && Object.hasOwn(known, argument);
+      return !isArgument || Object.hasOwn(value, argument);
+    })
+    .map(({ text }) => text);
+  return [...new Set(texts)];
+}
+
+function refusal(message: string): ParseOutcome {
+  return { ok: false, errors: [{ field: "", message }] };
+}

@@ -1,0 +1,180 @@
+import { randomUUID } from "node:crypto";
+import type { z } from "zod";
+import { type Registry, toRegistry } from "./catalog/registry.ts";
+import { createGeneration, type Generation } from "./generation.ts";
+import { createMenu, type MenuTool } from "./operations/menu.ts";
+import type { ApprovalRequest, Limits, Operation, OperationContext } from "./operations/operation.ts";
+import { OPERATIONS } from "./operations/operations.ts";
+import { loadTokenCounter } from "./render/tokens.ts";
+import type { DomainDefinition } from "./schema/definition.ts";
+import type { Principal } from "./schema/principal.ts";
+import { isProblem, problem } from "./schema/problem.ts";
+import { createPlainIndex } from "./search/plain-index.ts";
+import type { SearchIndex } from "./search/search-index.ts";
+import { createIdempotency } from "./session/idempotency.ts";
+import { createResultStore } from "./session/result-store.ts";
+import { createSessionStore } from "./session/session-store.ts";
+import { argumentShape } from "./telemetry/argument-shape.ts";
+import { publish } from "./telemetry/events.ts";
+
+export interface GatewayOptions {
+  readonly domains: readonly DomainDefinition[];
+  /** Who calls where a call does not say. Without it: nobody in particular, without scopes, reading only. */
+  readonly principal?: Principal;
+  /** Asked before a tool that requires confirmation runs. Without it such tools run dry only. */
+  readonly approve?: (request: ApprovalRequest) => boolean | Promise<boolean>;
+  readonly limits?: Partial<Limits>;
+  /** Makes the index that each catalog is searched with. */
+  readonly createIndex?: () => SearchIndex;
+}
+
+export interface CallOptions {
+  readonly principal?: Principal;
+  readonly signal?: AbortSignal;
+}
+
+type Run<O> =
+  O extends Operation<infer I, infer Out>
+    ? (input: z.input<I>, options?: CallOptions) => Promise<z.output<Out> & Answered>
+    : never;
+
+/** What every answer carries beside its data. */
+export interface Answered {
+  /** The answer as a model reads it. */
+  readonly text: string;
+}
+
+export interface Gateway {
+  readonly ask: Run<typeof OPERATIONS.ask>;
+  readonly help: Run<typeof OPERATIONS.help>;
+  readonly get: Run<typeof OPERATIONS.get>;
+  readonly exec: Run<typeof OPERATIONS.exec>;
+  readonly batch: Run<typeof OPERATIONS.batch>;
+  /** Content hash of the catalog in use. */
+  readonly version: string;
+  /** The tools to show a model. */
+  menu(options?: CallOptions): Promise<MenuTool[]>;
+  registry(): Registry;
+  /** Puts a new catalog in place of the old one. Calls in flight finish on the old one; a wrong one changes nothing. */
+  replace(domains: readonly DomainDefinition[]): Promise<void>;
+  /** Resolves when everything that is loaded at start can be found. Calls wait for it by themselves. */
+  ready(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
+
+const DEFAULT_LIMITS: Limits = {
+  askTokens: 700,
+  resultTokens: 4_000,
+  callMs: 60_000,
+  batchSize: 100,
+  concurrency: 8,
+};
+
+/** Builds a gateway. Throws CATALOG_INVALID with everything that is wrong with the definitions. */
+export function createGateway(options: GatewayOptions): Gateway {
+  const createIndex = options.createIndex ?? createPlainIndex;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const shared = {
+    sessions: createSessionStore(),
+    results: createResultStore(),
+    idempotency: createIdempotency<unknown>(),
+    limits,
+    approve: options.approve ?? (() => false),
+  };
+  let generation = createGeneration(options.domains, createIndex());
+  let closed = false;
+
+  async function current(): Promise<Generation> {
+    if (closed) throw problem("CLOSED");
+    await generation.ready();
+    return generation;
+  }
+
+  async function call<I extends z.ZodType, O extends z.ZodType>(
+    operation: Operation<I, O>,
+    input: z.input<I>,
+    { principal = options.principal ?? NOBODY, signal = new AbortController().signal }: CallOptions = {},
+  ): Promise<z.output<O> & Answered> {
+    const started = performance.now();
+    const traceId = `tr_${randomUUID()}`;
+    const report = (outcome: string, tokens: number, targets: readonly string[] = [], session?: string) =>
+      publish({
+        type: "operation",
+        operation: operation.name,
+        targets,
+        principal: principal.id,
+        ...(session && { session }),
+        traceId,
+        latencyMs: performance.now() - started,
+        tokens,
+        outcome,
+        argumentShape: argumentShape(input) as Record<string, unknown>,
+      });
+    try {
+      const [{ viewFor, index, remember, use }, countTokens] = await Promise.all([
+        current(),
+        loadTokenCounter(),
+      ]);
+      const parsed = operation.input.safeParse(input);
+      if (!parsed.success) throw invalidInput(operation.name, parsed.error);
+      const handle = (parsed.data as { session?: string }).session;
+      const session = handle === undefined ? undefined : shared.sessions.open(handle, principal.id);
+      const context: OperationContext = {
+        ...shared,
+        view: viewFor(principal),
+        search: index,
+        countTokens,
+        signal,
+        traceId,
+        remember,
+        ...(session && { session }),
+        notice: (notice, detail) =>
+          publish({ type: "notice", notice, detail, traceId, principal: principal.id }),
+      };
+      const output = await use(() => operation.run(parsed.data, context));
+      const text = operation.toText(output);
+      report(operation.outcome(output), countTokens(text), operation.targets(parsed.data), session?.handle);
+      return { ...(output as object), text } as z.output<O> & Answered;
+    } catch (error) {
+      report(isProblem(error) ? error.code : "INTERNAL", 0);
+      throw error;
+    }
+  }
+
+  return {
+    ask: (input, callOptions) => call(OPERATIONS.ask, input, callOptions),
+    help: (input, callOptions) => call(OPERATIONS.help, input, callOptions),
+    get: (input, callOptions) => call(OPERATIONS.get, input, callOptions),
+    exec: (input, callOptions) => call(OPERATIONS.exec, input, callOptions),
+    batch: (input, callOptions) => call(OPERATIONS.batch, input, callOptions),
+    get version() {
+      return generation.version;
+    },
+    menu: async ({ principal = options.principal ?? NOBODY } = {}) => {
+      const [{ viewFor }, countTokens] = await Promise.all([current(), loadTokenCounter()]);
+      return createMenu(viewFor(principal), countTokens);
+    },
+    registry: () => toRegistry(generation.catalog),
+    replace: async (domains) => {
+      const next = createGeneration(domains, createIndex());
+      await next.ready();
+      const old = generation;
+      generation = next;
+      await old.retire();
+    },
+    ready: async () => void (await current()),
+    close: async () => {
+      closed = true;
+      await generation.retire();
+    },
+  };
+}
+
+function invalidInput(operation: string, error: z.ZodError) {
+  const reasons = error.issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.join(".") || "input"}: ${message}`);
+  return problem("INVALID_INPUT", { operation, reason: reasons.join("; ") });
+}

@@ -1,0 +1,59 @@
+import type { Entry } from "../schema/entry.ts";
+import type { Guidance, GuidedContent } from "../schema/guidance.ts";
+import { cleanText } from "../util/clean-text.ts";
+
+const MAX_STEPS = 20;
+const PROSE_CHARS = 500;
+
+/** A next step that the caller may take, with what is needed to take it. */
+export interface Step extends Guidance {
+  readonly entry: Entry;
+}
+
+/** Tells a tool's guided content from any other result. */
+export function isGuided(value: unknown): value is GuidedContent {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "content" in value &&
+    "guidance" in value &&
+    Array.isArray(value.guidance)
+  );
+}
+
+/**
+ * The steps of an outcome: those its result names, then those its definition declares. Steps to what the
+ * caller may not see are left out of the answer and reported to `onDropped`.
+ */
+export function resolveGuidance(
+  given: readonly unknown[],
+  declared: readonly Guidance[],
+  find: (address: string) => Entry | undefined,
+  onDropped: (route: string) => void,
+): Step[] {
+  const steps = new Map<string, Step>();
+  for (const candidate of [...given, ...declared].slice(0, MAX_STEPS * 2)) {
+    if (!isGuidance(candidate)) continue;
+    const entry = find(candidate.route);
+    if (!entry) {
+      onDropped(candidate.route);
+      continue;
+    }
+    const { params } = candidate;
+    const key = JSON.stringify([entry.route, params]);
+    if (steps.has(key) || steps.size >= MAX_STEPS) continue;
+    const prose = cleanText(candidate.prose, PROSE_CHARS);
+    steps.set(key, { entry, route: entry.route, prose, ...(params && { params }) });
+  }
+  return [...steps.values()];
+}
+
+function isGuidance(value: unknown): value is Guidance {
+  if (typeof value !== "object" || value === null) return false;
+  const { route, prose, params } = value as Partial<Guidance>;
+  return (
+    typeof route === "string" &&
+    typeof prose === "string" &&
+    (params === undefined || typeof params === "object")
+  );
+}

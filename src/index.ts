@@ -1,0 +1,55 @@
+export type { Registry, RegistryOp } from "./catalog/registry.ts";
+export { readRegistry, writeRegistry } from "./catalog/registry.ts";
+export type { Answered, CallOptions, Gateway, GatewayOptions } from "./gateway.ts";
+export { createGateway } from "./gateway.ts";
+export type { AskOutput } from "./operations/ask-input.ts";
+export type { MenuTool } from "./operations/menu.ts";
+export type { ApprovalRequest, Limits } from "./operations/operation.ts";
+export type { TokenCounter } from "./render/tokens.ts";
+export { loadTokenCounter } from "./render/tokens.ts";
+export type {
+  AnyTool,
+  DomainDefinition,
+  InputSchema,
+  ParamsOf,
+  ResourceDefinition,
+  ToolDefinition,
+} from "./schema/definition.ts";
+export type {
+  CallContext,
+  Example,
+  FieldError,
+  Kind,
+  Lane,
+  Policy,
+  RiskLevel,
+  SearchConfig,
+  SearchSegment,
+  Visibility,
+} from "./schema/entry.ts";
+export type { Entity, ExtractionSchema } from "./schema/extraction.ts";
+export type { Guidance, GuidedContent } from "./schema/guidance.ts";
+export type { JsonSchema } from "./schema/json-schema.ts";
+export type {
+  ContentFormat,
+  ContentPipeline,
+  ContentSource,
+  RawContent,
+  RawDocument,
+  ResourceNode,
+} from "./schema/pipeline.ts";
+export type { Principal } from "./schema/principal.ts";
+export type { Problem } from "./schema/problem.ts";
+export { isProblem, problem } from "./schema/problem.ts";
+export type { ProblemCode } from "./schema/problems.ts";
+export { PROBLEMS } from "./schema/problems.ts";
+export type {
+  SearchDocument,
+  SearchFilter,
+  SearchHit,
+  SearchIndex,
+  SearchRequest,
+} from "./search/search-index.ts";
+export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";
+export type { KeyholeEvent, NoticeEvent, OperationEvent } from "./telemetry/events.ts";
+export { onEvent } from "./telemetry/events.ts";

@@ -1,0 +1,103 @@
+import type { Entry, Rule } from "../schema/entry.ts";
+import { problem } from "../schema/problem.ts";
+import { cutText } from "../util/cut-text.ts";
+import { nearest } from "../util/nearest.ts";
+import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
+import { fitAsk } from "./fit-ask.ts";
+import { hitLine } from "./hit.ts";
+import { defineOperation, type OperationContext } from "./operation.ts";
+import { mergeRankings, rank, withRelated } from "./rank.ts";
+
+const FEW_HITS = 3;
+
+export const ask = defineOperation({
+  name: "ask",
+  title: "Find what can help",
+  purpose:
+    "Finds tools, skills, prompts and documents for a need. Each hit has its address and signature, so most can be called at once.",
+  readOnly: true,
+  input: askInput,
+  output: askOutput,
+  run: async (input, context) => {
+    const { view, session } = context;
+    if (input.domain && !view.domains.has(input.domain)) {
+      const near = nearest(input.domain, view.domains.keys());
+      throw problem("NOT_FOUND", { name: `domain ${cutText(input.domain, 80)}` }, { nearest: near });
+    }
+
+    const queries = input.queries ?? [input.query ?? ""];
+    const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
+    const hits = withRelated(mergeRankings(rankings, input.limit), input.limit, context);
+    const unsure = !rankings.some((ranking) => ranking.named) && hits.length < FEW_HITS;
+
+    const output = fitAsk(
+      {
+        hits,
+        rules: rulesFor(hits, context),
+        suggestions: unsure ? suggest(queries, hits, input, context) : [],
+        notes: hits.length === 0 ? [nothingFound(queries)] : [],
+        ...(session && { session: session.handle }),
+      },
+      input,
+      context,
+      toText,
+    );
+    for (const rule of output.rules) session?.rules.add(ruleId(rule));
+    return output;
+  },
+  toText,
+  targets: () => [],
+  outcome: () => "ok",
+});
+
+function toText(output: AskOutput): string {
+  const groups = output.domains.map(({ name, description, entryPoints }) => {
+    const lines = [...output.hits.filter((hit) => hit.domain === name), ...entryPoints].map(hitLine);
+    return [description ? `## ${name}: ${description}` : `## ${name}`, ...lines];
+  });
+  const rules = output.rules.map(({ domain, category, text }) => `Rules for ${category ?? domain}: ${text}`);
+  return [
+    ...output.notes,
+    ...groups.flat(),
+    ...rules,
+    ...(output.suggestions.length > 0 ? [`Near names: ${output.suggestions.join(", ")}`] : []),
+    ...(output.omitted > 0 ? [`${output.omitted} more left out; raise maxTokens or name a domain.`] : []),
+    ...(output.session ? [`session: ${output.session}`] : []),
+  ].join("\n");
+}
+
+/** The rules of the domains and categories in play that this session has not had yet. */
+function rulesFor(hits: readonly Entry[], { view, session }: OperationContext): Rule[] {
+  const categories = new Set(hits.map((entry) => `${entry.domain}/${entry.category ?? ""}`));
+  const domains = new Set(hits.map((entry) => entry.domain));
+  return [...domains]
+    .flatMap((name) => view.domains.get(name)?.rules ?? [])
+    .filter((rule) => rule.category === undefined || categories.has(`${rule.domain}/${rule.category}`))
+    .filter((rule) => !session?.rules.has(ruleId(rule)));
+}
+
+function ruleId(rule: { readonly domain: string; readonly category?: string | undefined }): string {
+  return `${rule.domain}/${rule.category ?? ""}`;
+}
+
+/** Near names of what was asked for; never of what the caller may not see. */
+function suggest(
+  queries: readonly string[],
+  hits: readonly Entry[],
+  input: AskInput,
+  { view }: OperationContext,
+): string[] {
+  const found = new Set(hits);
+  const names = new Map<string, string>();
+  for (const entry of view.shown) {
+    if (found.has(entry) || (input.domain && entry.domain !== input.domain)) continue;
+    for (const name of [entry.name, entry.op, ...entry.aliases]) names.set(name, entry.route);
+  }
+  const near = queries.flatMap((query) => nearest(cutText(query, 128), names.keys()));
+  return [...new Set(near.map((name) => names.get(name)!))].slice(0, 5);
+}
+
+function nothingFound(queries: readonly string[]): string {
+  const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
+  return `Nothing here matches ${asked}. Try the action and the thing ("create page"), or call help for the whole map.`;
+}

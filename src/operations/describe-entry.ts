@@ -1,0 +1,116 @@
+import { z } from "zod";
+import type { View } from "../access/view.ts";
+import { toArgs } from "../render/args.ts";
+import { toExampleArgs } from "../render/example-args.ts";
+import { toSignature } from "../render/signature.ts";
+import { type Entry, KINDS, LANES } from "../schema/entry.ts";
+import { cutText } from "../util/cut-text.ts";
+import { toSummary } from "../util/to-summary.ts";
+
+/** No description longer than this goes to a model. */
+const DESCRIPTION_CHARS = 2_048;
+const USAGE_CHARS = 400;
+
+const words = z.array(z.string()).readonly();
+
+export const entryHelpSchema = z.object({
+  kind: z.enum(KINDS),
+  path: z.string(),
+  route: z.string(),
+  summary: z.string(),
+  usage: z.string(),
+  lane: z.enum(LANES),
+  args: z.array(
+    z.object({
+      name: z.string(),
+      type: z.string(),
+      required: z.boolean(),
+      default: z.unknown().optional(),
+      description: z.string().optional(),
+    }),
+  ),
+  notes: z.array(z.string()),
+  examples: z
+    .array(z.object({ args: z.record(z.string(), z.unknown()), note: z.string().optional() }))
+    .optional(),
+  policy: z.object({ do: words.optional(), dont: words.optional(), edge_cases: words.optional() }).optional(),
+  description: z.string().optional(),
+  related: z.array(z.string()).optional(),
+  schema: z.record(z.string(), z.unknown()).optional(),
+  unavailable: z.string().optional(),
+  version: z.string(),
+});
+export type EntryHelp = z.output<typeof entryHelpSchema>;
+
+interface Wanted {
+  readonly format: "short" | "full";
+  readonly include_examples: boolean;
+  readonly include_schemas: boolean;
+}
+
+/** Everything a model needs to call one entry right. */
+export function describeEntry(entry: Entry, wanted: Wanted, view: View): EntryHelp {
+  const { kind, op, route, lane, inputSchema, status } = entry;
+  const policy = entry.kind === "tool" ? entry.policy : undefined;
+  const related = entry.related.filter(
+    (other) => view.find(other)?.visibility !== "hidden" && view.find(other),
+  );
+  return {
+    kind,
+    path: op,
+    route,
+    summary: toSummary(entry.description),
+    usage: `${op}${toSignature(inputSchema, { maxChars: USAGE_CHARS })}`,
+    lane,
+    args: toArgs(inputSchema),
+    notes: notesOf(entry),
+    ...(wanted.include_examples && { examples: examplesOf(entry) }),
+    ...(policy && { policy }),
+    ...(wanted.format === "full" && {
+      description: cutText(entry.description, DESCRIPTION_CHARS),
+      related,
+    }),
+    ...(wanted.include_schemas && { schema: { ...inputSchema } }),
+    ...(status && { unavailable: `${status.state}: ${status.reason}` }),
+    version: view.version,
+  };
+}
+
+function notesOf(entry: Entry): string[] {
+  const notes = [...entry.notes];
+  if (entry.lane !== "read") notes.push("Runs by exec only; the caller must be allowed to write.");
+  if (entry.lane === "destructive") notes.push("Runs dry unless dry_run is false.");
+  if (entry.kind === "tool" && entry.requiresConfirmation)
+    notes.push("A person must approve the exact call.");
+  return notes;
+}
+
+function examplesOf({ examples, inputSchema }: Entry): { args: Record<string, unknown>; note?: string }[] {
+  if (examples.length === 0) return [{ args: toExampleArgs(inputSchema), note: "made from the schema" }];
+  return examples.map((example) => ({ ...example, args: { ...example.args } }));
+}
+
+export function entryHelpText(help: EntryHelp): string {
+  const list = (title: string, items: readonly string[] | undefined) =>
+    items && items.length > 0 ? [`${title}:`, ...items.map((item) => `- ${item}`)] : [];
+  const args = help.args.map(({ name, type, required, default: preset, description }) => {
+    const fallback = preset === undefined ? "" : ` = ${JSON.stringify(preset)}`;
+    return `${name}${required ? "" : "?"}: ${type}${fallback}${description ? ` (${description})` : ""}`;
+  });
+  return [
+    `# ${help.usage}${help.lane === "read" ? "" : ` [${help.lane}]`}`,
+    ...(help.unavailable ? [`Unavailable, ${help.unavailable}`] : []),
+    help.description ?? help.summary,
+    ...list("Args", args),
+    ...list("Do", help.policy?.do),
+    ...list("Do not", help.policy?.dont),
+    ...list("Edge cases", help.policy?.edge_cases),
+    ...list("Notes", help.notes),
+    ...list(
+      "Examples",
+      help.examples?.map(({ args: given, note }) => `${JSON.stringify(given)}${note ? ` (${note})` : ""}`),
+    ),
+    ...list("Related", help.related),
+    ...(help.schema ? [`Schema: ${JSON.stringify(help.schema)}`] : []),
+  ].join("\n");
+}

@@ -1,0 +1,47 @@
+import { z } from "zod";
+import { toSignature } from "../render/signature.ts";
+import { type Entry, KINDS, LANES } from "../schema/entry.ts";
+import { cutText } from "../util/cut-text.ts";
+import { toSummary } from "../util/to-summary.ts";
+
+export const hitSchema = z.object({
+  route: z.string(),
+  op: z.string(),
+  kind: z.enum(KINDS),
+  domain: z.string(),
+  name: z.string(),
+  lane: z.enum(LANES),
+  summary: z.string().optional(),
+  signature: z.string().optional(),
+  unavailable: z.string().optional().describe("why it cannot be used now"),
+});
+export type Hit = z.output<typeof hitSchema>;
+
+const cache = new WeakMap<Entry, readonly Hit[]>();
+
+/** An entry as search shows it, from the fullest form to the bare address. */
+export function hitForms(entry: Entry): readonly Hit[] {
+  const known = cache.get(entry);
+  if (known) return known;
+  const { route, op, kind, domain, name, lane, status } = entry;
+  const bare: Hit = { route, op, kind, domain, name, lane };
+  const why = status && { unavailable: `${status.state}: ${cutText(status.reason, 80)}` };
+  const signature = (maxChars: number, requiredOnly = false) =>
+    kind === "resource" ? {} : { signature: toSignature(entry.inputSchema, { maxChars, requiredOnly }) };
+  const forms = [
+    { ...bare, ...why, ...signature(160), summary: toSummary(entry.description, 160) },
+    { ...bare, ...why, ...signature(90), summary: toSummary(entry.description, 70) },
+    { ...bare, ...why, ...signature(60, true) },
+    { ...bare, ...(status && { unavailable: status.state }) },
+  ];
+  cache.set(entry, forms);
+  return forms;
+}
+
+/** One line for a model. Reading is the rule, so only the other lanes are marked. */
+export function hitLine(hit: Hit): string {
+  const lane = hit.lane === "read" ? "" : ` [${hit.lane}]`;
+  const unavailable = hit.unavailable ? ` [unavailable, ${hit.unavailable}]` : "";
+  const summary = hit.summary ? `: ${hit.summary}` : "";
+  return `- ${hit.route}${hit.signature ?? ""}${lane}${unavailable}${summary}`;
+}

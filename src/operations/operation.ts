@@ -1,0 +1,78 @@
+import type { z } from "zod";
+import type { View } from "../access/view.ts";
+import type { TokenCounter } from "../render/tokens.ts";
+import type { Entry } from "../schema/entry.ts";
+import type { Principal } from "../schema/principal.ts";
+import type { SearchIndex } from "../search/search-index.ts";
+import type { Idempotency } from "../session/idempotency.ts";
+import type { ResultStore } from "../session/result-store.ts";
+import type { Session, SessionStore } from "../session/session-store.ts";
+import type { NoticeEvent } from "../telemetry/events.ts";
+
+export interface Limits {
+  /** Tokens of an `ask` answer where the caller does not say. */
+  readonly askTokens: number;
+  /** Tokens of one result; what is larger goes to the result store. */
+  readonly resultTokens: number;
+  /** Milliseconds a tool or resource may take where its definition does not say. */
+  readonly callMs: number;
+  /** Requests in one batch, and routes in one get. */
+  readonly batchSize: number;
+  /** Requests of a batch or get that run at the same time. */
+  readonly concurrency: number;
+}
+
+/** A call that a person is asked to approve. `hash` is of the exact op and args. */
+export interface ApprovalRequest {
+  readonly op: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly hash: string;
+  readonly principal: Principal;
+}
+
+/** What an operation works with. It sees a View, never the catalog. */
+export interface OperationContext {
+  readonly view: View;
+  readonly search: SearchIndex;
+  readonly sessions: SessionStore;
+  readonly results: ResultStore;
+  readonly idempotency: Idempotency<unknown>;
+  readonly countTokens: TokenCounter;
+  readonly limits: Limits;
+  readonly approve: (request: ApprovalRequest) => boolean | Promise<boolean>;
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+  readonly session?: Session;
+  notice(notice: NoticeEvent["notice"], detail: string): void;
+  /** Keeps help answers for as long as the catalog stands. */
+  remember<T>(key: string, make: () => T): T;
+}
+
+/** One definition of an operation; every face is derived from it. */
+export interface Operation<I extends z.ZodType, O extends z.ZodType> {
+  readonly name: string;
+  readonly title: string;
+  /** For a model that has to choose: what it does and when to use it. */
+  readonly purpose: string;
+  readonly readOnly: boolean;
+  readonly input: I;
+  readonly output: O;
+  run(input: z.output<I>, context: OperationContext): Promise<z.input<O>>;
+  /** The answer as a model reads it. */
+  toText(output: z.input<O>): string;
+  /** The entries that an input names, for the record. */
+  targets(input: z.output<I>): readonly string[];
+  /** The code of the problem, if the answer carries one. */
+  outcome(output: z.input<O>): string;
+}
+
+export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
+  operation: Operation<I, O>,
+): Operation<I, O> {
+  return operation;
+}
+
+/** What an entry is called in messages: tools by op, everything else by route. */
+export function addressOf(entry: Entry): string {
+  return entry.kind === "tool" ? entry.op : entry.route;
+}

@@ -1,0 +1,10 @@
+import { ask } from "./ask.ts";
+import { batch } from "./batch.ts";
+import { exec } from "./exec.ts";
+import { get } from "./get.ts";
+import { help } from "./help.ts";
+
+/** Every operation there is, by name. */
+export const OPERATIONS = { ask, help, get, exec, batch } as const;
+
+export type OperationName = keyof typeof OPERATIONS;

@@ -1,0 +1,99 @@
+import type { Entry, SearchConfig } from "../schema/entry.ts";
+import { cutText } from "../util/cut-text.ts";
+import type { AskInput } from "./ask-input.ts";
+import { namedEntries } from "./named-entries.ts";
+import type { OperationContext } from "./operation.ts";
+
+const QUERY_CHARS = 1_024;
+
+export interface Ranking {
+  /** Best first. */
+  readonly entries: readonly Entry[];
+  /** At least one of them was named in the query. */
+  readonly named: boolean;
+}
+
+/** Ranks entries of all kinds together for one query; what the query names comes first. */
+export async function rank(query: string, input: AskInput, context: OperationContext): Promise<Ranking> {
+  const { view, search } = context;
+  const asked = cutText(query, QUERY_CHARS);
+  const wanted = (entry: Entry) =>
+    (!input.domain || entry.domain === input.domain) && (!input.kinds || input.kinds.includes(entry.kind));
+  const named = namedEntries(asked, view).filter(wanted);
+  const hits = await search.search({
+    query: asked,
+    limit: input.limit * 2,
+    filter: {
+      scopes: view.principal.scopes,
+      ...(input.domain && { domain: input.domain }),
+      ...(input.kinds && { kinds: input.kinds }),
+    },
+  });
+  const found = hits
+    .map((hit) => view.find(hit.id))
+    .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
+  const entries = [...new Set([...named, ...bySegments(found, context)])].filter(wanted);
+  return { entries: limitPerDomain(entries, input.perDomain), named: named.length > 0 };
+}
+
+/** Merges rankings in turns, so that no query starves another. */
+export function mergeRankings(rankings: readonly Ranking[], limit: number): Entry[] {
+  const merged = new Set<Entry>();
+  const longest = Math.max(0, ...rankings.map(({ entries }) => entries.length));
+  for (let place = 0; place < longest && merged.size < limit; place++) {
+    for (const { entries } of rankings) {
+      const entry = entries[place];
+      if (entry && merged.size < limit) merged.add(entry);
+    }
+  }
+  return [...merged];
+}
+
+/** Fills what room is left with entries often used together with those found. */
+export function withRelated(entries: readonly Entry[], limit: number, context: OperationContext): Entry[] {
+  const expanded = new Set(entries);
+  for (const route of entries.flatMap((entry) => entry.related)) {
+    if (expanded.size >= limit) break;
+    const related = context.view.find(route);
+    if (related && related.visibility !== "hidden") expanded.add(related);
+  }
+  return [...expanded];
+}
+
+function limitPerDomain(entries: readonly Entry[], perDomain: number | undefined): readonly Entry[] {
+  if (!perDomain) return entries;
+  const counts = new Map<string, number>();
+  return entries.filter(({ domain }) => {
+    const count = (counts.get(domain) ?? 0) + 1;
+    counts.set(domain, count);
+    return count <= perDomain;
+  });
+}
+
+/**
+ * Applies the segments of a domain's search config: the domain's hits keep the places they have together,
+ * but fill them segment by segment, each up to its limit. What is in no segment comes after.
+ */
+function bySegments(found: readonly Entry[], { view }: OperationContext): Entry[] {
+  const queues = new Map<string, Entry[]>();
+  for (const [name, group] of Map.groupBy(found, (entry) => entry.domain)) {
+    queues.set(name, segmented(group, view.domains.get(name)?.searchConfig));
+  }
+  return found.map((entry) => queues.get(entry.domain)?.shift()).filter((entry) => entry !== undefined);
+}
+
+function segmented(group: readonly Entry[], config: SearchConfig | undefined): Entry[] {
+  const segments = config?.segments?.toSorted((left, right) => left.priority - right.priority) ?? [];
+  if (segments.length === 0) return [...group];
+  const placed = new Set<Entry>();
+  const taken: Entry[] = [];
+  for (const segment of segments) {
+    const [key = "", value] = segment.filter.split(":=");
+    const members = group.filter(
+      (entry) => !placed.has(entry) && String(entry.metadata[key.trim()]) === value?.trim(),
+    );
+    for (const member of members) placed.add(member);
+    taken.push(...members.slice(0, segment.limit));
+  }
+  return [...taken, ...group.filter((entry) => !placed.has(entry))];
+}

@@ -1,0 +1,93 @@
+import { validateParams } from "../catalog/validate-params.ts";
+import { isGuided, resolveGuidance } from "../guidance/resolve-guidance.ts";
+import { toExampleArgs } from "../render/example-args.ts";
+import { toSignature } from "../render/signature.ts";
+import type { CallContext, Entry, Lane } from "../schema/entry.ts";
+import { isProblem, type Problem, problem } from "../schema/problem.ts";
+import { cleanText } from "../util/clean-text.ts";
+import type { Json } from "../util/json.ts";
+import { toJson } from "../util/to-json.ts";
+import { addressOf, type OperationContext } from "./operation.ts";
+import { type Shown, showResult } from "./show-result.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+const REASON_CHARS = 1_000;
+
+/** A next step as an answer carries it. */
+export interface GuidanceStep {
+  readonly route: string;
+  readonly prose: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly signature?: string;
+  readonly lane: Lane;
+}
+
+export interface Outcome extends Shown {
+  /** All of the result, for references from later requests. */
+  readonly value: Json;
+  readonly guidance: GuidanceStep[];
+  readonly warnings: readonly string[];
+}
+
+/** Params as the entry wants them; or the problem with everything needed to get them right. */
+export async function checkParams(
+  entry: Entry,
+  params: unknown,
+  code: "INVALID_PARAMS" | "VALIDATION_ERROR",
+): Promise<{ value: Record<string, unknown>; warnings: readonly string[] }> {
+  const outcome = await validateParams(entry, params);
+  if (outcome.ok) return { value: outcome.value, warnings: outcome.warnings ?? [] };
+  const example = entry.examples[0]?.args ?? toExampleArgs(entry.inputSchema);
+  const details = { field_errors: outcome.errors, schema: entry.inputSchema, example };
+  throw problem(code, { name: addressOf(entry) }, details);
+}
+
+/** An entry that exists may still be out of use. */
+export function checkAvailable(entry: Entry): void {
+  if (entry.status) throw problem("UNAVAILABLE", { name: addressOf(entry), ...entry.status });
+}
+
+/** Runs an entry with checked params, within its time and the result budget. Throws problems only. */
+export async function runEntry(
+  entry: Entry,
+  context: OperationContext,
+  call: (callContext: CallContext) => Promise<unknown>,
+): Promise<Outcome> {
+  const ms = (entry.kind === "tool" && entry.timeoutMs) || context.limits.callMs;
+  const returned = await withDeadline({ ms, signal: context.signal, name: addressOf(entry) }, (signal) =>
+    call({
+      principal: context.view.principal,
+      signal,
+      traceId: context.traceId,
+      ...(context.session && { session: context.session.handle }),
+    }),
+  );
+
+  const json = toJson(isGuided(returned) ? returned.content : returned);
+  if (!json.ok) throw problem("RESULT_INVALID", { name: addressOf(entry), reason: json.reason });
+  return {
+    value: json.value,
+    ...showResult(json.value, context),
+    guidance: stepsOf(entry, isGuided(returned) ? returned.guidance : [], context),
+    warnings: json.warnings,
+  };
+}
+
+/** Whatever is thrown reaches the caller as a problem; one that a tool raised itself is kept. */
+export function asKnownProblem(error: unknown, name: string): Problem {
+  if (isProblem(error)) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return problem("INTERNAL", { name, reason: cleanText(reason, REASON_CHARS) || "no reason given" });
+}
+
+function stepsOf(entry: Entry, given: readonly unknown[], context: OperationContext): GuidanceStep[] {
+  const steps = resolveGuidance(given, entry.guidance, context.view.find, (route) =>
+    context.notice("guidance-dropped", `${entry.route} leads to ${cleanText(route, 200)}`),
+  );
+  for (const step of steps) context.session?.unveiled.add(step.route);
+  return steps.map(({ entry: target, ...step }) => ({
+    ...step,
+    ...(target.kind !== "resource" && { signature: toSignature(target.inputSchema) }),
+    lane: target.lane,
+  }));
+}

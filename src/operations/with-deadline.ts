@@ -1,0 +1,36 @@
+import { problem } from "../schema/problem.ts";
+
+interface Deadline {
+  readonly ms: number;
+  /** The caller's; raising it cancels the work. */
+  readonly signal: AbortSignal;
+  /** What the problem calls the work. */
+  readonly name: string;
+}
+
+/**
+ * Runs work that gets an AbortSignal, and stops waiting for it when the time is over or the caller
+ * cancels, whether the work heeds the signal or not.
+ */
+export async function withDeadline<T>(
+  { ms, signal, name }: Deadline,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const own = new AbortController();
+  const stop = Promise.withResolvers<never>();
+  const cancel = () => end(problem("CANCELLED", { name }));
+  const timer = setTimeout(() => end(problem("TIMEOUT", { name, ms })), ms);
+  function end(reason: Error): void {
+    stop.reject(reason);
+    own.abort(reason);
+  }
+
+  if (signal.aborted) cancel();
+  signal.addEventListener("abort", cancel, { once: true });
+  try {
+    return await Promise.race([stop.promise, signal.aborted ? stop.promise : work(own.signal)]);
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", cancel);
+  }
+}

@@ -1,0 +1,32 @@
+import type { JsonSchema } from "../schema/json-schema.ts";
+import { cleanText } from "../util/clean-text.ts";
+import type { Json } from "../util/json.ts";
+import { toSummary } from "../util/to-summary.ts";
+import { createWalk, flatten, isRecord, toObjectView } from "./schema-walk.ts";
+import { spellType } from "./signature.ts";
+
+export interface Arg {
+  readonly name: string;
+  /** Spelled as in the signature. */
+  readonly type: string;
+  readonly required: boolean;
+  readonly default?: Json;
+  readonly description?: string;
+}
+
+/** The arguments of an input schema, required ones first. Takes any value; must not throw. */
+export function toArgs(schema: JsonSchema): Arg[] {
+  if (!isRecord(schema)) return [];
+  const walk = createWalk(schema, 100_000);
+  return toObjectView(walk, flatten(walk, schema)).properties.map((property) => {
+    const flat = flatten(walk, property.schema).schema;
+    const description = typeof flat.description === "string" ? toSummary(cleanText(flat.description)) : "";
+    return {
+      name: property.name,
+      type: spellType(walk, property.schema),
+      required: property.required,
+      ...(Object.hasOwn(flat, "default") ? { default: flat.default as Json } : {}),
+      ...(description === "" ? {} : { description }),
+    };
+  });
+}

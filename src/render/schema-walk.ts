@@ -1,0 +1,294 @@
+import type { JsonSchema } from "../schema/json-schema.ts";
+
+/** One reading of a schema. The budget bounds the work on schemas that multiply by reference. */
+export interface SchemaWalk {
+  readonly root: unknown;
+  readonly active: Set<object>;
+  budget: number;
+}
+
+/** A schema without `$ref` and `allOf`. `lossy`: something of the original could not be carried over. */
+export interface FlatSchema {
+  readonly schema: JsonSchema;
+  readonly lossy: boolean;
+}
+
+export interface Property {
+  readonly name: string;
+  readonly schema: unknown;
+  readonly required: boolean;
+}
+
+/** What an object schema says of its properties, required ones first. */
+export interface ObjectView {
+  readonly properties: readonly Property[];
+  /** The schema of the properties that are not named, where there is one that says something. */
+  readonly rest?: JsonSchema;
+  readonly lossy: boolean;
+}
+
+const MAX_DEPTH = 32;
+const MAX_BRANCHES = 32;
+
+const UNKNOWN: FlatSchema = { schema: {}, lossy: true };
+const ANYTHING: FlatSchema = { schema: {}, lossy: false };
+const NOTHING: FlatSchema = { schema: { enum: [] }, lossy: false };
+
+export function createWalk(root: unknown, budget = 20_000): SchemaWalk {
+  return { root, active: new Set(), budget };
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Resolves local references and merges `allOf`. Takes any value; must not throw. */
+export function flatten(walk: SchemaWalk, schema: unknown): FlatSchema {
+  if (schema === true) return ANYTHING;
+  if (schema === false) return NOTHING;
+  if (!isRecord(schema)) return UNKNOWN;
+  walk.budget -= 1;
+  if (walk.budget < 0) return UNKNOWN;
+  if (!Object.hasOwn(schema, "$ref") && !Object.hasOwn(schema, "allOf")) return { schema, lossy: false };
+  if (walk.active.has(schema) || walk.active.size >= MAX_DEPTH) return UNKNOWN;
+
+  walk.active.add(schema);
+  const { $ref, allOf, ...own } = schema;
+  let merged: FlatSchema = { schema: own, lossy: false };
+  if ($ref !== undefined) merged = mergeSchemas(walk, merged, flatten(walk, resolvePointer(walk.root, $ref)));
+  for (const part of Array.isArray(allOf) ? allOf : []) {
+    merged = mergeSchemas(walk, merged, flatten(walk, part));
+    if (walk.budget < 0) break;
+  }
+  walk.active.delete(schema);
+  return merged;
+}
+
+/** The alternatives of `anyOf` or `oneOf`, where there are any. */
+export function branchesOf(schema: JsonSchema): readonly unknown[] {
+  for (const branches of [schema.anyOf, schema.oneOf]) {
+    if (Array.isArray(branches) && branches.length > 0) return branches;
+  }
+  return [];
+}
+
+/** The schema as it is when one of its alternatives is taken. */
+export function takeBranch(walk: SchemaWalk, schema: JsonSchema, branch: unknown): FlatSchema {
+  const { anyOf, oneOf, ...base } = schema;
+  const other = Array.isArray(anyOf) && anyOf.length > 0 && Array.isArray(oneOf) ? { oneOf } : {};
+  return mergeSchemas(walk, { schema: { ...base, ...other }, lossy: false }, flatten(walk, branch));
+}
+
+/** The names of `type`, or what the other keywords imply; empty where nothing is said. */
+export function typesOf(schema: JsonSchema): readonly string[] {
+  if (typeof schema.type === "string") return [schema.type];
+  if (Array.isArray(schema.type)) return schema.type.filter((type) => typeof type === "string");
+  for (const [type, keywords] of IMPLIED_TYPES) {
+    if (keywords.some((keyword) => Object.hasOwn(schema, keyword))) return [type];
+  }
+  return [];
+}
+
+/** Reads an object schema. Alternatives are folded in: what not all of them require is optional. */
+export function toObjectView(walk: SchemaWalk, flat: FlatSchema): ObjectView {
+  const { schema } = flat;
+  const schemas = new Map<string, unknown>(
+    Object.entries(isRecord(schema.properties) ? schema.properties : {}),
+  );
+  const required = requiredNames(schema);
+  const branches = branchesOf(schema).slice(0, MAX_BRANCHES);
+  const views = branches.map((branch) => toObjectView(walk, withoutBranches(flatten(walk, branch))));
+
+  const fromBranches = new Map<string, Set<unknown>>();
+  for (const property of views.flatMap((view) => view.properties)) {
+    if (schemas.has(property.name)) continue;
+    const alternatives = fromBranches.get(property.name) ?? new Set();
+    fromBranches.set(property.name, alternatives.add(property.schema));
+  }
+  for (const [name, alternatives] of fromBranches) {
+    schemas.set(name, alternatives.size > 1 ? { anyOf: [...alternatives] } : [...alternatives][0]);
+  }
+  const [first, ...others] = views.map((view) => new Set(view.properties.filter(isRequired).map(toName)));
+  for (const name of first ?? []) if (others.every((names) => names.has(name))) required.add(name);
+  for (const name of required) if (!schemas.has(name)) schemas.set(name, true);
+
+  const properties = [...schemas].map(([name, value]) => ({
+    name,
+    schema: value,
+    required: required.has(name),
+  }));
+  const rest = schema.additionalProperties;
+  return {
+    properties: [...properties.filter(isRequired), ...properties.filter((property) => !property.required)],
+    ...(isRecord(rest) && Object.keys(rest).length > 0 ? { rest } : {}),
+    lossy: flat.lossy || branches.length > 0,
+  };
+}
+
+export interface NumericRange {
+  readonly min: number;
+  readonly minExclusive: boolean;
+  readonly max: number;
+  readonly maxExclusive: boolean;
+}
+
+/** The range of a numeric schema; infinite where it is open. Also reads the boolean bounds of draft 4. */
+export function toNumericRange(schema: JsonSchema): NumericRange {
+  const [min, minExclusive] = tightest(schema.minimum, schema.exclusiveMinimum, -1);
+  const [max, maxExclusive] = tightest(schema.maximum, schema.exclusiveMaximum, 1);
+  return { min, minExclusive, max, maxExclusive };
+}
+
+/** JSON text on one line, with invisible characters escaped; undefined where the value has none. */
+export function toLiteral(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)?.replace(INVISIBLE, escapeCharacter);
+  } catch {
+    // Nested too deeply, cyclic, or a bigint.
+    return undefined;
+  }
+}
+
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+function escapeCharacter(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => character.charCodeAt(index))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`)
+    .join("");
+}
+
+const IMPLIED_TYPES: readonly (readonly [string, readonly string[]])[] = [
+  ["object", ["properties", "required", "additionalProperties", "patternProperties", "propertyNames"]],
+  ["array", ["items", "prefixItems", "minItems", "maxItems", "contains"]],
+  ["string", ["pattern", "format", "minLength", "maxLength"]],
+  ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
+];
+
+function resolvePointer(root: unknown, reference: unknown): unknown {
+  if (reference === "#") return root;
+  if (typeof reference !== "string" || !reference.startsWith("#/")) return undefined;
+  let target = root;
+  for (const part of reference.slice(2).split("/")) {
+    const key = decodePointerPart(part);
+    if (typeof target !== "object" || target === null || !Object.hasOwn(target, key)) return undefined;
+    target = (target as Record<string, unknown>)[key];
+  }
+  return target;
+}
+
+function decodePointerPart(part: string): string {
+  const unescaped = (text: string) => text.replaceAll("~1", "/").replaceAll("~0", "~");
+  try {
+    return unescaped(decodeURIComponent(part));
+  } catch {
+    return unescaped(part);
+  }
+}
+
+/** Both schemas at once. On words for people, and where two keywords cannot be joined, the first stands. */
+function mergeSchemas(walk: SchemaWalk, first: FlatSchema, second: FlatSchema): FlatSchema {
+  let lossy = first.lossy || second.lossy;
+  const merged = new Map(Object.entries(first.schema));
+  for (const [keyword, value] of Object.entries(second.schema)) {
+    if (!merged.has(keyword)) {
+      merged.set(keyword, value);
+      continue;
+    }
+    const joined = joinKeyword(walk, keyword, merged.get(keyword), value);
+    if (joined === undefined) lossy = true;
+    else merged.set(keyword, joined);
+  }
+  return { schema: Object.fromEntries(merged), lossy };
+}
+
+/** Undefined where the two values of a keyword cannot be said as one. */
+function joinKeyword(walk: SchemaWalk, keyword: string, first: unknown, second: unknown): unknown {
+  if (first === second || ANNOTATIONS.has(keyword)) return first;
+  if (LOWER_BOUNDS.has(keyword) && typeof first === "number" && typeof second === "number") {
+    return Math.max(first, second);
+  }
+  if (UPPER_BOUNDS.has(keyword) && typeof first === "number" && typeof second === "number") {
+    return Math.min(first, second);
+  }
+  if (keyword === "type") return joinTypes(first, second);
+  if (Array.isArray(first) && Array.isArray(second)) {
+    walk.budget -= first.length + second.length;
+    if (keyword === "required") return [...new Set([...first, ...second])];
+    if (keyword === "enum") return intersect(first, second);
+    return undefined;
+  }
+  if (keyword === "properties" && isRecord(first) && isRecord(second)) return joinMaps(walk, first, second);
+  if (keyword === "items") return { allOf: [first, second] };
+  if (keyword !== "additionalProperties") return toLiteral(first) === toLiteral(second) ? first : undefined;
+  if (first === false || second === false) return false;
+  return first === true ? second : second === true ? first : { allOf: [first, second] };
+}
+
+const ANNOTATIONS: ReadonlySet<string> = new Set([
+  ...["title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly"],
+  ...["$schema", "$id", "$comment", "$defs", "definitions", "$anchor"],
+]);
+const LOWER_BOUNDS: ReadonlySet<string> = new Set([
+  ...["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"],
+]);
+const UPPER_BOUNDS: ReadonlySet<string> = new Set([
+  ...["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"],
+]);
+
+function joinTypes(first: unknown, second: unknown): unknown {
+  const admits = (types: readonly unknown[], type: unknown) =>
+    types.includes(type) || (type === "integer" && types.includes("number"));
+  const [left, right] = [[first].flat(), [second].flat()];
+  const common = new Set([
+    ...left.filter((type) => admits(right, type)),
+    ...right.filter((type) => admits(left, type)),
+  ]);
+  return common.size > 1 ? [...common] : [...common][0];
+}
+
+function intersect(first: readonly unknown[], second: readonly unknown[]): unknown[] {
+  const literals = new Set(second.map(toLiteral));
+  return first.filter((value) => literals.has(toLiteral(value)));
+}
+
+function joinMaps(
+  walk: SchemaWalk,
+  first: Readonly<Record<string, unknown>>,
+  second: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const joined = new Map(Object.entries(first));
+  for (const [name, schema] of Object.entries(second)) {
+    const known = joined.get(name);
+    const isSame = !joined.has(name) || known === schema;
+    joined.set(name, isSame ? schema : { allOf: [known, schema] });
+  }
+  walk.budget -= joined.size;
+  return Object.fromEntries(joined);
+}
+
+function withoutBranches(flat: FlatSchema): FlatSchema {
+  const { anyOf: _anyOf, oneOf: _oneOf, ...schema } = flat.schema;
+  return { schema, lossy: flat.lossy };
+}
+
+function requiredNames(schema: JsonSchema): Set<string> {
+  const names = Array.isArray(schema.required) ? schema.required : [];
+  return new Set(names.filter((name) => typeof name === "string"));
+}
+
+function isRequired(property: Property): boolean {
+  return property.required;
+}
+
+function toName(property: Property): string {
+  return property.name;
+}
+
+/** `direction` is -1 for the lower bound and 1 for the upper one. */
+function tightest(inclusive: unknown, exclusive: unknown, direction: -1 | 1): [number, boolean] {
+  const open = direction * Number.POSITIVE_INFINITY;
+  const closed = typeof inclusive === "number" ? inclusive : open;
+  if (exclusive === true) return [closed, closed !== open];
+  if (typeof exclusive !== "number") return [closed, false];
+  return (exclusive - closed) * direction <= 0 ? [exclusive, true] : [closed, false];
+}

@@ -1,0 +1,175 @@
+import { z } from "zod";
+import type { CallContext, Example, Lane, Policy, RiskLevel, SearchConfig } from "./entry.ts";
+import type { Entity, ExtractionSchema } from "./extraction.ts";
+import type { Guidance } from "./guidance.ts";
+import type { FromJsonSchema, JsonSchema } from "./json-schema.ts";
+import type { ContentPipeline } from "./pipeline.ts";
+
+/** What a tool takes: a zod object schema or a JSON Schema. */
+export type InputSchema = z.ZodType | JsonSchema;
+
+/** The type of the params that a schema lets through. */
+export type ParamsOf<S> = S extends z.ZodType
+  ? z.output<S>
+  : S extends JsonSchema
+    ? FromJsonSchema<S>
+    : Record<string, unknown>;
+
+interface EntryDefinition {
+  readonly name: string;
+  readonly description: string;
+  /** `domain://tools/path` or `domain://resources/path`. Without it, a tool's is made from its name. */
+  readonly route?: string;
+  readonly requiredScopes?: readonly string[];
+  readonly category?: string;
+  readonly tags?: readonly string[];
+  readonly aliases?: readonly string[];
+  readonly phrases?: readonly string[];
+}
+
+interface ToolFields extends EntryDefinition {
+  /** Dotted op, such as `onto.task.list`, where the one made from the name is not wanted. */
+  readonly op?: string;
+  /** `true`: an entry point, always shown. `false`: hidden until guidance unveils it. Absent: found by search. */
+  readonly searchable?: boolean;
+  readonly lane?: Lane;
+  readonly riskLevel?: RiskLevel;
+  readonly requiresConfirmation?: boolean;
+  readonly relatedTools?: readonly string[];
+  readonly extraction?: ExtractionSchema | null;
+  readonly examples?: readonly Example[];
+  readonly policy?: Policy;
+  readonly notes?: readonly string[];
+  /** Next steps that are always right after this tool; the result may add others. */
+  readonly guidance?: readonly Guidance[];
+  readonly timeoutMs?: number;
+}
+
+export interface ToolDefinition<S = undefined> extends ToolFields {
+  readonly inputSchema?: S;
+  execute(params: ParamsOf<S>, context: CallContext): unknown;
+  /** Says what `execute` would do, changing nothing. */
+  dryRun?(params: ParamsOf<S>, context: CallContext): unknown;
+}
+
+/** A tool of whatever input. */
+export interface AnyTool extends ToolFields {
+  readonly inputSchema?: InputSchema | undefined;
+  execute(params: Record<string, unknown>, context: CallContext): unknown;
+  dryRun?(params: Record<string, unknown>, context: CallContext): unknown;
+}
+
+export interface ResourceDefinition extends EntryDefinition {
+  readonly route: string;
+  readonly searchable?: boolean;
+  /** Body text for search; what `fetch` gives is not searched. */
+  readonly content?: string;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  fetch(context: CallContext): unknown;
+}
+
+export interface DomainDefinition {
+  readonly name: string;
+  readonly description: string;
+  readonly tools?: readonly AnyTool[];
+  readonly resources?: readonly ResourceDefinition[];
+  readonly extractors?: readonly ContentPipeline[];
+  readonly searchConfig?: SearchConfig;
+  readonly requiredScopes?: readonly string[];
+  /** Text for the whole domain, or one text for each category. */
+  readonly rules?: string | Readonly<Record<string, string>>;
+  /** By tool name or op: finds the entities in a result where an extraction schema cannot. */
+  readonly entityExtractors?: Readonly<Record<string, (result: unknown) => Entity[]>>;
+}
+
+const words = z.array(z.string().min(1)).optional();
+const guidanceSchema = z.object({
+  route: z.string().min(1),
+  prose: z.string().min(1),
+  params: z.record(z.string(), z.unknown()).optional(),
+});
+
+const entryFields = {
+  name: z.string().min(1).max(256),
+  description: z.string().trim().min(1),
+  requiredScopes: words,
+  category: z.string().min(1).optional(),
+  tags: words,
+  aliases: words,
+  phrases: words,
+};
+
+/** The checks on a tool definition that its type cannot make: definitions also come from plain JavaScript. */
+export const toolDefinitionSchema = z.object({
+  ...entryFields,
+  route: z.string().optional(),
+  op: z.string().optional(),
+  searchable: z.boolean().optional(),
+  inputSchema: z
+    .custom<InputSchema>((value) => value instanceof Object, "must be a zod or JSON schema")
+    .optional(),
+  lane: z.enum(["read", "write", "destructive"]).optional(),
+  riskLevel: z.enum(["safe", "moderate", "destructive"]).optional(),
+  requiresConfirmation: z.boolean().optional(),
+  relatedTools: words,
+  extraction: z
+    .object({
+      path: z.string().min(1),
+      type: z.string().min(1),
+      nameField: z.string().min(1),
+      idField: z.string().min(1).optional(),
+      isArray: z.boolean().optional(),
+    })
+    .nullish(),
+  examples: z
+    .array(z.object({ args: z.record(z.string(), z.unknown()), note: z.string().optional() }))
+    .optional(),
+  policy: z.object({ do: words, dont: words, edge_cases: words }).optional(),
+  notes: words,
+  guidance: z.array(guidanceSchema).optional(),
+  timeoutMs: z.number().int().positive().optional(),
+  execute: z.custom((value) => typeof value === "function", "must be a function"),
+  dryRun: z.custom((value) => typeof value === "function", "must be a function").optional(),
+});
+
+export const resourceDefinitionSchema = z.object({
+  ...entryFields,
+  route: z.string(),
+  searchable: z.boolean().optional(),
+  content: z.string().optional(),
+  metadata: z.record(z.string(), z.unknown()).optional(),
+  fetch: z.custom((value) => typeof value === "function", "must be a function"),
+});
+
+const pipelineSchema = z.object({
+  source: z.object({ name: z.string().min(1) }).loose(),
+  formats: z.array(z.object({ name: z.string().min(1) }).loose()).min(1),
+  basePath: z.string().optional(),
+  scopes: words,
+});
+
+export const domainDefinitionSchema = z.object({
+  name: z
+    .string()
+    .regex(/^[a-z][a-z0-9_-]*$/i, "must be letters, digits, hyphens and underscores, starting with a letter"),
+  description: z.string().trim().min(1),
+  requiredScopes: words,
+  rules: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
+  extractors: z.array(pipelineSchema).optional(),
+  searchConfig: z
+    .object({
+      queryBy: z.string().optional(),
+      weights: z.string().optional(),
+      segments: z
+        .array(
+          z.object({
+            name: z.string(),
+            filter: z.string(),
+            limit: z.number().int().positive(),
+            priority: z.number(),
+          }),
+        )
+        .optional(),
+    })
+    .optional(),
+});

@@ -1,0 +1,153 @@
+import type { Entity, ExtractionSchema } from "./extraction.ts";
+import type { Guidance } from "./guidance.ts";
+import type { JsonSchema } from "./json-schema.ts";
+import type { Principal } from "./principal.ts";
+
+export const KINDS = ["tool", "resource", "skill", "prompt"] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** `entry`: shown by `ask` for its domain always. `listed`: found by search. `hidden`: unveiled by guidance. */
+export type Visibility = "entry" | "listed" | "hidden";
+
+export const LANES = ["read", "write", "destructive"] as const;
+export type Lane = (typeof LANES)[number];
+
+export type RiskLevel = "safe" | "moderate" | "destructive";
+
+/** Why an entry that exists cannot be used now. */
+export interface EntryStatus {
+  readonly state: "needs_login" | "server_down" | "quarantined" | "invalid";
+  readonly reason: string;
+}
+
+export interface Example {
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly note?: string;
+}
+
+/** What to do and not to do with one tool. */
+export interface Policy {
+  readonly do?: readonly string[];
+  readonly dont?: readonly string[];
+  readonly edge_cases?: readonly string[];
+}
+
+/** What a tool or resource is told about the call that runs it. */
+export interface CallContext {
+  readonly principal: Principal;
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+  readonly session?: string;
+}
+
+export interface FieldError {
+  /** Dotted path of the field; empty for the whole value. */
+  readonly field: string;
+  readonly message: string;
+  /** For a name that is not known: the nearest one that is. */
+  readonly nearest?: string;
+}
+
+export type ParseOutcome =
+  | { readonly ok: true; readonly value: Record<string, unknown>; readonly warnings?: readonly string[] }
+  | { readonly ok: false; readonly errors: readonly FieldError[] };
+
+interface EntryBase {
+  readonly route: string;
+  readonly op: string;
+  readonly domain: string;
+  /** The name its author gave it: a function name or a title. */
+  readonly name: string;
+  readonly description: string;
+  readonly visibility: Visibility;
+  readonly lane: Lane;
+  /** Every one of these is needed to see or run the entry; the domain's are already merged in. */
+  readonly scopes: readonly string[];
+  readonly category?: string;
+  readonly tags: readonly string[];
+  /** Other names the entry answers to, exactly. */
+  readonly aliases: readonly string[];
+  /** What people say when they need it. */
+  readonly phrases: readonly string[];
+  /** Ops or routes of entries often used together with this one. */
+  readonly related: readonly string[];
+  readonly guidance: readonly Guidance[];
+  readonly examples: readonly Example[];
+  readonly notes: readonly string[];
+  readonly inputSchema: JsonSchema;
+  readonly status?: EntryStatus;
+  /** Body text that search may look into. */
+  readonly content?: string;
+  /** Facts of the source (such as `resource_type`) that a domain's search segments filter by. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** Checks params with the author's own schema; without it the JSON Schema decides. Must not throw. */
+  readonly parse?: (params: unknown) => ParseOutcome;
+}
+
+export interface ToolEntry extends EntryBase {
+  readonly kind: "tool";
+  readonly riskLevel: RiskLevel;
+  readonly requiresConfirmation: boolean;
+  readonly extraction: ExtractionSchema | null;
+  readonly extractEntities?: (result: unknown) => Entity[];
+  readonly policy?: Policy;
+  readonly timeoutMs?: number;
+  readonly call: (params: Record<string, unknown>, context: CallContext) => Promise<unknown>;
+  readonly dryRun?: (params: Record<string, unknown>, context: CallContext) => Promise<unknown>;
+}
+
+export interface ReadableEntry extends EntryBase {
+  readonly kind: "resource" | "skill" | "prompt";
+  readonly load: (params: Record<string, unknown>, context: CallContext) => Promise<unknown>;
+}
+
+/** Anything an agent can discover. It carries its own closure, so running it needs no import of its source. */
+export type Entry = ToolEntry | ReadableEntry;
+
+/**
+ * An entry as its source yields it. The catalog completes it: address and lane where they are not
+ * declared, and the domain's scopes.
+ */
+export type EntryDraft =
+  | (Omit<ToolEntry, "route" | "op" | "lane"> & {
+      readonly route?: string;
+      readonly op?: string;
+      readonly lane?: Lane;
+      /** The lane where nothing tells: `read` for tools written for Keyhole, `write` for what is imported. */
+      readonly defaultLane: Lane;
+    })
+  | Omit<ReadableEntry, "op" | "lane">;
+
+/** Text on how to use the entries of a domain, or of one category in it. */
+export interface Rule {
+  readonly domain: string;
+  /** Absent: concerns the whole domain. */
+  readonly category?: string;
+  readonly text: string;
+}
+
+export interface Domain {
+  readonly name: string;
+  readonly description: string;
+  readonly scopes: readonly string[];
+  readonly rules: readonly Rule[];
+  readonly searchConfig?: SearchConfig;
+}
+
+/** How a domain's entries are searched: which fields, how heavy, and in which segments they are shown. */
+export interface SearchConfig {
+  /** Comma-separated field names, such as `description,name,content`. */
+  readonly queryBy?: string;
+  /** Comma-separated weights, one for each field of `queryBy`. */
+  readonly weights?: string;
+  readonly segments?: readonly SearchSegment[];
+}
+
+export interface SearchSegment {
+  readonly name: string;
+  /** `key:=value` over an entry's metadata, such as `resource_type:=column`. */
+  readonly filter: string;
+  readonly limit: number;
+  /** Lower comes first. */
+  readonly priority: number;
+}

@@ -1,0 +1,90 @@
+import type { z } from "zod";
+import {
+  type DomainDefinition,
+  domainDefinitionSchema,
+  resourceDefinitionSchema,
+  toolDefinitionSchema,
+} from "../../schema/definition.ts";
+import type { Domain, EntryDraft, Rule } from "../../schema/entry.ts";
+import { resourceDraft, toolDraft } from "./to-draft.ts";
+
+interface CodeParts {
+  readonly domains: Domain[];
+  readonly drafts: EntryDraft[];
+  /** One sentence each, saying where to look. */
+  readonly errors: string[];
+}
+
+/** Reads domains written in TypeScript. Reports every wrong definition; never throws on one. */
+export function fromDomains(definitions: readonly DomainDefinition[]): CodeParts {
+  const parts: CodeParts = { domains: [], drafts: [], errors: [] };
+  for (const definition of definitions) readDomain(definition, parts);
+  return parts;
+}
+
+function readDomain(definition: DomainDefinition, parts: CodeParts): void {
+  const where = `domain ${definition?.name ?? "(without a name)"}`;
+  const errors = shapeErrors(where, domainDefinitionSchema.safeParse(definition));
+  parts.errors.push(...errors);
+  if (errors.length > 0) return;
+
+  parts.domains.push(toDomain(definition));
+  parts.errors.push(...extractorErrors(where, definition));
+  for (const tool of definition.tools ?? []) {
+    const wrong = shapeErrors(`${where}, tool ${nameOf(tool)}`, toolDefinitionSchema.safeParse(tool));
+    if (wrong.length === 0) parts.drafts.push(toolDraft(tool, definition));
+    parts.errors.push(...wrong);
+  }
+  for (const resource of definition.resources ?? []) {
+    const wrong = shapeErrors(
+      `${where}, resource ${nameOf(resource)}`,
+      resourceDefinitionSchema.safeParse(resource),
+    );
+    if (wrong.length === 0) parts.drafts.push(resourceDraft(resource, definition));
+    parts.errors.push(...wrong);
+  }
+}
+
+function toDomain(definition: DomainDefinition): Domain {
+  return {
+    name: definition.name,
+    description: definition.description,
+    scopes: definition.requiredScopes ?? [],
+    rules: toRules(definition),
+    ...(definition.searchConfig && { searchConfig: definition.searchConfig }),
+  };
+}
+
+function toRules({ name, rules }: DomainDefinition): readonly Rule[] {
+  if (rules === undefined) return [];
+  if (typeof rules === "string") return [{ domain: name, text: rules }];
+  return Object.entries(rules).map(([category, text]) => ({ domain: name, category, text }));
+}
+
+/** Entity extractors and tools must agree in both directions; content extractors must not overlap. */
+function extractorErrors(where: string, definition: DomainDefinition): string[] {
+  const tools = definition.tools ?? [];
+  const errors: string[] = [];
+  for (const key of Object.keys(definition.entityExtractors ?? {})) {
+    const tool = tools.find((candidate) => candidate?.name === key || candidate?.op === key);
+    if (!tool) errors.push(`${where}: entityExtractors has ${key}, which is not a tool of the domain`);
+    else if (tool.extraction)
+      errors.push(`${where}, tool ${key}: has both an extraction schema and an entity extractor`);
+  }
+  const ids = (definition.extractors ?? []).map(
+    ({ source, basePath = "" }) => `${source.name} at "${basePath}"`,
+  );
+  const doubled = new Set(ids.filter((id, index) => ids.indexOf(id) !== index));
+  return [...errors, ...[...doubled].map((id) => `${where}: more than one extractor reads ${id}`)];
+}
+
+function nameOf(definition: { readonly name?: unknown } | undefined): string {
+  return typeof definition?.name === "string" ? definition.name : "(without a name)";
+}
+
+function shapeErrors(where: string, parsed: z.ZodSafeParseResult<unknown>): string[] {
+  if (parsed.success) return [];
+  return parsed.error.issues.map(
+    (issue) => `${where}: ${issue.path.join(".") || "the definition"}: ${issue.message}`,
+  );
+}

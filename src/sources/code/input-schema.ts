@@ -1,0 +1,26 @@
+import { z } from "zod";
+import type { InputSchema } from "../../schema/definition.ts";
+import type { ParseOutcome } from "../../schema/entry.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
+import { zodFieldErrors } from "./zod-field-errors.ts";
+
+interface Input {
+  readonly inputSchema: JsonSchema;
+  readonly parse?: (params: unknown) => ParseOutcome;
+}
+
+/** Both readings of a definition's schema: JSON Schema to show, and zod's own parser where zod made it. */
+export function readInputSchema(schema: InputSchema | undefined): Input {
+  if (schema === undefined) return { inputSchema: { type: "object", properties: {} } };
+  if (!(schema instanceof z.ZodType)) return { inputSchema: schema };
+
+  const inputSchema = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  const names = Object.keys((inputSchema.properties as object | undefined) ?? {});
+  return { inputSchema, parse: (params) => parseWith(schema, params ?? {}, names) };
+}
+
+function parseWith(schema: z.ZodType, params: unknown, names: readonly string[]): ParseOutcome {
+  const parsed = schema.safeParse(params);
+  if (!parsed.success) return { ok: false, errors: zodFieldErrors(parsed.error, params, names) };
+  return { ok: true, value: parsed.data as Record<string, unknown> };
+}

@@ -1,0 +1,65 @@
+import type { AnyTool, DomainDefinition, ResourceDefinition } from "../../schema/definition.ts";
+import type { EntryDraft, Visibility } from "../../schema/entry.ts";
+import { readInputSchema } from "./input-schema.ts";
+
+export function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
+  const extractors = new Map(Object.entries(domain.entityExtractors ?? {}));
+  const extractEntities = extractors.get(tool.name) ?? extractors.get(tool.op ?? "");
+  return {
+    kind: "tool",
+    ...common(tool, domain),
+    ...readInputSchema(tool.inputSchema),
+    ...(tool.route !== undefined && { route: tool.route }),
+    ...(tool.op !== undefined && { op: tool.op }),
+    ...(tool.lane && { lane: tool.lane }),
+    defaultLane: "read",
+    riskLevel: tool.riskLevel ?? "safe",
+    requiresConfirmation: tool.requiresConfirmation ?? false,
+    related: tool.relatedTools ?? [],
+    guidance: tool.guidance ?? [],
+    examples: tool.examples ?? [],
+    notes: tool.notes ?? [],
+    metadata: {},
+    extraction: tool.extraction ?? null,
+    ...(extractEntities && { extractEntities }),
+    ...(tool.policy && { policy: tool.policy }),
+    ...(tool.timeoutMs && { timeoutMs: tool.timeoutMs }),
+    call: async (params, context) => tool.execute(params, context),
+    ...(tool.dryRun && { dryRun: async (params, context) => tool.dryRun?.(params, context) }),
+  };
+}
+
+export function resourceDraft(resource: ResourceDefinition, domain: DomainDefinition): EntryDraft {
+  return {
+    kind: "resource",
+    route: resource.route,
+    ...common(resource, domain),
+    related: [],
+    guidance: [],
+    examples: [],
+    notes: [],
+    metadata: resource.metadata ?? {},
+    inputSchema: { type: "object", properties: {} },
+    ...(resource.content !== undefined && { content: resource.content }),
+    load: async (_params, context) => resource.fetch(context),
+  };
+}
+
+function common(definition: AnyTool | ResourceDefinition, domain: DomainDefinition) {
+  return {
+    domain: domain.name,
+    name: definition.name,
+    description: definition.description,
+    visibility: toVisibility(definition.searchable),
+    scopes: definition.requiredScopes ?? [],
+    tags: definition.tags ?? [],
+    aliases: definition.aliases ?? [],
+    phrases: definition.phrases ?? [],
+    ...(definition.category && { category: definition.category }),
+  };
+}
+
+function toVisibility(searchable: boolean | undefined): Visibility {
+  if (searchable === undefined) return "listed";
+  return searchable ? "entry" : "hidden";
+}

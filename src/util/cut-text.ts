@@ -1,0 +1,33 @@
+const WINDOW_BEFORE = 256;
+const WINDOW_AFTER = 32;
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** The text, at most `maxChars` UTF-16 units long, an ellipsis included; never cut inside a character as read. */
+export function cutText(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  if (maxChars < 1) return "";
+  return `${text.slice(0, boundaryBefore(text, Math.floor(maxChars) - 1))}…`;
+}
+
+/** Looks at a window only, so that the cost does not grow with the text. */
+function boundaryBefore(text: string, end: number): number {
+  const start = codePointBoundary(text, Math.max(0, end - WINDOW_BEFORE));
+  const window = text.slice(start, end + WINDOW_AFTER);
+  const index = graphemes.segment(window).containing(end - start)?.index ?? 0;
+  // A cluster that fills the window is a pile of combining marks, not a character to be kept whole.
+  if (index === 0 && end - start >= WINDOW_BEFORE) return codePointBoundary(text, end);
+  return start + index;
+}
+
+function codePointBoundary(text: string, index: number): number {
+  const splitsPair = isHigh(text.charCodeAt(index - 1)) && isLow(text.charCodeAt(index));
+  return splitsPair ? index - 1 : index;
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}

@@ -1,0 +1,97 @@
+import { boundedDistance } from "./bounded-distance.ts";
+import { splitWords } from "./split-words.ts";
+
+const MAX_LENGTH = 128;
+const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/gu;
+/** A name this much farther away than the best one is noise beside it. */
+const SPREAD = 1.5;
+
+/** The names most like `name`, best first, ties by alphabet; none where nothing is reasonably near. */
+export function nearest(name: string, candidates: Iterable<string>, limit = 3): string[] {
+  const wanted = { ...toForm(name), words: wordsOf(name) };
+  if (limit < 1 || wanted.joined === "") return [];
+  const near: { candidate: string; cost: number }[] = [];
+  for (const candidate of new Set(candidates)) {
+    const cost = candidate === name ? -0.5 : costBetween(wanted, toForm(candidate));
+    if (cost !== undefined) near.push({ candidate, cost });
+  }
+  near.sort((a, b) => a.cost - b.cost || (a.candidate < b.candidate ? -1 : 1));
+  const worst = (near[0]?.cost ?? 0) + SPREAD;
+  return near
+    .filter(({ cost }) => cost <= worst)
+    .slice(0, limit)
+    .map(({ candidate }) => candidate);
+}
+
+interface Form {
+  readonly name: string;
+  readonly joined: string;
+}
+
+interface Wanted extends Form {
+  readonly words: ReadonlySet<string>;
+}
+
+function toForm(whole: string): Form {
+  const name = whole.slice(0, MAX_LENGTH);
+  const lowered = name.toLowerCase();
+  return { name, joined: lowered.replace(SEPARATORS, "") || lowered.trim() };
+}
+
+/** How far apart two names are; undefined where suggesting the one for the other would be nonsense. */
+function costBetween(wanted: Wanted, candidate: Form): number | undefined {
+  if (candidate.joined === "") return undefined;
+  if (wanted.joined === candidate.joined) return 0;
+  const costs = [
+    typoCost(wanted.joined, candidate.joined),
+    wordCost(wanted, candidate),
+    partCost(wanted.joined, candidate.joined),
+  ];
+  return costs.reduce(lower, undefined);
+}
+
+function lower(a: number | undefined, b: number | undefined): number | undefined {
+  if (a === undefined || b === undefined) return a ?? b;
+  return Math.min(a, b);
+}
+
+function typoCost(a: string, b: string): number | undefined {
+  const length = Math.max(a.length, b.length);
+  const allowed = length < 3 ? 0 : length < 6 ? 1 : length < 10 ? 2 : 3;
+  return boundedDistance(a, b, allowed);
+}
+
+/** Same words in another order, or all words of one name among those of the other. */
+function wordCost(wanted: Wanted, candidate: Form): number | undefined {
+  if (wanted.joined.length < 2 || candidate.joined.length < 2) return undefined;
+  // Splitting into words is what costs, so names that cannot share all their words are ruled out first.
+  const mayBeWithin = wanted.joined.includes(candidate.joined.slice(0, 2));
+  if (!mayBeWithin && !allWithin(wanted.words, candidate.joined)) return undefined;
+  const words = wordsOf(candidate.name);
+  const [few, many] = words.size <= wanted.words.size ? [words, wanted.words] : [wanted.words, words];
+  if (few.size === 0 || !few.isSubsetOf(many)) return undefined;
+  return few.size === many.size ? 0.5 : 2 + (many.size - few.size) / (many.size + 1);
+}
+
+function allWithin(words: Iterable<string>, joined: string): boolean {
+  for (const word of words) {
+    if (!joined.includes(word)) return false;
+  }
+  return true;
+}
+
+function wordsOf(name: string): Set<string> {
+  return new Set(splitWords(name.slice(0, MAX_LENGTH)).map(singular));
+}
+
+function singular(word: string): string {
+  return word.length > 3 && word.endsWith("s") ? word.slice(0, -1) : word;
+}
+
+function partCost(a: string, b: string): number | undefined {
+  const [short, long] = a.length <= b.length ? [a, b] : [b, a];
+  const share = short.length / long.length;
+  if (short.length >= 3 && long.startsWith(short)) return 3 - share;
+  if (short.length >= 4 && share >= 0.4 && long.includes(short)) return 4 - share;
+  return undefined;
+}

@@ -1,0 +1,179 @@
+import { createGateway, defineDomain, defineResource, defineTool } from "keyhole";
+import { expect, test } from "vitest";
+import { loadTokenCounter } from "../src/render/tokens.ts";
+import { verifies } from "./requirements.ts";
+import { auditor, createShop, reader } from "./shop.ts";
+
+const countTokens = await loadTokenCounter();
+
+verifies("ask:exact-name-survives", "in any spelling, alone or in a sentence", async () => {
+  const crowd = Array.from({ length: 50 }, (_, number) =>
+    defineTool({
+      name: `order_helper_${number}`,
+      description: "Delete order, delete order, delete the order: order order order delete.",
+      execute: () => "",
+    }),
+  );
+  const { domains } = createShop();
+  const gateway = createGateway({
+    domains: [...domains, defineDomain({ name: "crowd", description: "Noise about orders.", tools: crowd })],
+  });
+  const spellings = [
+    "delete_order",
+    "deleteOrder",
+    "shop.order.delete",
+    "shop://tools/order/delete",
+    "Please use delete_order to get rid of the order helper",
+  ];
+  for (const query of spellings) {
+    const { hits } = await gateway.ask({ query, limit: 3 });
+    expect(hits[0]?.op, query).toBe("shop.order.delete");
+  }
+});
+
+verifies("ask:no-starvation", "every query has its best hit near the top", async () => {
+  const gateway = createGateway({ domains: createShop().domains });
+  const { hits } = await gateway.ask({
+    queries: ["newest orders", "label printer manual", "money back"],
+    limit: 3,
+  });
+  expect(hits.map((hit) => hit.op).sort()).toEqual([
+    "shop.order.list",
+    "shop.refund.send",
+    "shop.resources.manual",
+  ]);
+});
+
+verifies("ask:entry-points", "of a matched domain always, hidden entries never", async () => {
+  const gateway = createGateway({ domains: createShop().domains });
+  for (const query of ["orders", "ledger", "bookings of a year", "shop://tools/hidden/ledger"]) {
+    const answer = await gateway.ask({ query });
+    const shown = [...answer.hits, ...answer.domains.flatMap((domain) => domain.entryPoints)].map(
+      (hit) => hit.route,
+    );
+    expect(shown, query).toContain("shop://tools/clerk-guide");
+    expect(JSON.stringify({ ...answer, notes: [] }), query).not.toContain("shop://tools/hidden/ledger(");
+    expect(shown).not.toContain("shop://tools/hidden/ledger");
+  }
+  const forAuditor = await gateway.ask({ query: "orders" }, { principal: auditor });
+  expect(forAuditor.domains.map((domain) => domain.name)).toEqual(["shop", "audit"]);
+});
+
+verifies("ask:near-names", "a typo is answered with the nearest names", async () => {
+  const gateway = createGateway({ domains: createShop().domains });
+  const { suggestions, text } = await gateway.ask({ query: "snd_refnd" });
+  expect(suggestions).toContain("shop://tools/refund/send");
+  expect(text).toContain("shop://tools/refund/send");
+});
+
+verifies("ask:says-why", "an entry with a refused schema is shown with the reason", async () => {
+  const broken = defineTool({
+    name: "draw_tree",
+    description: "Draw a tree.",
+    inputSchema: { $ref: "#" },
+    execute: () => "",
+  });
+  const gateway = createGateway({
+    domains: [defineDomain({ name: "art", description: "Drawing.", tools: [broken] })],
+  });
+  const { hits, text } = await gateway.ask({ query: "draw a tree" });
+  expect(hits[0]?.unavailable).toMatch(/^invalid/);
+  expect(text).toContain("[unavailable, invalid");
+  const run = await gateway.exec({ op: hits[0]?.op ?? "" });
+  expect(run).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
+});
+
+verifies("ask:rules-once", "with the entries they concern, once a session, again without one", async () => {
+  const gateway = createGateway({ domains: createShop().domains });
+  const first = await gateway.ask({ query: "orders", session: "new" });
+  expect(first.rules.map((rule) => rule.category)).toEqual(["orders"]);
+  expect(first.session).toMatch(/^ses_/);
+  const again = await gateway.ask({ query: "create order", session: first.session });
+  expect(again.rules).toEqual([]);
+  expect((await gateway.ask({ query: "orders" })).rules).toHaveLength(1);
+  expect((await gateway.ask({ query: "label printer", limit: 1 })).rules).toEqual([]);
+});
+
+verifies("ask:shrinks-first", "lines shrink before hits go, and what is left out is counted", async () => {
+  const long = "It works on many rows at once and takes care of all the special cases there are.";
+  const tools = Array.from({ length: 12 }, (_, number) =>
+    defineTool({
+      name: `count_rows_${number}`,
+      description: `Count rows of table ${number}. ${long}`,
+      execute: () => "",
+    }),
+  );
+  const gateway = createGateway({ domains: [defineDomain({ name: "db", description: "Tables.", tools })] });
+  const ask = (maxTokens: number) => gateway.ask({ query: "count rows of a table", limit: 12, maxTokens });
+  const [wide, tight, tiny] = [await ask(700), await ask(170), await ask(64)];
+  expect(wide.hits).toHaveLength(12);
+  expect(wide.omitted).toBe(0);
+  expect(tight.hits).toHaveLength(12);
+  expect(tight.hits.filter((hit) => hit.summary === undefined).length).toBeGreaterThan(0);
+  expect(tiny.hits.length).toBeGreaterThan(0);
+  expect(tiny.hits.length + tiny.omitted).toBe(12);
+  expect(tiny.text).toContain(`${tiny.omitted} more left out`);
+  for (const [answer, budget] of [
+    [wide, 700],
+    [tight, 170],
+    [tiny, 64],
+  ] as const) {
+    expect(countTokens(answer.text)).toBeLessThanOrEqual(budget);
+  }
+});
+
+verifies("ask:segments", "order and limit a domain's hits", async () => {
+  const table = (name: string, type: string) =>
+    defineResource({
+      route: `warehouse://resources/${name}`,
+      name,
+      description: `orders ${type} ${name}`,
+      metadata: { resource_type: type },
+      fetch: () => name,
+    });
+  const gateway = createGateway({
+    domains: [
+      defineDomain({
+        name: "warehouse",
+        description: "Tables and columns.",
+        resources: [table("t1", "table"), table("c1", "column"), table("c2", "column"), table("t2", "table")],
+        searchConfig: {
+          segments: [
+            { name: "tables", filter: "resource_type:=table", limit: 1, priority: 2 },
+            { name: "columns", filter: "resource_type:=column", limit: 10, priority: 1 },
+          ],
+        },
+      }),
+    ],
+  });
+  const { hits } = await gateway.ask({ query: "orders" });
+  expect(hits.map((hit) => hit.name.slice(0, 1))).toEqual(["c", "c", "t"]);
+});
+
+test("domain, kinds and perDomain narrow the answer", async () => {
+  const gateway = createGateway({ domains: createShop().domains });
+  const documents = await gateway.ask({ query: "orders manual", kinds: ["resource"] });
+  expect(documents.hits.map((hit) => hit.kind)).toEqual(["resource"]);
+  expect((await gateway.ask({ query: "orders", perDomain: 1 })).hits).toHaveLength(1);
+  await expect(gateway.ask({ query: "orders", domain: "shp" })).rejects.toMatchObject({
+    code: "NOT_FOUND",
+    details: { nearest: ["shop"] },
+  });
+});
+
+test("nothing found says what to try, and still shows where to begin", async () => {
+  const gateway = createGateway({ domains: createShop().domains, principal: reader });
+  const { hits, text, domains } = await gateway.ask({ query: "qqq zzz" });
+  expect(hits).toEqual([]);
+  expect(text).toContain('Nothing here matches "qqq zzz"');
+  expect(domains[0]?.entryPoints[0]?.route).toBe("shop://tools/clerk-guide");
+});
+
+test.each(["", " ", "\0", "😀", "\ud800", "((((", "the of and", "a".repeat(1_000_000)].entries().toArray())(
+  "odd query %i is answered",
+  async (_, query) => {
+    const gateway = createGateway({ domains: createShop().domains });
+    const { text } = await gateway.ask({ query });
+    expect(countTokens(text)).toBeLessThanOrEqual(700);
+  },
+);

@@ -1,0 +1,136 @@
+import { createGateway, defineDomain, defineTool } from "keyhole";
+import { expect } from "vitest";
+import { loadTokenCounter } from "../src/render/tokens.ts";
+import { verifies } from "./requirements.ts";
+import { auditor, clerk, createShop, reader } from "./shop.ts";
+
+const countTokens = await loadTokenCounter();
+
+verifies("get:isolated", "each route has its own outcome", async () => {
+  const gateway = createGateway({ domains: createShop().domains, principal: reader });
+  const { results, summary } = await gateway.get({
+    routes: [
+      { route: "shop://resources/manual" },
+      { route: "shop://tools/order/lost" },
+      { route: "shop://tools/hidden/ledger", params: { yeer: 1 } },
+      { route: "shop.order.list", params: { limit: 1 } },
+    ],
+  });
+  expect(summary).toEqual({ total: 4, success: 2, failed: 2 });
+  expect(results.map((result) => (result.success ? result.data.content : result.error.code))).toEqual([
+    "Press the green button.",
+    "NOT_FOUND",
+    "INVALID_PARAMS",
+    { orders: [{ id: 0 }] },
+  ]);
+  const [, lost, wrong] = results;
+  if (lost?.success || wrong?.success) throw results;
+  expect(lost?.error.details.nearest).toContain("shop://tools/order/list");
+  expect(lost?.error.help_path).toBe("shop.order");
+  expect(wrong?.error.details).toMatchObject({ schema: { required: ["year"] } });
+});
+
+verifies("get:reads-only", "a tool that writes is refused, with where to go", async () => {
+  const { domains, calls } = createShop();
+  const gateway = createGateway({ domains, principal: clerk });
+  const { results } = await gateway.get({
+    routes: [{ route: "shop.order.create", params: { customer: "c" } }],
+  });
+  expect(results[0]).toMatchObject({
+    success: false,
+    error: { code: "ACCESS_DENIED", help_path: "shop.order.create" },
+  });
+  expect(calls.made).toEqual([]);
+});
+
+verifies(
+  "guidance:dropped",
+  "guidance shows what the caller may see, with signature and params",
+  async () => {
+    const gateway = createGateway({ domains: createShop().domains });
+    const guide = { routes: [{ route: "shop://tools/clerk-guide" }] };
+    const forReader = await gateway.get(guide, { principal: reader });
+    const forAuditor = await gateway.get(guide, { principal: auditor });
+    const routesOf = ({ results }: typeof forReader) =>
+      results.flatMap((result) => (result.success ? result.data.guidance.map((step) => step.route) : []));
+    expect(routesOf(forReader)).toEqual(["shop://tools/hidden/ledger"]);
+    expect(routesOf(forAuditor)).toEqual(["shop://tools/hidden/ledger", "audit://tools/report"]);
+    expect(JSON.stringify(forReader)).not.toContain("audit");
+    expect(forReader.results[0]).toMatchObject({
+      data: { guidance: [{ params: { year: 2026 }, signature: "(year: int)", lane: "read" }] },
+    });
+  },
+);
+
+function returning(value: unknown) {
+  const tool = defineTool({ name: "big", description: "Gives a large result.", execute: () => value });
+  return createGateway({
+    domains: [defineDomain({ name: "lab", description: "For tests.", tools: [tool] })],
+  });
+}
+
+verifies("results:nothing-lost", "whole items are shown, and the handle reads the rest", async () => {
+  const rows = Array.from({ length: 5_000 }, (_, id) => ({ id, name: `row ${id}`, even: id % 2 === 0 }));
+  const gateway = returning({ rows });
+  const { results, text } = await gateway.get({ routes: [{ route: "lab.big" }] });
+  expect(countTokens(text)).toBeLessThan(4_200);
+  const [result] = results;
+  if (!result?.success || !result.data.stored) throw results;
+  const shown = (result.data.content as { rows: unknown[] }).rows;
+  expect(shown.length).toBeGreaterThan(10);
+  expect(shown).toEqual(rows.slice(0, shown.length));
+
+  const { handle } = result.data.stored;
+  const read = async (params: Record<string, unknown>) => {
+    const { results: pages } = await gateway.get({ routes: [{ route: handle, params }] });
+    return pages[0]?.success ? pages[0].data.content : pages[0]?.error;
+  };
+  expect(await read({ path: "/rows", offset: 4_998, limit: 5 })).toEqual(rows.slice(4_998));
+  expect(await read({ path: "$.rows[?@.id == 77].name" })).toEqual(["row 77"]);
+  expect(await read({ path: "/rows", grep: "row 12\\d\\d", count: true })).toEqual({ count: 100 });
+  expect(await read({ path: "/rows", fields: ["name"], limit: 1 })).toEqual([{ name: "row 0" }]);
+  expect(await read({ path: "/nope" })).toMatchObject({ code: "INVALID_INPUT" });
+  expect(await read({ path: "$.rows[?match(@.name, '(a+)+')]" })).toMatchObject({ code: "INVALID_INPUT" });
+  expect(await read({ paht: "/rows" })).toMatchObject({ code: "INVALID_INPUT" });
+
+  const pages: unknown[] = [];
+  for (let offset = 0; offset < rows.length; offset += 100) {
+    pages.push(...((await read({ path: "/rows", offset, limit: 100 })) as unknown[]));
+  }
+  expect(pages).toEqual(rows);
+});
+
+verifies("results:nothing-lost", "50 MB of text is shown by its first lines and kept whole", async () => {
+  const line = `${"x".repeat(99)}\n`;
+  const gateway = returning(line.repeat(500_000));
+  const { results, text } = await gateway.get({ routes: [{ route: "lab.big" }] });
+  expect(countTokens(text)).toBeLessThan(4_200);
+  const [result] = results;
+  if (!result?.success || !result.data.stored) throw results;
+  expect(result.data.stored.chars).toBe(50_000_002);
+  expect((result.data.content as string).split("\n").every((shown) => shown.length === 99)).toBe(true);
+  const tail = await gateway.get({
+    routes: [{ route: result.data.stored.handle, params: { offset: 499_999 } }],
+  });
+  expect(tail.results[0]).toMatchObject({ success: true, data: { content: line } });
+});
+
+verifies("handles:bound", "another principal's handle is as unknown as a made-up one", async () => {
+  const gateway = returning("word ".repeat(100_000));
+  const { results } = await gateway.get({ routes: [{ route: "lab.big" }] }, { principal: clerk });
+  const stored = results[0]?.success ? results[0].data.stored : undefined;
+  const readAs = async (route: string, principal: typeof clerk) => {
+    const answer = await gateway.get({ routes: [{ route, params: { count: true } }] }, { principal });
+    return answer.results[0];
+  };
+  expect(await readAs(stored?.handle ?? "", clerk)).toMatchObject({ success: true });
+  const foreign = await readAs(stored?.handle ?? "", reader);
+  const madeUp = await readAs("result://made-up", reader);
+  expect(foreign).toMatchObject({ success: false, error: { code: "UNKNOWN_HANDLE" } });
+  const blank = (result: typeof foreign) => JSON.stringify(result).replaceAll(/result:\/\/[\w-]+/g, "");
+  expect(blank(foreign)).toBe(blank(madeUp));
+
+  const { session } = await gateway.ask({ query: "big", session: "new" }, { principal: clerk });
+  const stolen = gateway.ask({ query: "big", session }, { principal: reader });
+  await expect(stolen).rejects.toMatchObject({ code: "UNKNOWN_HANDLE" });
+});

@@ -1,0 +1,12 @@
+/**
+ * Who may import whom: imports point to a lower layer, and folders of one layer do not import each other.
+ * A single file at the top of `src/` stands for itself.
+ */
+export const LAYERS: readonly (readonly string[])[] = [
+  ["schema", "util"],
+  ["catalog", "search", "access", "session", "render", "guidance", "telemetry", "sources"],
+  ["operations"],
+  ["generation.ts"],
+  ["gateway.ts"],
+  ["index.ts"],
+];

@@ -1,0 +1,152 @@
+import fc from "fast-check";
+import { createGateway, type DomainDefinition, type Principal } from "keyhole";
+import { expect } from "vitest";
+import { loadTokenCounter } from "../src/render/tokens.ts";
+import { randomDomains, randomPrincipal, randomQuery } from "./random-catalog.ts";
+import { verifies } from "./requirements.ts";
+
+const countTokens = await loadTokenCounter();
+
+/** What the definitions say, worked out without Keyhole. */
+function expectedRoutes(domains: readonly DomainDefinition[], { scopes }: Principal) {
+  const all = domains.flatMap((domain) =>
+    (domain.tools ?? []).map((tool) => ({
+      route: tool.route ?? "",
+      hidden: tool.searchable === false,
+      allowed: [...(domain.requiredScopes ?? []), ...(tool.requiredScopes ?? [])].every((scope) =>
+        scopes.includes(scope),
+      ),
+    })),
+  );
+  return {
+    denied: all.filter((tool) => !tool.allowed).map((tool) => tool.route),
+    shown: all.filter((tool) => tool.allowed && !tool.hidden).map((tool) => tool.route),
+    runnable: all.filter((tool) => tool.allowed).map((tool) => tool.route),
+  };
+}
+
+verifies("access:equivalence", "for random catalogs, scopes and queries", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      randomDomains,
+      randomPrincipal,
+      fc.array(randomQuery, { minLength: 1, maxLength: 3 }),
+      async (domains, principal, queries) => {
+        const gateway = createGateway({ domains, principal });
+        const { denied, shown, runnable } = expectedRoutes(domains, principal);
+
+        const answers = await Promise.all(
+          [...queries, ...denied.slice(0, 2)].map((query) =>
+            gateway.ask({ query, limit: 50, maxTokens: 20_000 }),
+          ),
+        );
+        for (const answer of answers) {
+          const seen = [...answer.hits, ...answer.domains.flatMap((domain) => domain.entryPoints)].map(
+            (hit) => hit.route,
+          );
+          expect(shown).toEqual(expect.arrayContaining([...seen, ...answer.suggestions]));
+        }
+
+        const listed = new Set<string>();
+        const root = await gateway.help({ path: "" });
+        if (root.kind !== "directory") throw root;
+        for (const group of root.groups) {
+          const domain = await gateway.help({ path: group.path });
+          if (domain.kind !== "directory") throw domain;
+          for (const sub of domain.groups) {
+            for (const name of sub.names)
+              listed.add(`${sub.path}.${name}`.replace(".", "://tools/").replaceAll(".", "/"));
+          }
+        }
+        expect([...listed].sort()).toEqual(shown.toSorted());
+
+        for (const route of [...denied, ...runnable]) {
+          const exec = await gateway.exec({ route, dry_run: false });
+          const { results } = await gateway.get({ routes: [{ route }] });
+          const help = await gateway.help({ path: route }).then(
+            () => "ok",
+            (error) => error.code,
+          );
+          const got = results[0]?.success ? "ok" : results[0]?.error.code;
+          if (runnable.includes(route)) {
+            expect([exec.ok, help], route).toEqual([true, "ok"]);
+            expect(["ok", "ACCESS_DENIED"]).toContain(got);
+          } else {
+            expect([exec.ok ? "ok" : exec.error.code, got, help], route).toEqual([
+              "NOT_FOUND",
+              "NOT_FOUND",
+              "NOT_FOUND",
+            ]);
+            const nearest = exec.ok ? [] : (exec.error.details.nearest as string[]);
+            for (const name of nearest)
+              expect(
+                shown.some((address) => sameEntry(address, name)),
+                name,
+              ).toBe(true);
+          }
+        }
+      },
+    ),
+    { numRuns: 60 },
+  );
+});
+
+function sameEntry(route: string, name: string): boolean {
+  const op = route.replace("://tools/", ".").replaceAll("/", ".");
+  return route === name || op === name || route.split("/").at(-2) === name;
+}
+
+verifies("ask:within-budget", "for random catalogs, queries and budgets", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      randomDomains,
+      randomQuery,
+      fc.integer({ min: 64, max: 900 }),
+      async (domains, query, maxTokens) => {
+        const principal = { id: "someone", scopes: ["a", "b", "c"], allowWrite: false };
+        const gateway = createGateway({ domains, principal });
+        const rules = "Rule. ".repeat(maxTokens % 300);
+        const ruled = createGateway({ domains: domains.map((domain) => ({ ...domain, rules })), principal });
+        for (const asked of [gateway, ruled]) {
+          const { text } = await asked.ask({
+            queries: [query, "order"],
+            maxTokens,
+            limit: 50,
+            session: "new",
+          });
+          expect(countTokens(text)).toBeLessThanOrEqual(maxTokens);
+        }
+      },
+    ),
+    { numRuns: 100 },
+  );
+});
+
+verifies("menu:within-budget", "for random catalogs, and the same bytes after use", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      randomDomains,
+      randomPrincipal,
+      fc.integer({ min: 1, max: 40 }),
+      async (domains, principal, copies) => {
+        const many = Array.from({ length: copies }, (_, copy) =>
+          domains.map((domain, index) => ({
+            ...domain,
+            name: `${"name".repeat(copy % 9)}d${copy}x${index}`,
+            tools: (domain.tools ?? []).map(({ route: _route, ...tool }, place) => ({
+              ...tool,
+              op: undefined,
+              name: `${tool.name}_${place}`,
+            })),
+          })),
+        ).flat();
+        const gateway = createGateway({ domains: many as DomainDefinition[], principal });
+        const before = JSON.stringify(await gateway.menu());
+        expect(countTokens(before)).toBeLessThanOrEqual(900);
+        await gateway.ask({ query: "order", session: "new" });
+        expect(JSON.stringify(await gateway.menu())).toBe(before);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});

@@ -1,0 +1,28 @@
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+
+const readme = readFileSync("README.md", "utf8");
+
+test("snippets are the examples that CI runs", () => {
+  const snippets = [...readme.matchAll(/<!-- (examples\/\S+) -->\n```ts\n([\s\S]*?)```/g)];
+  expect(snippets.length).toBeGreaterThan(0);
+  for (const [, file, code] of snippets) expect(code).toBe(readFileSync(file ?? "", "utf8"));
+});
+
+test("links lead somewhere", () => {
+  const pages = globSync(["*.md", "docs/**/*.md"]);
+  const broken = pages.flatMap((page) =>
+    [...readFileSync(page, "utf8").matchAll(/\]\((?!https?:)([^)#]+)/g)]
+      .map(([, target]) => join(dirname(page), target ?? ""))
+      .filter((target) => !existsSync(target)),
+  );
+  expect(broken).toEqual([]);
+});
+
+test("commands that the pages name are scripts", () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  const pages = globSync(["*.md", "docs/**/*.md"]).map((page) => readFileSync(page, "utf8"));
+  const named = pages.flatMap((text) => [...text.matchAll(/npm run ([a-z]+)/g)].map((match) => match[1]));
+  for (const name of named) expect(scripts).toHaveProperty(name ?? "");
+});

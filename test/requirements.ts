@@ -1,0 +1,46 @@
+import { test } from "vitest";
+
+/** What Keyhole promises. Each is cited by at least one test, through `verifies`. */
+export const REQUIREMENTS = {
+  "ask:exact-name-survives": "a name, op, route or alias in the query brings its entry to the top",
+  "ask:no-starvation": "each of several queries gets its share of the hits",
+  "ask:within-budget": "the answer stays within maxTokens for any catalog",
+  "ask:shrinks-first": "lines shrink before hits are dropped, and what is left out is counted",
+  "ask:entry-points": "entry points of a matched domain are always shown, hidden entries never",
+  "ask:near-names": "a typo is answered with the nearest names",
+  "ask:says-why": "an entry that cannot be used now is shown with the reason",
+  "ask:rules-once": "rules come with the entries they concern, once a session",
+  "ask:segments": "a domain's search segments order and limit its hits",
+  "help:taxonomy": "root, domain, group, lane and op paths are described, completely",
+  "help:example": "every op has at least one example",
+  "get:isolated": "one failure does not break the others",
+  "get:reads-only": "get never runs a tool that writes",
+  "exec:envelope": "success and failure have the same envelope, failures with help_path",
+  "exec:allow-write": "without allowWrite nothing is written",
+  "exec:dry-run": "destructive tools run dry until told otherwise",
+  "exec:idempotency": "a key runs a call once; with other args it conflicts",
+  "exec:approval": "a tool that requires confirmation waits for the approver",
+  "exec:deadline": "a hanging tool ends at its limit, and its signal is raised",
+  "exec:cancel": "the caller's signal reaches the tool",
+  "batch:references": "later requests use earlier results",
+  "batch:limit": "a batch over the limit is refused as a whole",
+  "results:nothing-lost": "a large result is shown by whole items and read back in full by its handle",
+  "handles:bound": "a handle of another principal is as unknown as a made-up one",
+  "access:equivalence": "what ask and help show is what get and exec run, and denied entries do not exist",
+  "guidance:dropped": "guidance to what the caller may not see is dropped and reported",
+  "catalog:all-errors": "start-up reports every wrong definition at once",
+  "catalog:version": "the same definitions in another order have the same version",
+  "catalog:atomic-swap": "calls in flight finish on the old catalog",
+  "registry:round-trip": "a registry file is read back as it was written, damage is refused",
+  "schema:hostile": "hostile schemas are refused at ingest, or harmless",
+  "names:hostile": "names such as constructor and __proto__ are names like any other",
+  "events:shapes-only": "events tell who, what and how it went, never argument values",
+  "menu:within-budget": "the menu costs at most 900 tokens for any catalog and does not change by use",
+} as const;
+
+export type Requirement = keyof typeof REQUIREMENTS;
+
+/** A test of a promise. */
+export function verifies(requirement: Requirement, name: string, body: () => unknown): void {
+  test(`[${requirement}] ${name}`, body);
+}
