@@ -9,6 +9,8 @@ import { loadTokenCounter } from "./render/tokens.ts";
 import type { DomainDefinition } from "./schema/definition.ts";
 import type { Principal } from "./schema/principal.ts";
 import { isProblem, problem } from "./schema/problem.ts";
+import { createLearning, type LearningOptions } from "./search/learning/learning.ts";
+import type { UnmetQuery } from "./search/learning/learning-state.ts";
 import { createPlainIndex } from "./search/plain-index.ts";
 import type { SearchIndex } from "./search/search-index.ts";
 import { createIdempotency } from "./session/idempotency.ts";
@@ -16,6 +18,7 @@ import { createResultStore } from "./session/result-store.ts";
 import { createSessionStore } from "./session/session-store.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { publish } from "./telemetry/events.ts";
+import { splitWords } from "./util/split-words.ts";
 
 export interface GatewayOptions {
   readonly domains: readonly DomainDefinition[];
@@ -24,6 +27,8 @@ export interface GatewayOptions {
   /** Asked before a tool that requires confirmation runs. Without it such tools run dry only. */
   readonly approve?: (request: ApprovalRequest) => boolean | Promise<boolean>;
   readonly limits?: Partial<Limits>;
+  /** What was used after which query lifts it next time. On, in memory, unless a log or `false` is given. */
+  readonly learning?: LearningOptions | false;
   /** Makes the index that each catalog is searched with. */
   readonly createIndex?: () => SearchIndex;
 }
@@ -55,6 +60,8 @@ export interface Gateway {
   /** The tools to show a model. */
   menu(options?: CallOptions): Promise<MenuTool[]>;
   registry(): Registry;
+  /** Queries that nothing shown has met, most often asked first. */
+  unmet(): readonly UnmetQuery[];
   /** Puts a new catalog in place of the old one. Calls in flight finish on the old one; a wrong one changes nothing. */
   replace(domains: readonly DomainDefinition[]): Promise<void>;
   /** Resolves when everything that is loaded at start can be found. Calls wait for it by themselves. */
@@ -76,11 +83,13 @@ const DEFAULT_LIMITS: Limits = {
 export function createGateway(options: GatewayOptions): Gateway {
   const createIndex = options.createIndex ?? createPlainIndex;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const learning = options.learning === false ? undefined : createLearning(splitWords, options.learning);
   const shared = {
     sessions: createSessionStore(),
     results: createResultStore(),
     idempotency: createIdempotency<unknown>(),
     limits,
+    ...(learning && { learning }),
     approve: options.approve ?? (() => false),
   };
   let generation = createGeneration(options.domains, createIndex());
@@ -157,6 +166,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       return createMenu(viewFor(principal), countTokens);
     },
     registry: () => toRegistry(generation.catalog),
+    unmet: () => learning?.unmet() ?? [],
     replace: async (domains) => {
       const next = createGeneration(domains, createIndex());
       await next.ready();
@@ -167,6 +177,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ready: async () => void (await current()),
     close: async () => {
       closed = true;
+      learning?.close();
       await generation.retire();
     },
   };

@@ -35,6 +35,7 @@ export const REQUIREMENTS = {
   "schema:hostile": "hostile schemas are refused at ingest, or harmless",
   "names:hostile": "names such as constructor and __proto__ are names like any other",
   "events:shapes-only": "events tell who, what and how it went, never argument values",
+  "learning:bounded": "what was used lifts, within bounds, per scope, replayable, and can be switched off",
   "menu:within-budget": "the menu costs at most 900 tokens for any catalog and does not change by use",
 } as const;
 

@@ -8,6 +8,8 @@ import { maySee } from "./may-see.ts";
 export interface View {
   readonly principal: Principal;
   readonly version: string;
+  /** The same for principals who see the same. */
+  readonly scopeKey: string;
   /** Domains that the principal may see something of. */
   readonly domains: ReadonlyMap<string, Domain>;
   /** Everything that may be run, hidden entries too. */
@@ -34,19 +36,20 @@ export function createViews(catalog: Snapshot): (principal: Principal) => View {
   const sights = new LRUCache<string, Sight>({ max: 64 });
   return (principal) => {
     const key = JSON.stringify([...new Set(principal.scopes)].sort());
-    const known = sights.get(key) ?? createSight(catalog, principal);
+    const known = sights.get(key) ?? createSight(catalog, principal, key);
     sights.set(key, known);
     return { ...known, principal };
   };
 }
 
-function createSight(catalog: Snapshot, principal: Principal): Sight {
+function createSight(catalog: Snapshot, principal: Principal, scopeKey: string): Sight {
   const entries = catalog.entries.filter((entry) => maySee(principal, entry));
   const shown = entries.filter((entry) => entry.visibility !== "hidden");
   const seenDomains = new Set(shown.map((entry) => entry.domain));
   let names: Map<string, Entry[]> | undefined;
   return {
     version: catalog.version,
+    scopeKey,
     domains: new Map([...catalog.domains].filter(([name]) => seenDomains.has(name))),
     entries,
     shown,

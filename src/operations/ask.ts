@@ -5,10 +5,11 @@ import { nearest } from "../util/nearest.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
 import { fitAsk } from "./fit-ask.ts";
 import { hitLine } from "./hit.ts";
-import { defineOperation, type OperationContext } from "./operation.ts";
+import { conversationOf, defineOperation, type OperationContext } from "./operation.ts";
 import { mergeRankings, rank, withRelated } from "./rank.ts";
 
 const FEW_HITS = 3;
+const LEARNED_CHARS = 200;
 
 export const ask = defineOperation({
   name: "ask",
@@ -43,6 +44,15 @@ export const ask = defineOperation({
       toText,
     );
     for (const rule of output.rules) session?.rules.add(ruleId(rule));
+    const shown = output.hits.map((hit) => hit.route);
+    for (const query of queries) {
+      context.learning?.note({
+        kind: "asked",
+        ...conversationOf(context),
+        query: cutText(query, LEARNED_CHARS),
+        shown,
+      });
+    }
     return output;
   },
   toText,

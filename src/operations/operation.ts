@@ -3,6 +3,7 @@ import type { View } from "../access/view.ts";
 import type { TokenCounter } from "../render/tokens.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
+import type { Learning } from "../search/learning/learning.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 import type { Idempotency } from "../session/idempotency.ts";
 import type { ResultStore } from "../session/result-store.ts";
@@ -34,6 +35,8 @@ export interface ApprovalRequest {
 export interface OperationContext {
   readonly view: View;
   readonly search: SearchIndex;
+  /** Absent where learning from use is switched off. */
+  readonly learning?: Learning;
   readonly sessions: SessionStore;
   readonly results: ResultStore;
   readonly idempotency: Idempotency<unknown>;
@@ -70,6 +73,11 @@ export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
   operation: Operation<I, O>,
 ): Operation<I, O> {
   return operation;
+}
+
+/** Whose queries and calls belong together: a session's, or without one a principal's. */
+export function conversationOf({ session, view }: OperationContext): { scope: string; conversation: string } {
+  return { scope: view.scopeKey, conversation: session?.handle ?? view.principal.id };
 }
 
 /** What an entry is called in messages: tools by op, everything else by route. */

@@ -1,10 +1,13 @@
 import type { Entry, SearchConfig } from "../schema/entry.ts";
+import type { SearchHit } from "../search/search-index.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { AskInput } from "./ask-input.ts";
 import { namedEntries } from "./named-entries.ts";
 import type { OperationContext } from "./operation.ts";
 
 const QUERY_CHARS = 1_024;
+const PRIOR_SHARE = 0.3;
+const SURE = 0.3;
 
 export interface Ranking {
   /** Best first. */
@@ -29,11 +32,29 @@ export async function rank(query: string, input: AskInput, context: OperationCon
       ...(input.kinds && { kinds: input.kinds }),
     },
   });
-  const found = hits
-    .map((hit) => view.find(hit.id))
+  const found = withPrior(hits, asked, context)
+    .map((id) => view.find(id))
     .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
   const entries = [...new Set([...named, ...bySegments(found, context)])].filter(wanted);
   return { entries: limitPerDomain(entries, input.perDomain), named: named.length > 0 };
+}
+
+/**
+ * Lets what was learned from use lift hits, by a bounded share of their score, and bring in what the words
+ * alone did not find.
+ */
+function withPrior(
+  hits: readonly SearchHit[],
+  query: string,
+  { learning, view }: OperationContext,
+): string[] {
+  const prior = learning?.prior(view.scopeKey, query);
+  if (!prior || prior.size === 0) return hits.map((hit) => hit.id);
+  const lifted = hits
+    .map(({ id, score }) => ({ id, score: score * (1 + PRIOR_SHARE * (prior.get(id) ?? 0)) }))
+    .sort((one, other) => other.score - one.score);
+  const sure = [...prior].filter(([, certainty]) => certainty >= SURE).map(([id]) => id);
+  return [...new Set([...lifted.map((hit) => hit.id), ...sure])];
 }
 
 /** Merges rankings in turns, so that no query starves another. */

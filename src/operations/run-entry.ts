@@ -7,11 +7,12 @@ import { isProblem, type Problem, problem } from "../schema/problem.ts";
 import { cleanText } from "../util/clean-text.ts";
 import type { Json } from "../util/json.ts";
 import { toJson } from "../util/to-json.ts";
-import { addressOf, type OperationContext } from "./operation.ts";
+import { addressOf, conversationOf, type OperationContext } from "./operation.ts";
 import { type Shown, showResult } from "./show-result.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 const REASON_CHARS = 1_000;
+const OFTEN_NEXT = "Often used next.";
 
 /** A next step as an answer carries it. */
 export interface GuidanceStep {
@@ -65,6 +66,7 @@ export async function runEntry(
 
   const json = toJson(isGuided(returned) ? returned.content : returned);
   if (!json.ok) throw problem("RESULT_INVALID", { name: addressOf(entry), reason: json.reason });
+  context.learning?.note({ kind: "used", ...conversationOf(context), route: entry.route });
   return {
     value: json.value,
     ...showResult(json.value, context),
@@ -81,7 +83,14 @@ export function asKnownProblem(error: unknown, name: string): Problem {
 }
 
 function stepsOf(entry: Entry, given: readonly unknown[], context: OperationContext): GuidanceStep[] {
-  const steps = resolveGuidance(given, entry.guidance, context.view.find, (route) =>
+  const learned = context.learning?.after(context.view.scopeKey, entry.route) ?? [];
+  const isShown = (route: string) =>
+    context.view.find(route)?.visibility !== "hidden" && context.view.find(route);
+  const declared = [
+    ...entry.guidance,
+    ...learned.filter(isShown).map((route) => ({ route, prose: OFTEN_NEXT })),
+  ];
+  const steps = resolveGuidance(given, declared, context.view.find, (route) =>
     context.notice("guidance-dropped", `${entry.route} leads to ${cleanText(route, 200)}`),
   );
   for (const step of steps) context.session?.unveiled.add(step.route);

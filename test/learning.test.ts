@@ -1,0 +1,58 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createGateway, defineDomain, defineTool } from "keyhole";
+import { expect, test } from "vitest";
+import { verifies } from "./requirements.ts";
+
+const domains = [
+  defineDomain({
+    name: "office",
+    description: "Papers and post.",
+    tools: ["scan_paper", "scan_paper_fast", "find_stamp", "file_away"].map((name) =>
+      defineTool({ name, description: `The tool ${name}.`, execute: () => name }),
+    ),
+  }),
+];
+
+verifies(
+  "learning:bounded",
+  "use lifts an entry for like queries, but never above one that is named",
+  async () => {
+    const log = join(mkdtempSync(join(tmpdir(), "keyhole-")), "log.jsonl");
+    const gateway = createGateway({ domains, learning: { log } });
+    const before = await gateway.ask({ query: "paper scan please" });
+    const [first, second] = before.hits.map((hit) => hit.op);
+    for (let time = 0; time < 4; time++) {
+      await gateway.ask({ query: "paper scan please" });
+      await gateway.exec({ op: second ?? "" });
+      await gateway.ask({ query: "letters into cellar" });
+      await gateway.exec({ op: "office.file_away" });
+    }
+    const topOf = async (query: string, options = {}) => (await gateway.ask({ query }, options)).hits[0]?.op;
+    expect(await topOf("paper scan please")).toBe(second);
+    expect(await topOf(first ?? "")).toBe(first);
+    expect(await topOf("letters into cellar")).toBe("office.file_away");
+    const stranger = { principal: { id: "stranger", scopes: ["x"], allowWrite: false } };
+    expect(await topOf("letters into cellar", stranger)).not.toBe("office.file_away");
+    await gateway.close();
+
+    const restarted = createGateway({ domains, learning: { log } });
+    expect((await restarted.ask({ query: "paper scan please" })).hits[0]?.op).toBe(second);
+    const forgetful = createGateway({ domains, learning: false });
+    expect((await forgetful.ask({ query: "paper scan please" })).hits[0]?.op).toBe(first);
+  },
+);
+
+test("what often follows becomes guidance, unmet queries a report", async () => {
+  const gateway = createGateway({ domains });
+  for (let time = 0; time < 3; time++) {
+    await gateway.exec({ op: "office.paper.scan" });
+    await gateway.exec({ op: "office.stamp.find" });
+  }
+  const answer = await gateway.exec({ op: "office.paper.scan" });
+  expect(answer.ok && answer.guidance?.map((step) => step.route)).toEqual(["office://tools/stamp/find"]);
+  await gateway.ask({ query: "brew coffee" });
+  await gateway.ask({ query: "brew tea" });
+  expect(gateway.unmet()).toMatchObject([{ query: "brew coffee", times: 1, empty: true }]);
+});
