@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { type Registry, toRegistry } from "./catalog/registry.ts";
-import { createGeneration, type Generation } from "./generation.ts";
+import { createLiveCatalog, type Generation } from "./live-catalog.ts";
 import { createMenu, type MenuTool } from "./operations/menu.ts";
 import type { ApprovalRequest, Limits, Operation, OperationContext } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
@@ -9,6 +9,7 @@ import { loadTokenCounter } from "./render/tokens.ts";
 import type { DomainDefinition } from "./schema/definition.ts";
 import type { Principal } from "./schema/principal.ts";
 import { isProblem, problem } from "./schema/problem.ts";
+import type { Source } from "./schema/source.ts";
 import { createLearning, type LearningOptions } from "./search/learning/learning.ts";
 import type { UnmetQuery } from "./search/learning/learning-state.ts";
 import { createPlainIndex } from "./search/plain-index.ts";
@@ -16,6 +17,8 @@ import type { SearchIndex } from "./search/search-index.ts";
 import { createIdempotency } from "./session/idempotency.ts";
 import { createResultStore } from "./session/result-store.ts";
 import { createSessionStore } from "./session/session-store.ts";
+import { fromDomains } from "./sources/code/from-domains.ts";
+import { loadContent } from "./sources/content/load-content.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { publish } from "./telemetry/events.ts";
 import { splitWords } from "./util/split-words.ts";
@@ -29,13 +32,17 @@ export interface GatewayOptions {
   readonly limits?: Partial<Limits>;
   /** What was used after which query lifts it next time. On, in memory, unless a log or `false` is given. */
   readonly learning?: LearningOptions | false;
-  /** Makes the index that each catalog is searched with. */
-  readonly createIndex?: () => SearchIndex;
+  /** Where further entries come from, beside the domains. */
+  readonly sources?: readonly Source[];
+  /** What the catalog is searched with. */
+  readonly index?: SearchIndex;
 }
 
 export interface CallOptions {
   readonly principal?: Principal;
   readonly signal?: AbortSignal;
+  /** Decides on tools that require confirmation in the place of the gateway's own `approve`. */
+  readonly approve?: GatewayOptions["approve"];
 }
 
 type Run<O> =
@@ -69,6 +76,8 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+const CODE = "code";
+const CONTENT = "content";
 const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
 
 const DEFAULT_LIMITS: Limits = {
@@ -81,10 +90,11 @@ const DEFAULT_LIMITS: Limits = {
 
 /** Builds a gateway. Throws CATALOG_INVALID with everything that is wrong with the definitions. */
 export function createGateway(options: GatewayOptions): Gateway {
-  const createIndex = options.createIndex ?? createPlainIndex;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const learning = options.learning === false ? undefined : createLearning(splitWords, options.learning);
+  const index = options.index ?? createPlainIndex();
   const shared = {
+    search: index,
     sessions: createSessionStore(),
     results: createResultStore(),
     idempotency: createIdempotency<unknown>(),
@@ -92,19 +102,27 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...(learning && { learning }),
     approve: options.approve ?? (() => false),
   };
-  let generation = createGeneration(options.domains, createIndex());
+  const live = createLiveCatalog(
+    { id: CODE, content: fromDomains(options.domains) },
+    [contentOf(options.domains), ...(options.sources ?? [])],
+    index,
+  );
   let closed = false;
 
   async function current(): Promise<Generation> {
     if (closed) throw problem("CLOSED");
-    await generation.ready();
-    return generation;
+    await live.ready();
+    return live.current;
   }
 
   async function call<I extends z.ZodType, O extends z.ZodType>(
     operation: Operation<I, O>,
     input: z.input<I>,
-    { principal = options.principal ?? NOBODY, signal = new AbortController().signal }: CallOptions = {},
+    {
+      principal = options.principal ?? NOBODY,
+      signal = new AbortController().signal,
+      approve,
+    }: CallOptions = {},
   ): Promise<z.output<O> & Answered> {
     const started = performance.now();
     const traceId = `tr_${randomUUID()}`;
@@ -122,18 +140,15 @@ export function createGateway(options: GatewayOptions): Gateway {
         argumentShape: argumentShape(input) as Record<string, unknown>,
       });
     try {
-      const [{ viewFor, index, remember, use }, countTokens] = await Promise.all([
-        current(),
-        loadTokenCounter(),
-      ]);
+      const [{ viewFor, remember }, countTokens] = await Promise.all([current(), loadTokenCounter()]);
       const parsed = operation.input.safeParse(input);
       if (!parsed.success) throw invalidInput(operation.name, parsed.error);
       const handle = (parsed.data as { session?: string }).session;
       const session = handle === undefined ? undefined : shared.sessions.open(handle, principal.id);
       const context: OperationContext = {
         ...shared,
+        ...(approve && { approve }),
         view: viewFor(principal),
-        search: index,
         countTokens,
         signal,
         traceId,
@@ -142,7 +157,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         notice: (notice, detail) =>
           publish({ type: "notice", notice, detail, traceId, principal: principal.id }),
       };
-      const output = await use(() => operation.run(parsed.data, context));
+      const output = await operation.run(parsed.data, context);
       const text = operation.toText(output);
       report(operation.outcome(output), countTokens(text), operation.targets(parsed.data), session?.handle);
       return { ...(output as object), text } as z.output<O> & Answered;
@@ -159,28 +174,41 @@ export function createGateway(options: GatewayOptions): Gateway {
     exec: (input, callOptions) => call(OPERATIONS.exec, input, callOptions),
     batch: (input, callOptions) => call(OPERATIONS.batch, input, callOptions),
     get version() {
-      return generation.version;
+      return live.current.catalog.version;
     },
     menu: async ({ principal = options.principal ?? NOBODY } = {}) => {
       const [{ viewFor }, countTokens] = await Promise.all([current(), loadTokenCounter()]);
       return createMenu(viewFor(principal), countTokens);
     },
-    registry: () => toRegistry(generation.catalog),
+    registry: () => toRegistry(live.current.catalog),
     unmet: () => learning?.unmet() ?? [],
     replace: async (domains) => {
-      const next = createGeneration(domains, createIndex());
-      await next.ready();
-      const old = generation;
-      generation = next;
-      await old.retire();
+      await current();
+      await live.update({
+        [CODE]: fromDomains(domains),
+        [CONTENT]: await loadContent(domains, contentFailed),
+      });
     },
     ready: async () => void (await current()),
     close: async () => {
       closed = true;
       learning?.close();
-      await generation.retire();
+      await live.close();
     },
   };
+}
+
+function contentOf(domains: readonly DomainDefinition[]): Source {
+  return {
+    id: CONTENT,
+    contents: async function* () {
+      yield await loadContent(domains, contentFailed);
+    },
+  };
+}
+
+function contentFailed(detail: string): void {
+  publish({ type: "notice", notice: "content-failed", detail });
 }
 
 function invalidInput(operation: string, error: z.ZodError) {

@@ -43,6 +43,7 @@ export type { Problem } from "./schema/problem.ts";
 export { isProblem, problem } from "./schema/problem.ts";
 export type { ProblemCode } from "./schema/problems.ts";
 export { PROBLEMS } from "./schema/problems.ts";
+export type { Source, SourceContent } from "./schema/source.ts";
 export type {
   SearchDocument,
   SearchFilter,

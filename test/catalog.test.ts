@@ -1,6 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createGateway, type DomainDefinition, defineDomain, defineTool, isProblem } from "keyhole";
+import {
+  createGateway,
+  type DomainDefinition,
+  defineDomain,
+  defineTool,
+  isProblem,
+  type Source,
+} from "keyhole";
 import { expect, test } from "vitest";
+import { fromDomains } from "../src/sources/code/from-domains.ts";
 import { verifies } from "./requirements.ts";
 import { auditor, createShop, reader } from "./shop.ts";
 
@@ -208,4 +216,38 @@ test("a content source that fails takes only its own content with it", async () 
   const extractors = [{ source, formats: [{ name: "none", canHandle: () => true, parse: () => [] }] }];
   const gateway = createGateway({ domains: [{ ...shop!, extractors }], principal: reader });
   expect((await gateway.ask({ query: "orders" })).hits.length).toBeGreaterThan(0);
+});
+
+test("a source's changes arrive, a wrong one is refused and the last good one stays", async () => {
+  const push = Promise.withResolvers<void>();
+  const content = (name: string, count: number) => ({
+    domains: [{ name: "live", description: "Changes.", scopes: [], rules: [] }],
+    drafts: fromDomains([
+      {
+        name: "live",
+        description: "Changes.",
+        tools: Array.from({ length: count }, () => ({ name, description: name, execute })),
+      },
+    ]).drafts,
+  });
+  const source: Source = {
+    id: "live",
+    contents: async function* (signal) {
+      yield content("first_thing", 1);
+      await push.promise;
+      yield content("broken_thing", 2);
+      yield content("second_thing", 1);
+      await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    },
+  };
+  const gateway = createGateway({ domains: createShop().domains, sources: [source] });
+  expect((await gateway.ask({ query: "first thing" })).hits[0]?.op).toBe("live.first_thing");
+  push.resolve();
+  await expect.poll(async () => (await gateway.exec({ op: "live.second_thing" })).ok).toBe(true);
+  expect((await gateway.exec({ op: "live.first_thing" })).ok).toBe(false);
+  expect((await gateway.ask({ query: "first thing" })).hits.map((hit) => hit.op)).not.toContain(
+    "live.first_thing",
+  );
+  expect((await gateway.ask({ query: "newest orders" })).hits[0]?.op).toBe("shop.order.list");
+  await gateway.close();
 });

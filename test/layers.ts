@@ -6,7 +6,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["schema", "util"],
   ["catalog", "search", "access", "session", "render", "guidance", "telemetry", "sources"],
   ["operations"],
-  ["generation.ts"],
+  ["live-catalog.ts"],
   ["gateway.ts"],
   ["index.ts"],
 ];

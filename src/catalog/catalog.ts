@@ -1,5 +1,6 @@
 import type { Domain, Entry, EntryDraft } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
+import type { SourceContent } from "../schema/source.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { catalogErrors } from "./catalog-errors.ts";
 import { completeEntry } from "./complete-entry.ts";
@@ -17,26 +18,16 @@ export interface Catalog {
   find(address: string): Entry | undefined;
 }
 
-/** What sources give a catalog; `errors` are those they have found themselves, with where to look. */
-export interface CatalogParts {
-  readonly domains: readonly Domain[];
-  readonly drafts: readonly EntryDraft[];
-  readonly errors?: readonly string[];
-}
-
 /** Builds a snapshot, or reports everything that is wrong with the definitions at once. */
-export function buildCatalog(parts: CatalogParts): Catalog {
-  const domains = new Map(parts.domains.map((domain) => [domain.name, Object.freeze(domain)]));
-  const completed = parts.drafts.map((draft) => completeEntry(draft, domains.get(draft.domain)));
-  const entries = completed
-    .filter((entry) => typeof entry !== "string")
-    .map(ingestEntry)
-    .sort(byRoute);
+export function buildCatalog(content: SourceContent): Catalog {
+  const domains = new Map(content.domains.map((domain) => [domain.name, Object.freeze(domain)]));
+  const completed = content.drafts.map((draft) => toEntry(draft, domains.get(draft.domain)));
+  const entries = completed.filter((entry) => typeof entry !== "string").sort(byRoute);
   const lookup = createNameLookup(entries);
   const errors = [
-    ...(parts.errors ?? []),
+    ...(content.errors ?? []),
     ...completed.filter((entry) => typeof entry === "string"),
-    ...catalogErrors(parts.domains, entries, lookup),
+    ...catalogErrors(content.domains, entries, lookup),
   ];
   if (errors.length > 0) {
     const list = errors.map((error) => `- ${error}`).join("\n");
@@ -50,11 +41,26 @@ export function buildCatalog(parts: CatalogParts): Catalog {
   for (const entry of linked) byAddress.set(entry.route, entry).set(entry.op, entry);
 
   return Object.freeze({
-    version: versionOf(parts.domains, linked),
+    version: versionOf(content.domains, linked),
     domains,
     entries: Object.freeze(linked),
     find: (address: string) => byAddress.get(address),
   });
+}
+
+const known = new WeakMap<
+  EntryDraft,
+  { readonly domain: Domain | undefined; readonly entry: Entry | string }
+>();
+
+/** A change of one source leaves the drafts of the others as they are, and what was made of them. */
+function toEntry(draft: EntryDraft, domain: Domain | undefined): Entry | string {
+  const made = known.get(draft);
+  if (made && made.domain === domain) return made.entry;
+  const completed = completeEntry(draft, domain);
+  const entry = typeof completed === "string" ? completed : ingestEntry(completed);
+  known.set(draft, { domain, entry });
+  return entry;
 }
 
 function byRoute(left: Entry, right: Entry): number {

@@ -20,7 +20,7 @@ export interface OperationEvent {
 /** Something that was decided silently for the caller and that the owner may want to know. */
 export interface NoticeEvent {
   readonly type: "notice";
-  readonly notice: "guidance-dropped" | "entry-invalid" | "content-failed";
+  readonly notice: "guidance-dropped" | "entry-invalid" | "content-failed" | "source-refused";
   readonly traceId?: string;
   readonly principal?: string;
   readonly detail: string;

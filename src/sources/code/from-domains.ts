@@ -6,23 +6,23 @@ import {
   toolDefinitionSchema,
 } from "../../schema/definition.ts";
 import type { Domain, EntryDraft, Rule } from "../../schema/entry.ts";
+import type { SourceContent } from "../../schema/source.ts";
 import { resourceDraft, toolDraft } from "./to-draft.ts";
 
-interface CodeParts {
+interface CodeContent extends SourceContent {
   readonly domains: Domain[];
   readonly drafts: EntryDraft[];
-  /** One sentence each, saying where to look. */
   readonly errors: string[];
 }
 
 /** Reads domains written in TypeScript. Reports every wrong definition; never throws on one. */
-export function fromDomains(definitions: readonly DomainDefinition[]): CodeParts {
-  const parts: CodeParts = { domains: [], drafts: [], errors: [] };
+export function fromDomains(definitions: readonly DomainDefinition[]): SourceContent {
+  const parts: CodeContent = { domains: [], drafts: [], errors: [] };
   for (const definition of definitions) readDomain(definition, parts);
   return parts;
 }
 
-function readDomain(definition: DomainDefinition, parts: CodeParts): void {
+function readDomain(definition: DomainDefinition, parts: CodeContent): void {
   const where = `domain ${definition?.name ?? "(without a name)"}`;
   const errors = shapeErrors(where, domainDefinitionSchema.safeParse(definition));
   parts.errors.push(...errors);
