@@ -11,6 +11,10 @@ export interface Row {
 export interface BenchOptions {
   /** Directory of tool-search sets. */
   readonly data?: string | undefined;
+  /** The largest number of documents. */
+  readonly docs?: number | undefined;
+  /** Only these systems. */
+  readonly systems?: readonly string[] | undefined;
 }
 
 export type Benchmark = (options: BenchOptions) => Promise<Row[]>;

@@ -4,6 +4,9 @@ import type { Benchmark, Row } from "./benchmark.ts";
 import { toTable } from "./table.ts";
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }>>> = {
+  names: () => import("./names.ts"),
+  scale: () => import("./scale.ts"),
+  search: () => import("./search.ts"),
   tokens: () => import("./tokens.ts"),
 };
 
@@ -12,16 +15,23 @@ const { positionals, values } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     data: { type: "string" },
+    docs: { type: "string" },
+    systems: { type: "string" },
   },
 });
 const [name = ""] = positionals;
-if (!Object.hasOwn(BENCHMARKS, name)) {
+const docs = values.docs === undefined ? undefined : Number(values.docs);
+if (!Object.hasOwn(BENCHMARKS, name) || Number.isNaN(docs)) {
   console.error(
-    `Usage: npm run bench -- NAME [--json] [--data DIR]\nNames: ${Object.keys(BENCHMARKS).join(", ")}`,
+    `Usage: npm run bench -- NAME [--json] [--data DIR] [--docs N] [--systems A,B]\nNames: ${Object.keys(BENCHMARKS).join(", ")}`,
   );
   process.exit(2);
 }
 
 const { benchmark } = await BENCHMARKS[name]!();
-const rows: Row[] = await benchmark(values);
+const rows: Row[] = await benchmark({
+  data: values.data,
+  docs,
+  systems: values.systems?.split(","),
+});
 console.log(values.json ? JSON.stringify(rows) : toTable(rows));

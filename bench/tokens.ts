@@ -5,10 +5,8 @@ import { loadTokenCounter } from "../src/render/tokens.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { listSets, readJsonLines, type SetTool, toDomains } from "./tool-sets.ts";
 
-const WANTED = ["livemcpbench", "mcp-registries", "mcpzero"];
-
 export const benchmark: Benchmark = async ({ data }) => {
-  const sets = listSets(data).filter((name) => WANTED.includes(name));
+  const sets = listSets(data);
   const countTokens = await loadTokenCounter();
   const rows: Row[] = [];
   for (const set of sets) {

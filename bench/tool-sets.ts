@@ -37,14 +37,14 @@ export function toDomains(tools: readonly SetTool[]): {
   const names = new Map<string, string>();
   const routes = new Map<string, string>();
   const domains = [...Map.groupBy(tools, (tool) => tool.server ?? "tools")].map(([server, group]) => {
-    const domain = unique(slug(server, "server"), new Set(names.values()));
+    const domain = unique(domainName(server), new Set(names.values()));
     names.set(server, domain);
     const taken = new Set<string>();
     return {
       name: domain,
       description: group[0]?.server_description || server,
       tools: group.map((tool) => {
-        const path = unique(slug(tool.name, "tool"), taken);
+        const path = unique(pathName(tool.name), taken);
         taken.add(path);
         const route = `${domain}://tools/${path}`;
         routes.set(route, tool.id);
@@ -61,13 +61,14 @@ export function toDomains(tools: readonly SetTool[]): {
   return { domains, routes };
 }
 
-function slug(text: string, fallback: string): string {
-  const plain = text.replaceAll(/[^\p{L}\p{N}_-]+/gu, "_").replaceAll(/^_+|_+$/g, "");
-  return /^[a-z]/i.test(plain) && fallback === "server"
-    ? plain.replaceAll(/[^a-z0-9_-]/gi, "_")
-    : plain && fallback === "tool"
-      ? plain
-      : `${fallback}_${plain.replaceAll(/[^a-z0-9_-]/gi, "_")}`;
+/** A label such as a user would give a server. */
+function domainName(server: string): string {
+  const plain = server.replaceAll(/[^a-z0-9_-]+/gi, "_").replaceAll(/^[^a-z]+|_+$/gi, "");
+  return plain || "server";
+}
+
+function pathName(tool: string): string {
+  return tool.replaceAll(/[^\p{L}\p{N}_-]+/gu, "_") || "tool";
 }
 
 function unique(name: string, taken: ReadonlySet<string>): string {

@@ -1,14 +1,25 @@
 // Builds `dist/`, which is the package as it is published: its manifest is made from the workspace's, without
 // what only the workspace needs.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 rmSync("dist", { recursive: true, force: true });
 const { status } = spawnSync("tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
 if (status !== 0) process.exit(1);
 
 const root = JSON.parse(readFileSync("package.json", "utf8"));
-const { name, version, description, keywords, license, type, engines, dependencies } = root;
+const {
+  name,
+  version,
+  description,
+  keywords,
+  license,
+  type,
+  engines,
+  dependencies,
+  peerDependencies,
+  peerDependenciesMeta,
+} = root;
 const doors = Object.entries(root.exports as Record<string, string>).map(([path, file]) => {
   const built = file.replace("./src/", "./").replace(/\.ts$/, "");
   return [path, { types: `${built}.d.ts`, default: `${built}.js` }];
@@ -24,6 +35,9 @@ const manifest = {
   sideEffects: false,
   exports: { ...Object.fromEntries(doors), "./package.json": "./package.json" },
   dependencies,
+  peerDependencies,
+  peerDependenciesMeta,
 };
 writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
+cpSync("models", "dist/models", { recursive: true });
 for (const file of ["README.md", "LICENSE"]) copyFileSync(file, `dist/${file}`);

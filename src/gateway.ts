@@ -10,10 +10,12 @@ import type { DomainDefinition } from "./schema/definition.ts";
 import type { Principal } from "./schema/principal.ts";
 import { isProblem, problem } from "./schema/problem.ts";
 import type { Source } from "./schema/source.ts";
+import { analyzeQuery, cutQuery } from "./search/analysis/analyze-query.ts";
+import { createEmbeddedIndex } from "./search/embedded-index.ts";
 import { createLearning, type LearningOptions } from "./search/learning/learning.ts";
 import type { UnmetQuery } from "./search/learning/learning-state.ts";
-import { createPlainIndex } from "./search/plain-index.ts";
-import type { SearchIndex } from "./search/search-index.ts";
+import type { SearchIndex, SearchStatus } from "./search/search-index.ts";
+import { createStaticEmbedder } from "./search/vectors/static-embedder.ts";
 import { createIdempotency } from "./session/idempotency.ts";
 import { createResultStore } from "./session/result-store.ts";
 import { createSessionStore } from "./session/session-store.ts";
@@ -21,7 +23,6 @@ import { fromDomains } from "./sources/code/from-domains.ts";
 import { loadContent } from "./sources/content/load-content.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { publish } from "./telemetry/events.ts";
-import { splitWords } from "./util/split-words.ts";
 
 export interface GatewayOptions {
   readonly domains: readonly DomainDefinition[];
@@ -34,7 +35,7 @@ export interface GatewayOptions {
   readonly learning?: LearningOptions | false;
   /** Where further entries come from, beside the domains. */
   readonly sources?: readonly Source[];
-  /** What the catalog is searched with. */
+  /** What the catalog is searched with. Without it, the embedded engine with the offline embedder. */
   readonly index?: SearchIndex;
 }
 
@@ -67,6 +68,8 @@ export interface Gateway {
   /** The tools to show a model. */
   menu(options?: CallOptions): Promise<MenuTool[]>;
   registry(): Registry;
+  /** How the catalog is searched now: by words alone, or by words and vectors. */
+  searchStatus(): Promise<SearchStatus>;
   /** Queries that nothing shown has met, most often asked first. */
   unmet(): readonly UnmetQuery[];
   /** Puts a new catalog in place of the old one. Calls in flight finish on the old one; a wrong one changes nothing. */
@@ -91,8 +94,8 @@ const DEFAULT_LIMITS: Limits = {
 /** Builds a gateway. Throws CATALOG_INVALID with everything that is wrong with the definitions. */
 export function createGateway(options: GatewayOptions): Gateway {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const learning = options.learning === false ? undefined : createLearning(splitWords, options.learning);
-  const index = options.index ?? createPlainIndex();
+  const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
+  const index = options.index ?? createEmbeddedIndex({ embedder: createStaticEmbedder() });
   const shared = {
     search: index,
     sessions: createSessionStore(),
@@ -181,6 +184,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       return createMenu(viewFor(principal), countTokens);
     },
     registry: () => toRegistry(live.current.catalog),
+    searchStatus: async () => (await index.status?.()) ?? { mode: "lexical" },
     unmet: () => learning?.unmet() ?? [],
     replace: async (domains) => {
       await current();
@@ -196,6 +200,11 @@ export function createGateway(options: GatewayOptions): Gateway {
       await live.close();
     },
   };
+}
+
+/** Learning sees queries by the words that search looks up. */
+function termsOf(query: string): string[] {
+  return [...analyzeQuery(cutQuery(query)).terms.keys()];
 }
 
 function contentOf(domains: readonly DomainDefinition[]): Source {

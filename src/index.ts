@@ -45,11 +45,13 @@ export type { ProblemCode } from "./schema/problems.ts";
 export { PROBLEMS } from "./schema/problems.ts";
 export type { Source, SourceContent } from "./schema/source.ts";
 export type {
+  Explanation,
   SearchDocument,
   SearchFilter,
   SearchHit,
   SearchIndex,
   SearchRequest,
+  SearchStatus,
 } from "./search/search-index.ts";
 export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";
 export type { KeyholeEvent, NoticeEvent, OperationEvent } from "./telemetry/events.ts";

@@ -3,7 +3,6 @@ import { createViews, type View } from "./access/view.ts";
 import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
 import { toSearchDocument } from "./operations/to-search-document.ts";
 import type { Principal } from "./schema/principal.ts";
-import { isProblem } from "./schema/problem.ts";
 import type { Source, SourceContent } from "./schema/source.ts";
 import type { SearchDocument, SearchIndex } from "./search/search-index.ts";
 import { publish } from "./telemetry/events.ts";
@@ -45,12 +44,11 @@ export function createLiveCatalog(
 
   /** New documents are searchable before the swap and old ones until after it: neither can be missed. */
   async function swap(next: Generation): Promise<void> {
-    const documents = new Map(toDocuments(next.catalog).map((document) => [document.id, document]));
-    const hashes = new Map([...documents].map(([id, document]) => [id, contentHash(document)]));
-    const changed = [...documents.values()].filter(({ id }) => indexed.get(id) !== hashes.get(id));
-    await index.put(changed);
+    const documents = toDocuments(next.catalog);
+    const hashes = hashDocuments(documents);
+    await index.put(documents.filter(({ id }) => indexed.get(id) !== hashes.get(id)));
     current = next;
-    await index.drop([...indexed.keys()].filter((id) => !documents.has(id)));
+    await index.drop([...indexed.keys()].filter((id) => !hashes.has(id)));
     indexed = hashes;
   }
 
@@ -76,8 +74,26 @@ export function createLiveCatalog(
     onFirst();
   }
 
-  async function start(): Promise<void> {
+  /** A snapshot of exactly these documents is read instead of indexing them again. */
+  async function fill(): Promise<void> {
+    const hashes = hashDocuments(toDocuments(current.catalog));
+    const restored = await index.restore?.(contentHash([...hashes]));
+    if (restored?.restored) {
+      indexed = hashes;
+      return;
+    }
+    if (restored?.reason) publish({ type: "notice", notice: "snapshot-rebuilt", detail: restored.reason });
     await swap(current);
+  }
+
+  async function keep(): Promise<void> {
+    await index.keep?.(contentHash([...indexed])).catch((error: unknown) => {
+      publish({ type: "notice", notice: "snapshot-failed", detail: reasonOf(error) });
+    });
+  }
+
+  async function start(): Promise<void> {
+    await fill();
     const firstYields = sources.map((source) => new Promise<void>((resolve) => void follow(source, resolve)));
     await Promise.race([Promise.all(firstYields), delay(FIRST_YIELD_MS, stopping.signal)]);
   }
@@ -94,6 +110,7 @@ export function createLiveCatalog(
     close: async () => {
       stopping.abort();
       await updates;
+      if (started) await keep();
       await index.close();
     },
   };
@@ -126,9 +143,17 @@ function toDocuments(catalog: Catalog): SearchDocument[] {
   return catalog.entries.map((entry) => toSearchDocument(entry, catalog.domains.get(entry.domain)));
 }
 
+/** By id, in the order of the catalog. */
+function hashDocuments(documents: readonly SearchDocument[]): Map<string, string> {
+  return new Map(documents.map((document) => [document.id, contentHash(document)]));
+}
+
 function refused(source: Source, error: unknown): void {
-  const reason = isProblem(error) || error instanceof Error ? error.message : String(error);
-  publish({ type: "notice", notice: "source-refused", detail: `${source.id}: ${reason}` });
+  publish({ type: "notice", notice: "source-refused", detail: `${source.id}: ${reasonOf(error)}` });
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function delay(ms: number, signal: AbortSignal): Promise<void> {

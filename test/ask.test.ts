@@ -61,9 +61,11 @@ verifies("ask:entry-points", "of a matched domain always, hidden entries never",
 
 verifies("ask:near-names", "a typo is answered with the nearest names", async () => {
   const gateway = createGateway({ domains: createShop().domains });
-  const { suggestions, text } = await gateway.ask({ query: "snd_refnd" });
-  expect(suggestions).toContain("shop://tools/refund/send");
+  const { hits, suggestions, text } = await gateway.ask({ query: "snd_refnd", limit: 1 });
+  expect([...hits.map((hit) => hit.route), ...suggestions]).toContain("shop://tools/refund/send");
   expect(text).toContain("shop://tools/refund/send");
+  const other = await gateway.ask({ query: "shop.ordr.lst", kinds: ["resource"] });
+  expect(other.suggestions).toContain("shop://tools/order/list");
 });
 
 verifies("ask:says-why", "an entry with a refused schema is shown with the reason", async () => {

@@ -36,6 +36,9 @@ export const REQUIREMENTS = {
   "names:hostile": "names such as constructor and __proto__ are names like any other",
   "events:shapes-only": "events tell who, what and how it went, never argument values",
   "learning:bounded": "what was used lifts, within bounds, per scope, replayable, and can be switched off",
+  "search:snapshot": "a start reads the search snapshot; a damaged, old or torn one is found out and rebuilt",
+  "search:says-mode": "search says whether it uses words alone or vectors too, and goes on without them",
+  "search:stuffing": "keyword stuffing wins no other tool's query and fills no page",
   "menu:within-budget": "the menu costs at most 900 tokens for any catalog and does not change by use",
 } as const;
 

@@ -13,6 +13,7 @@ export const askInput = z
     perDomain: z.int().min(1).max(50).optional(),
     limit: z.int().min(1).max(50).default(10),
     maxTokens: z.int().min(MIN_ASK_TOKENS).max(25_000).optional(),
+    explain: z.boolean().optional(),
     session: z.string().optional().describe('Handle from an answer, or "new"'),
   })
   .refine(({ query, queries }) => query !== undefined || queries !== undefined, "query or queries is needed");
@@ -24,6 +25,8 @@ export const askOutput = z.object({
   /** In the order of their best hit; domains without a hit come last. */
   domains: z.array(z.object({ name: z.string(), description: z.string(), entryPoints: z.array(hitSchema) })),
   rules: z.array(z.object({ domain: z.string(), category: z.string().optional(), text: z.string() })),
+  /** Scores by field, word and signal, by route; only where `explain` was given. */
+  explanations: z.record(z.string(), z.unknown()).optional(),
   /** Near names, where nothing was named exactly and little was found. */
   suggestions: z.array(z.string()),
   /** How many hits, entry points and rules were left out for lack of room. */

@@ -29,7 +29,8 @@ export const ask = defineOperation({
     const queries = input.queries ?? [input.query ?? ""];
     const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
     const hits = withRelated(mergeRankings(rankings, input.limit), input.limit, context);
-    const unsure = !rankings.some((ranking) => ranking.named) && hits.length < FEW_HITS;
+    const seemsName = queries.some((query) => /^\S+$/u.test(query.trim()));
+    const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || hits.length < FEW_HITS);
 
     const output = fitAsk(
       {
@@ -43,6 +44,9 @@ export const ask = defineOperation({
       context,
       toText,
     );
+    if (input.explain) {
+      output.explanations = Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations]));
+    }
     for (const rule of output.rules) session?.rules.add(ruleId(rule));
     const shown = output.hits.map((hit) => hit.route);
     for (const query of queries) {

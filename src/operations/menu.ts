@@ -61,7 +61,9 @@ function toMenuTool(name: OperationName, description: string): MenuTool {
 function withoutSilent(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutSilent);
   if (schema === null || typeof schema !== "object") return schema;
-  const kept = Object.entries(schema).filter(([keyword]) => !SILENT_KEYWORDS.has(keyword));
+  const kept = Object.entries(schema).filter(
+    ([keyword]) => !SILENT_KEYWORDS.has(keyword) && keyword !== "explain",
+  );
   return Object.fromEntries(kept.map(([keyword, value]) => [keyword, withoutSilent(value)]));
 }
 

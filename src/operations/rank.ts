@@ -1,11 +1,12 @@
 import type { Entry, SearchConfig } from "../schema/entry.ts";
-import type { SearchHit } from "../search/search-index.ts";
+import type { Explanation, SearchHit } from "../search/search-index.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { AskInput } from "./ask-input.ts";
 import { namedEntries } from "./named-entries.ts";
 import type { OperationContext } from "./operation.ts";
 
 const QUERY_CHARS = 1_024;
+const DOMAIN_SHARE = 0.7;
 const PRIOR_SHARE = 0.3;
 const SURE = 0.3;
 
@@ -14,6 +15,8 @@ export interface Ranking {
   readonly entries: readonly Entry[];
   /** At least one of them was named in the query. */
   readonly named: boolean;
+  /** Why each was found, by route, where that was asked for. */
+  readonly explanations: ReadonlyMap<string, Explanation>;
 }
 
 /** Ranks entries of all kinds together for one query; what the query names comes first. */
@@ -22,7 +25,6 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   const asked = cutText(query, QUERY_CHARS);
   const wanted = (entry: Entry) =>
     (!input.domain || entry.domain === input.domain) && (!input.kinds || input.kinds.includes(entry.kind));
-  const named = namedEntries(asked, view).filter(wanted);
   const hits = await search.search({
     query: asked,
     limit: input.limit * 2,
@@ -31,12 +33,45 @@ export async function rank(query: string, input: AskInput, context: OperationCon
       ...(input.domain && { domain: input.domain }),
       ...(input.kinds && { kinds: input.kinds }),
     },
+    ...(input.explain && { explain: true }),
   });
   const found = withPrior(hits, asked, context)
     .map((id) => view.find(id))
     .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
-  const entries = [...new Set([...named, ...bySegments(found, context)])].filter(wanted);
-  return { entries: limitPerDomain(entries, input.perDomain), named: named.length > 0 };
+  const named = inOrder(namedEntries(asked, view).filter(wanted), found, asked);
+  const others = withinQuota(bySegments(found, context), input.limit);
+  const entries = [...new Set([...named, ...others])].filter(wanted);
+  return {
+    entries: limitPerDomain(entries, input.perDomain),
+    named: named.length > 0,
+    explanations: new Map(hits.flatMap(({ id, explanation }) => (explanation ? [[id, explanation]] : []))),
+  };
+}
+
+/** Of entries that a query names, those spelt just so come first, then those that search put first. */
+function inOrder(named: readonly Entry[], found: readonly Entry[], query: string): Entry[] {
+  const place = new Map(found.map((entry, index) => [entry, index]));
+  const spelt = (entry: Entry) =>
+    [entry.route, entry.op, entry.name, ...entry.aliases].some((name) => query.includes(name)) ? 0 : 1;
+  return named.toSorted(
+    (one, other) =>
+      spelt(one) - spelt(other) || (place.get(one) ?? named.length) - (place.get(other) ?? named.length),
+  );
+}
+
+/** No domain fills a page alone while others have hits too: what exceeds its share comes after theirs. */
+function withinQuota(entries: readonly Entry[], limit: number): Entry[] {
+  const share = Math.max(1, Math.ceil(limit * DOMAIN_SHARE));
+  const counts = new Map<string, number>();
+  const count = ({ domain }: Entry) => {
+    const next = (counts.get(domain) ?? 0) + 1;
+    counts.set(domain, next);
+    return next;
+  };
+  const { within = [], beyond = [] } = Object.groupBy(entries, (entry) =>
+    count(entry) <= share ? "within" : "beyond",
+  );
+  return [...within, ...beyond];
 }
 
 /**

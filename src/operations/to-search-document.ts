@@ -1,6 +1,6 @@
-import type { Domain, Entry } from "../schema/entry.ts";
+import type { Domain, Entry, SearchConfig } from "../schema/entry.ts";
 import { schemaText } from "../search/schema-text.ts";
-import type { SearchDocument } from "../search/search-index.ts";
+import { SEARCH_FIELDS, type SearchDocument } from "../search/search-index.ts";
 
 /** An entry as search sees it. */
 export function toSearchDocument(entry: Entry, domain: Domain | undefined): SearchDocument {
@@ -18,5 +18,25 @@ export function toSearchDocument(entry: Entry, domain: Domain | undefined): Sear
     parameters: schemaText(entry.inputSchema),
     domainText: domain ? `${domain.name} ${domain.description}` : entry.domain,
     content: entry.content ?? "",
+    ...(domain?.searchConfig && { weights: toWeights(domain.searchConfig) }),
   };
+}
+
+/** What a search config calls a field, where that differs: ops and aliases are names. */
+const NAMES_OF_FIELDS = new Map([
+  ["domainText", "domain"],
+  ["aliases", "name"],
+]);
+
+/** `queryBy` names the fields to search, `weights` how heavy each is; fields that are not named are left out. */
+function toWeights({ queryBy, weights }: SearchConfig): SearchDocument["weights"] {
+  if (queryBy === undefined) return {};
+  const names = queryBy.split(",").map((name) => name.trim());
+  const factors = (weights ?? "").split(",").map(Number);
+  const heaviest = Math.max(...factors.filter((factor) => factor > 0), 1);
+  const weightOf = (field: string) => {
+    const place = names.indexOf(NAMES_OF_FIELDS.get(field) ?? field);
+    return place < 0 ? 0 : (factors[place] || heaviest) / heaviest;
+  };
+  return Object.fromEntries(SEARCH_FIELDS.map((field) => [field, weightOf(field)]));
 }

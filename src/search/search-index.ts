@@ -1,5 +1,15 @@
 import type { Kind, Visibility } from "../schema/entry.ts";
 
+export const SEARCH_FIELDS = [
+  "name",
+  "aliases",
+  "description",
+  "parameters",
+  "domainText",
+  "content",
+] as const;
+export type SearchField = (typeof SEARCH_FIELDS)[number];
+
 /** One entry, as search sees it. */
 export interface SearchDocument {
   /** The entry's route. */
@@ -18,6 +28,8 @@ export interface SearchDocument {
   readonly parameters: string;
   readonly domainText: string;
   readonly content: string;
+  /** Factors on the engine's own field weights, such as a domain's `searchConfig` asks for; 0 leaves a field out. */
+  readonly weights?: Readonly<Partial<Record<SearchField, number>>>;
 }
 
 export interface SearchFilter {
@@ -34,11 +46,42 @@ export interface SearchRequest {
   readonly query: string;
   readonly limit: number;
   readonly filter: SearchFilter;
+  /** Asks for `explanation` on each hit; an engine that cannot explain leaves it out. */
+  readonly explain?: boolean;
 }
 
 export interface SearchHit {
   readonly id: string;
   readonly score: number;
+  readonly explanation?: Explanation;
+}
+
+/** Why a document was found: scores before they are put together, comparable within one answer only. */
+export interface Explanation {
+  readonly lexical: number;
+  /** How near by vectors, the nearest being 1; absent where vectors took no part. */
+  readonly vector?: number;
+  /** The query names this document. */
+  readonly exactName: boolean;
+  readonly fields: Readonly<Partial<Record<SearchField, number>>>;
+  readonly terms: readonly TermScore[];
+}
+
+export interface TermScore {
+  readonly term: string;
+  readonly score: number;
+  readonly fields: readonly SearchField[];
+}
+
+export interface SearchStatus {
+  /** What a search uses now: `lexical` also while vectors are being made. */
+  readonly mode: "lexical" | "hybrid";
+  /** Documents that can be found, where the engine counts them. */
+  readonly documents?: number;
+  /** Documents that wait for their vectors. */
+  readonly waiting?: number;
+  /** Why vectors are missing. */
+  readonly reason?: string;
 }
 
 /**
@@ -50,5 +93,11 @@ export interface SearchIndex {
   put(documents: readonly SearchDocument[]): Promise<void>;
   drop(ids: readonly string[]): Promise<void>;
   search(request: SearchRequest): Promise<readonly SearchHit[]>;
+  /** How it searches now; an engine that has only one way may leave it out. */
+  status?(): SearchStatus | Promise<SearchStatus>;
+  /** Takes up a snapshot that was kept under this tag, in the place of what it holds; or says why not. */
+  restore?(tag: string): Promise<{ readonly restored: boolean; readonly reason?: string }>;
+  /** Keeps a snapshot of what it holds. */
+  keep?(tag: string): Promise<void>;
   close(): Promise<void>;
 }

@@ -20,7 +20,13 @@ export interface OperationEvent {
 /** Something that was decided silently for the caller and that the owner may want to know. */
 export interface NoticeEvent {
   readonly type: "notice";
-  readonly notice: "guidance-dropped" | "entry-invalid" | "content-failed" | "source-refused";
+  readonly notice:
+    | "guidance-dropped"
+    | "entry-invalid"
+    | "content-failed"
+    | "source-refused"
+    | "snapshot-rebuilt"
+    | "snapshot-failed";
   readonly traceId?: string;
   readonly principal?: string;
   readonly detail: string;

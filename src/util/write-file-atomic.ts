@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 
 /** Writes a file so that a reader, or a crash, finds the old content or the new, never a part. */
 export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<void> {
@@ -16,5 +17,20 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
   } catch (error) {
     await rm(draft, { force: true });
     throw error;
+  }
+  await syncFolder(dirname(path));
+}
+
+/** A rename is on disk only when its folder is; where folders cannot be opened there is nothing to do. */
+async function syncFolder(path: string): Promise<void> {
+  try {
+    const folder = await open(path, "r");
+    try {
+      await folder.sync();
+    } finally {
+      await folder.close();
+    }
+  } catch {
+    return;
   }
 }

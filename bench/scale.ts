@@ -1,0 +1,124 @@
+// Keyhole's index beside other embedded engines, from a thousand documents to a million.
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Benchmark, Row } from "./benchmark.ts";
+import { installPeers } from "./scale/peers.ts";
+import { SYSTEMS, type System } from "./scale/systems.ts";
+
+const SIZES: readonly (readonly [name: string, documents: number])[] = [
+  ["1k", 1_000],
+  ["10k", 10_000],
+  ["64k", 64_000],
+  ["250k", 250_000],
+  ["1M", 1_000_000],
+];
+const MEASURE = fileURLToPath(new URL("scale/measure.ts", import.meta.url));
+const MAX_PHASE_MS = 600_000;
+/** A peer that took longer than this at one size is not tried at the next. */
+const MAX_PEER_MS = 120_000;
+
+export const benchmark: Benchmark = async ({ docs = Number.POSITIVE_INFINITY, systems }) => {
+  const rows: Row[] = [];
+  let running = chosenSystems(systems);
+  for (const [size, documents] of SIZES) {
+    if (documents > docs) continue;
+    for (const system of running.filter(({ maxDocuments }) => documents <= maxDocuments)) {
+      const started = performance.now();
+      const outcome = await measure(system, documents);
+      const seconds = (performance.now() - started) / 1000;
+      if (outcome.figures === undefined) {
+        console.error(`scale: ${system.name} is left out from ${size} on: ${outcome.reason}`);
+        running = running.filter((other) => other !== system);
+        continue;
+      }
+      console.error(`scale: ${size} ${system.name} measured in ${seconds.toFixed(0)} s`);
+      rows.push(...toRows(size, system.name, outcome.figures));
+      if (system.name === "keyhole" || seconds * 1000 <= MAX_PEER_MS) continue;
+      console.error(
+        `scale: ${system.name} is left out of larger sizes: it took ${seconds.toFixed(0)} s here`,
+      );
+      running = running.filter((other) => other !== system);
+    }
+  }
+  return rows;
+};
+
+function chosenSystems(wanted: readonly string[] | undefined): readonly System[] {
+  const chosen = SYSTEMS.filter(({ name }) => wanted === undefined || wanted.includes(name));
+  const reason = chosen.some(({ isPeer }) => isPeer) ? installPeers() : undefined;
+  if (reason === undefined) return chosen;
+  const left = chosen.filter(({ isPeer }) => isPeer).map(({ name }) => name);
+  console.error(`scale: ${left.join(", ")} are left out: ${reason}`);
+  return chosen.filter(({ isPeer }) => !isPeer);
+}
+
+type Outcome =
+  | { readonly figures: Readonly<Record<string, number>> }
+  | { readonly figures: undefined; readonly reason: string };
+
+async function measure(system: System, documents: number): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), "keyhole-scale-"));
+  try {
+    const built = await runPhase("build", system, documents, folder);
+    if (built.figures === undefined) return built;
+    const disk_mb = sizeOf(folder) / 2 ** 20;
+    const served = await runPhase("serve", system, documents, folder);
+    if (served.figures === undefined) return served;
+    return { figures: { ...built.figures, ...served.figures, disk_mb } };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function runPhase(phase: string, system: System, documents: number, folder: string): Promise<Outcome> {
+  const { promise, resolve } = Promise.withResolvers<Outcome>();
+  const child = spawn(
+    process.execPath,
+    ["--expose-gc", "--max-old-space-size=8192", MEASURE, phase, system.name, String(documents), folder],
+    { stdio: ["ignore", "pipe", "pipe"], timeout: MAX_PHASE_MS, killSignal: "SIGKILL" },
+  );
+  let output = "";
+  let complaints = "";
+  child.stdout.on("data", (chunk) => (output += chunk));
+  child.stderr.on("data", (chunk) => (complaints = (complaints + chunk).slice(-2_000)));
+  child.on("error", (error) => resolve({ figures: undefined, reason: error.message }));
+  child.on("close", (code, signal) => {
+    // Engines may print as well: the figures are the last line.
+    const line = output.trimEnd().split("\n").at(-1) ?? "";
+    if (code === 0) return resolve({ figures: JSON.parse(line) as Record<string, number> });
+    const error = complaints.match(/^\w*Error.*$/m)?.[0] ?? complaints.trim().split("\n").at(-1) ?? "";
+    const stopped = signal === "SIGKILL" ? `stopped after ${MAX_PHASE_MS / 1000} s` : error;
+    resolve({ figures: undefined, reason: `${phase} failed: ${stopped}` });
+  });
+  return promise;
+}
+
+const UNITS: readonly (readonly [metric: string, unit: string])[] = [
+  ["build_ms", "ms"],
+  ["query_p50", "ms"],
+  ["query_p95", "ms"],
+  ["rss_mb", "MB"],
+  ["disk_mb", "MB"],
+  ["reopen_ms", "ms"],
+  ["upsert_p50", "ms"],
+];
+
+function toRows(size: string, system: string, figures: Readonly<Record<string, number>>): Row[] {
+  return UNITS.filter(([metric]) => metric in figures).map(([metric, unit]) => ({
+    bench: "scale",
+    case: size,
+    system,
+    metric,
+    value: figures[metric]!,
+    unit,
+  }));
+}
+
+function sizeOf(folder: string): number {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  return files.reduce((sum, file) => sum + statSync(join(file.parentPath, file.name)).size, 0);
+}

@@ -1,0 +1,36 @@
+import type { Question } from "./search-sets.ts";
+
+export interface Metrics {
+  "R@1": number;
+  "R@5": number;
+  "R@10": number;
+  "nDCG@10": number;
+  MRR: number;
+  "All@10": number;
+}
+
+/** Means over the questions; `answers[i]` are the ids for `questions[i]`, best first. */
+export function measure(questions: readonly Question[], answers: readonly (readonly string[])[]): Metrics {
+  const sum: Metrics = { "R@1": 0, "R@5": 0, "R@10": 0, "nDCG@10": 0, MRR: 0, "All@10": 0 };
+  questions.forEach(({ gold, groups }, at) => {
+    const ids = answers[at]!;
+    const recall = (depth: number): number => {
+      const top = new Set(ids.slice(0, depth));
+      return groups.filter((group) => group.some((id) => top.has(id))).length / groups.length;
+    };
+    sum["R@1"] += recall(1);
+    sum["R@5"] += recall(5);
+    sum["R@10"] += recall(10);
+    if (recall(10) === 1) sum["All@10"] += 1;
+    const wanted = new Set(gold);
+    const places = ids.slice(0, 10).flatMap((id, place) => (wanted.has(id) ? [place] : []));
+    sum["nDCG@10"] += gainOf(places) / gainOf([...Array(Math.min(10, wanted.size)).keys()]);
+    if (places.length > 0) sum.MRR += 1 / (places[0]! + 1);
+  });
+  for (const key of Object.keys(sum) as (keyof Metrics)[]) sum[key] /= questions.length;
+  return sum;
+}
+
+function gainOf(places: readonly number[]): number {
+  return places.reduce((sum, place) => sum + 1 / Math.log2(place + 2), 0);
+}

@@ -1,0 +1,128 @@
+// How well and how fast tools are found: plain BM25, the words alone, the vectors alone, both; and a whole ask.
+import { join } from "node:path";
+import { createGateway } from "keyhole";
+import { loadTokenCounter } from "../src/render/tokens.ts";
+import { isProblem } from "../src/schema/problem.ts";
+import { cutQuery } from "../src/search/analysis/analyze-query.ts";
+import { splitClauses } from "../src/search/analysis/split-clauses.ts";
+import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
+import type { SearchIndex } from "../src/search/search-index.ts";
+import { VectorSide } from "../src/search/vector-side.ts";
+import type { Embedder } from "../src/search/vectors/embedder.ts";
+import { createMiniLmEmbedder } from "../src/search/vectors/minilm-embedder.ts";
+import { createStaticEmbedder } from "../src/search/vectors/static-embedder.ts";
+import type { Benchmark, Row } from "./benchmark.ts";
+import { percentile } from "./percentile.ts";
+import { createPlainBm25 } from "./plain-bm25.ts";
+import { measure } from "./search-metrics.ts";
+import { readSearchSet, type SearchSet } from "./search-sets.ts";
+import { listSets, toDomains } from "./tool-sets.ts";
+
+const FILTER = { scopes: [] };
+const LIMIT = 10;
+
+type Find = (query: string) => Promise<readonly string[]>;
+
+export const benchmark: Benchmark = async ({ data }) => {
+  const minilm = await installedMiniLm();
+  const rows: Row[] = [];
+  for (const name of listSets(data)) {
+    const set = readSearchSet(join(data!, name));
+    if (set.questions.length === 0) continue;
+    for (const [system, find] of await createSystems(set, minilm)) {
+      rows.push(...(await quality(name, system, set, find)));
+    }
+    rows.push(...(await wholeAsk(name, set)));
+  }
+  return rows;
+};
+
+async function createSystems(set: SearchSet, minilm: Embedder | undefined): Promise<[string, Find][]> {
+  const embedder = createStaticEmbedder();
+  const bm25 = createPlainBm25(set.documents);
+  return [
+    ["bm25", async (query) => bm25(query)],
+    ["lexical", await filled(createEmbeddedIndex(), set)],
+    ["vector", await vectorsAlone(set, embedder)],
+    ["hybrid", await filled(createEmbeddedIndex({ embedder }), set)],
+    ...(minilm
+      ? [["hybrid-minilm", await filled(createEmbeddedIndex({ embedder: minilm }), set)] as [string, Find]]
+      : []),
+  ];
+}
+
+async function filled(index: SearchIndex & { settled(): Promise<void> }, set: SearchSet): Promise<Find> {
+  await index.put(set.documents);
+  await index.settled();
+  return async (query) => (await index.search({ query, limit: LIMIT, filter: FILTER })).map((hit) => hit.id);
+}
+
+async function vectorsAlone(set: SearchSet, embedder: Embedder): Promise<Find> {
+  const side = new VectorSide(embedder);
+  side.put(set.documents);
+  await side.settled();
+  return async (query) => {
+    const cut = cutQuery(query);
+    const clauses = splitClauses(cut);
+    const vectors = await side.embedQuery(clauses.length > 1 ? [cut, ...clauses] : [cut]);
+    return side
+      .search(vectors, FILTER, [])
+      .slice(0, LIMIT)
+      .map((hit) => hit.id);
+  };
+}
+
+async function quality(name: string, system: string, set: SearchSet, find: Find): Promise<Row[]> {
+  const answers: (readonly string[])[] = [];
+  for (const { query } of set.questions) answers.push(await find(query));
+  return Object.entries(measure(set.questions, answers)).map(([metric, value]) => ({
+    bench: "search",
+    case: name,
+    system,
+    metric,
+    value,
+    unit: "share",
+  }));
+}
+
+/** What an agent pays for one `ask`, in tokens and in time. */
+async function wholeAsk(name: string, set: SearchSet): Promise<Row[]> {
+  const countTokens = await loadTokenCounter();
+  const gateway = createGateway({ domains: toDomains(set.tools).domains, learning: false });
+  await gateway.ask({ query: "warm up" });
+  const tokens: number[] = [];
+  const times: number[] = [];
+  for (const { query } of set.questions) {
+    const started = performance.now();
+    const { text } = await gateway.ask({ query });
+    times.push(performance.now() - started);
+    tokens.push(countTokens(text));
+  }
+  await gateway.close();
+  const row = (metric: string, value: number, unit: string): Row => ({
+    bench: "search",
+    case: name,
+    system: "hybrid",
+    metric,
+    value,
+    unit,
+  });
+  return [
+    row("ask_tokens_p50", percentile(tokens, 50), "tokens"),
+    row("ask_tokens_max", Math.max(...tokens), "tokens"),
+    row("ask_p50_ms", percentile(times, 50), "ms"),
+    row("ask_p95_ms", percentile(times, 95), "ms"),
+  ];
+}
+
+async function installedMiniLm(): Promise<Embedder | undefined> {
+  const embedder = createMiniLmEmbedder();
+  try {
+    await embedder.embed(["a text"]);
+    return embedder;
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    console.error(`Without the full MiniLM: ${error.message}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * Writes `src/search/vectors/kernel-bytes.ts`, a WebAssembly module of two SIMD loops. Run it with
+ * `node scripts/make-kernel.ts` after a change here.
+ */
+import { writeFileSync } from "node:fs";
+import { assembleModule, type WasmFunction } from "./wasm-assembler.ts";
+
+/** The module's bytes. It imports `host.memory` and exports `dots` and `linear`. */
+export function makeKernel(): Uint8Array {
+  return assembleModule([dots(), linear()]);
+}
+
+/**
+ * Dot products of one int16 query with `count` int8 rows, at least one. A row has `stride` bytes, a
+ * multiple of 32: four accumulators take eight components each.
+ */
+function dots(): WasmFunction {
+  const sums = ["$sum0", "$sum1", "$sum2", "$sum3"];
+  const lanes = 8;
+  const step = lanes * sums.length;
+  return {
+    name: "dots",
+    parameters: ["$row", "$count", "$stride", "$query", "$out"],
+    integers: ["$end", "$at"],
+    vectors: sums,
+    body: [
+      "loop",
+      ...["local.get $row", "local.get $stride", "i32.add", "local.set $end"],
+      ...["local.get $query", "local.set $at"],
+      ...sums.flatMap((sum) => ["v128.const 0", `local.set ${sum}`]),
+      "loop",
+      ...sums.flatMap((sum, index) => [
+        ...["local.get $row", `v128.load8x8_s ${index * lanes}`],
+        ...["local.get $at", `v128.load ${index * lanes * 2}`],
+        "i32x4.dot_i16x8_s",
+        ...[`local.get ${sum}`, "i32x4.add", `local.set ${sum}`],
+      ]),
+      ...advance("$at", step * 2),
+      ...advance("$row", step),
+      ...["local.get $row", "local.get $end", "i32.ne", "br_if 0"],
+      "end",
+      "local.get $out",
+      ...["local.get $sum0", "local.get $sum1", "i32x4.add"],
+      ...["local.get $sum2", "local.get $sum3", "i32x4.add", "i32x4.add", "local.set $sum0"],
+      ...acrossLanes("i32", "$sum0"),
+      "i32.store 0",
+      ...advance("$out", 4),
+      ...["local.get $count", "i32.const 1", "i32.sub", "local.tee $count", "br_if 0"],
+      "end",
+    ],
+  };
+}
+
+/**
+ * Four rows of f32 times a matrix, two of its rows at a time, plus a bias: eight accumulators share six
+ * loads. `rowBytes` is a multiple of 32, `outputs` is even and at least two.
+ */
+function linear(): WasmFunction {
+  const inputs = ["$input0", "$input1", "$input2", "$input3"];
+  const weights = ["$weight0", "$weight1"];
+  const values = ["$value0", "$value1", "$value2", "$value3"];
+  const sums = weights.map((_, column) => values.map((_, row) => `$sum${column}${row}`));
+  const width = 16;
+  const unrolled = [0, width];
+  return {
+    name: "linear",
+    parameters: ["$input", "$rowBytes", "$weights", "$bias", "$outputs", "$output", "$outputBytes"],
+    integers: [...inputs, ...weights, "$end", "$target"],
+    vectors: [...values, "$weight", ...sums.flat()],
+    body: [
+      "loop",
+      ...["local.get $input", "local.set $input0", "local.get $weights", "local.set $weight0"],
+      ...[1, 2, 3].flatMap((row) => [
+        ...[`local.get $input${row - 1}`, "local.get $rowBytes", "i32.add", `local.set $input${row}`],
+      ]),
+      ...["local.get $weights", "local.get $rowBytes", "i32.add", "local.tee $weight1", "local.set $end"],
+      ...sums.flat().flatMap((sum) => ["v128.const 0", `local.set ${sum}`]),
+      "loop",
+      ...unrolled.flatMap((offset) => [
+        ...values.flatMap((value, row) => [
+          ...[`local.get ${inputs[row]}`, `v128.load ${offset}`, `local.set ${value}`],
+        ]),
+        ...weights.flatMap((weight, column) => [
+          ...[`local.get ${weight}`, `v128.load ${offset}`, "local.set $weight"],
+          ...values.flatMap((value, row) => [
+            ...["local.get $weight", `local.get ${value}`, "f32x4.mul"],
+            ...[`local.get ${sums[column]![row]}`, "f32x4.add", `local.set ${sums[column]![row]}`],
+          ]),
+        ]),
+      ]),
+      ...[...inputs, ...weights].flatMap((pointer) => advance(pointer, width * unrolled.length)),
+      ...["local.get $weight0", "local.get $end", "i32.ne", "br_if 0"],
+      "end",
+      ...["local.get $output", "local.set $target"],
+      ...values.flatMap((_, row) => [
+        ...weights.flatMap((_, column) => [
+          "local.get $target",
+          ...acrossLanes("f32", sums[column]![row]!),
+          ...["local.get $bias", `f32.load ${column * 4}`, "f32.add", `f32.store ${column * 4}`],
+        ]),
+        ...["local.get $target", "local.get $outputBytes", "i32.add", "local.set $target"],
+      ]),
+      ...["local.get $weight1", "local.set $weights"],
+      ...advance("$bias", 8),
+      ...advance("$output", 8),
+      ...["local.get $outputs", "i32.const 2", "i32.sub", "local.tee $outputs", "br_if 0"],
+      "end",
+    ],
+  };
+}
+
+function advance(pointer: string, bytes: number): string[] {
+  return [`local.get ${pointer}`, `i32.const ${bytes}`, "i32.add", `local.set ${pointer}`];
+}
+
+function acrossLanes(type: "i32" | "f32", vector: string): string[] {
+  const lane = (index: number) => [`local.get ${vector}`, `${type}x4.extract_lane ${index}`];
+  return [...lane(0), ...[1, 2, 3].flatMap((index) => [...lane(index), `${type}.add`])];
+}
+
+if (import.meta.main) {
+  const lines =
+    Buffer.from(makeKernel())
+      .toString("base64")
+      .match(/.{1,96}/g) ?? [];
+  writeFileSync(
+    new URL("../src/search/vectors/kernel-bytes.ts", import.meta.url),
+    [
+      "/** Made by `scripts/make-kernel.ts`, which has the instructions to read. */",
+      "export const KERNEL_BYTES =",
+      `${lines.map((line) => `  "${line}"`).join(" +\n")};`,
+      "",
+    ].join("\n"),
+  );
+}

@@ -1,0 +1,188 @@
+import { setImmediate } from "node:timers/promises";
+import { problem } from "../schema/problem.ts";
+import { LexicalIndex } from "./lexical/lexical-index.ts";
+import { searchBoth } from "./search-both.ts";
+import type { SearchIndex, SearchStatus } from "./search-index.ts";
+import { type Opened, readSnapshot, writeSnapshot } from "./snapshot.ts";
+import { VectorSide } from "./vector-side.ts";
+import type { Embedder } from "./vectors/embedder.ts";
+import { vectorStoreFromBytes } from "./vectors/vector-store.ts";
+
+export interface EmbeddedIndexOptions {
+  /** Makes vectors beside the words. Without it search is lexical. */
+  readonly embedder?: Embedder;
+  /** File that `keep` writes and `restore` reads. */
+  readonly snapshot?: string;
+}
+
+/** The engine that comes with Keyhole: words in memory, vectors where an embedder is given. */
+export interface EmbeddedIndex extends SearchIndex {
+  status(): SearchStatus;
+  /** Resolves when merges and vectors that are under way are done. */
+  settled(): Promise<void>;
+  /** Makes search as fast as it gets, after much was put. */
+  compact(): Promise<void>;
+  /** Writes everything to a file that `openEmbeddedIndex` reads. */
+  save(path: string, tag?: string): Promise<void>;
+}
+
+/** With more segments than this a put waits for merges, so that they do not fall behind. */
+const MAX_BACKLOG = 32;
+/** Documents taken in before searches have their turn. */
+const PUT_STEP = 1_024;
+
+/** An empty index. */
+export function createEmbeddedIndex(options: EmbeddedIndexOptions = {}): EmbeddedIndex {
+  return createOver(
+    { words: new LexicalIndex(), side: options.embedder && new VectorSide(options.embedder) },
+    options,
+  );
+}
+
+/** The index that `save` wrote; where the file is missing, damaged or of another version, the reason. */
+export async function openEmbeddedIndex(
+  path: string,
+  options: EmbeddedIndexOptions = {},
+): Promise<Opened<EmbeddedIndex>> {
+  const loaded = await load(path, options);
+  return loaded.ok ? { ok: true, value: createOver(loaded.value, options) } : loaded;
+}
+
+interface Parts {
+  readonly words: LexicalIndex;
+  readonly side: VectorSide | undefined;
+}
+
+async function load(
+  path: string,
+  { embedder }: EmbeddedIndexOptions,
+): Promise<Opened<Parts & { tag: string }>> {
+  const read = await readSnapshot(path);
+  if (!read.ok) return read;
+  const { segment, tag, vectors } = read.value;
+  const words = new LexicalIndex();
+  words.load(segment);
+  if (embedder === undefined) return { ok: true, value: { words, side: undefined, tag } };
+  if (vectors?.embedder !== embedder.id) {
+    return { ok: false, reason: "The search snapshot is not used: its vectors are of another embedder." };
+  }
+  const side = new VectorSide(embedder);
+  const documents = Array.from(segment.facetOf, (facet, number) => ({
+    id: segment.ids.get(number),
+    facet: segment.facets[facet]!,
+  }));
+  side.adopt(vectorStoreFromBytes(vectors.bytes), documents);
+  return { ok: true, value: { words, side, tag } };
+}
+
+function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex {
+  let { words, side } = parts;
+  let merging: Promise<void> | undefined;
+  let changes: Promise<void> = Promise.resolve();
+  let closed = false;
+
+  /** Changes take effect in the order in which they were asked for, though a large one lets searches between. */
+  function inTurn(change: () => Promise<void>): Promise<void> {
+    checkOpen();
+    const done = changes.then(change);
+    changes = done.catch(() => undefined);
+    return done;
+  }
+
+  function startMerging(all = false): Promise<void> {
+    merging ??= inSteps(words.merge(all), () => closed).finally(() => {
+      merging = undefined;
+    });
+    return merging;
+  }
+
+  function checkOpen(): void {
+    if (closed) throw problem("CLOSED");
+  }
+
+  return {
+    async put(documents) {
+      await inTurn(async () => {
+        for (let from = 0; from < documents.length && !closed; from += PUT_STEP) {
+          const some = documents.slice(from, from + PUT_STEP);
+          words.put(some);
+          side?.put(some);
+          if (words.wantsMerge) {
+            const merged = startMerging();
+            if (words.segmentCount > MAX_BACKLOG) await merged;
+          }
+          if (from + PUT_STEP < documents.length) await setImmediate();
+        }
+      });
+    },
+
+    async drop(ids) {
+      await inTurn(async () => {
+        words.drop(ids);
+        side?.drop(ids);
+        if (words.wantsMerge) startMerging();
+      });
+    },
+
+    async search(request) {
+      checkOpen();
+      return searchBoth(words, side, request);
+    },
+
+    status() {
+      const { reason, waitingCount: waiting = 0 } = side ?? {};
+      return {
+        mode: side?.isReady ? "hybrid" : "lexical",
+        documents: words.size,
+        waiting,
+        ...(reason !== undefined && { reason }),
+      };
+    },
+
+    async settled() {
+      await changes;
+      while (merging !== undefined) await merging;
+      await side?.settled();
+    },
+
+    async compact() {
+      checkOpen();
+      await changes;
+      while (!closed && words.whole === undefined) await startMerging(true);
+    },
+
+    async save(path, tag = "") {
+      await this.settled();
+      await this.compact();
+      const { whole } = words;
+      if (whole === undefined) throw problem("CLOSED");
+      const bytes = side?.toBytes();
+      const vectors = side && bytes && { embedder: side.embedderId, bytes };
+      await writeSnapshot(path, { segment: whole, tag, ...(vectors && { vectors }) });
+    },
+
+    async restore(tag) {
+      if (options.snapshot === undefined) return { restored: false };
+      const loaded = await load(options.snapshot, options);
+      if (!loaded.ok) return { restored: false, reason: loaded.reason };
+      if (loaded.value.tag !== tag)
+        return { restored: false, reason: "The search snapshot is of other documents." };
+      ({ words, side } = loaded.value);
+      return { restored: true };
+    },
+
+    async keep(tag) {
+      if (options.snapshot !== undefined) await this.save(options.snapshot, tag);
+    },
+
+    async close() {
+      closed = true;
+      side?.close();
+    },
+  };
+}
+
+/** Runs the steps with a turn of the event loop after each, so that searches come between them. */
+async function inSteps(steps: Iterator<void, void>, stopped: () => boolean): Promise<void> {
+  while (!stopped() && steps.next().done !== true) await setImmediate();
+}

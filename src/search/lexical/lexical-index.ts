@@ -1,0 +1,229 @@
+import type { QueryWords } from "../analysis/analyze-query.ts";
+import type { SearchDocument, SearchFilter } from "../search-index.ts";
+import { buildSegment } from "./build-segment.ts";
+import { FULL_IMPACT } from "./fields.ts";
+import { filterKey } from "./filter-mask.ts";
+import { indexIn } from "./index-in.ts";
+import { LiveSegment } from "./live-segment.ts";
+import { mergeSegments } from "./merge-segments.ts";
+import type { NearTerm } from "./near-terms.ts";
+import { type PostingList, Scratch, scoreSegment } from "./score-segment.ts";
+import type { Segment } from "./segment.ts";
+import { segmentsToMerge } from "./segments-to-merge.ts";
+import { TopHits } from "./top-hits.ts";
+import { type QueryTerm, type Weighing, weighQuery } from "./weigh-query.ts";
+
+export interface LexicalHit {
+  /** Names the document until the index changes; `idOf` gives its id. */
+  readonly key: number;
+  readonly score: number;
+}
+
+export interface Ranking extends Weighing {
+  /** Best first, ties by id. */
+  readonly hits: readonly LexicalHit[];
+}
+
+interface Found {
+  readonly live: LiveSegment;
+  readonly document: number;
+}
+
+const MAX_BATCH = 16_384;
+const INLINE_MERGE = 4_096;
+
+/** The words of documents in immutable segments. What it answers never depends on how it came to its state. */
+export class LexicalIndex {
+  private segments: LiveSegment[] = [];
+  private readonly scratch = new Scratch();
+  /** Terms near to unknown words, until a document comes or goes. */
+  private readonly nearCache = new Map<string, readonly NearTerm[]>();
+  /** Segments that a merge in progress reads: it alone may replace them. */
+  private merging: ReadonlySet<LiveSegment> = new Set();
+
+  get size(): number {
+    return this.segments.reduce((sum, live) => sum + live.liveCount, 0);
+  }
+
+  has(id: string): boolean {
+    return this.segments.some((live) => live.find(id) >= 0);
+  }
+
+  /** Adds documents, replacing those with the same id. Hidden ones are only taken away. */
+  put(documents: readonly SearchDocument[]): void {
+    this.nearCache.clear();
+    const newest = new Map(documents.map((document) => [document.id, document]));
+    this.drop([...newest.keys()]);
+    const shown = [...newest.values()].filter((document) => document.visibility !== "hidden");
+    for (let from = 0; from < shown.length; from += MAX_BATCH) {
+      this.segments.push(new LiveSegment(buildSegment(shown.slice(from, from + MAX_BATCH))));
+      this.mergeSmall();
+    }
+  }
+
+  drop(ids: readonly string[]): void {
+    this.nearCache.clear();
+    for (const id of ids) {
+      for (const live of this.segments) {
+        const document = live.find(id);
+        if (document >= 0) live.bury(document);
+      }
+    }
+    this.segments = this.segments.filter((live) => live.liveCount > 0 || this.merging.has(live));
+  }
+
+  /** The best documents for the words of one query or clause. */
+  rank(words: QueryWords, filter: SearchFilter, limit: number): Ranking {
+    const weighing = weighQuery(words, this.segments, this.size, this.nearCache);
+    const top = new TopHits<Found>(limit, listedFirst);
+    const key = filterKey(filter);
+    this.segments.forEach((live, place) => {
+      const lists = postingLists(live, place, weighing.terms);
+      if (lists.length === 0 || limit === 0) return;
+      this.scratch.reserve(live.segment.ids.size);
+      const mask = live.maskFor(filter, key);
+      scoreSegment(lists, mask, limit, this.scratch, top.threshold, (score, document) =>
+        top.offer(score, { live, document }),
+      );
+    });
+    const bases = this.bases();
+    const hits = top.list().map(({ score, item }) => ({ key: bases.get(item.live)! + item.document, score }));
+    return { ...weighing, hits };
+  }
+
+  idOf(key: number): string {
+    for (const [live, base] of this.bases()) {
+      if (key < base + live.segment.ids.size) return live.segment.ids.get(key - base);
+    }
+    return "";
+  }
+
+  /** The posting of a document for a term: what it is worth before the term's weight, and where it stands. */
+  postingOf(id: string, term: QueryTerm): { share: number; fields: number } | undefined {
+    const place = this.segments.findIndex((live) => live.find(id) >= 0);
+    const live = this.segments[place];
+    const list = live && term.listIn(live, place);
+    if (list === undefined) return undefined;
+    const at = indexIn(list.documents, list.start, list.end, live!.find(id));
+    if (at < 0) return undefined;
+    return { share: list.impacts[at]! / FULL_IMPACT, fields: list.fields?.[at] ?? 0 };
+  }
+
+  /**
+   * Merges into one segment where that is due (or `all`), in steps: between them searches and changes go on.
+   * Only one such generator may be under way.
+   */
+  *merge(all = false): Generator<void, void> {
+    for (;;) {
+      const chosen = all ? this.untidy() : segmentsToMerge(this.segments);
+      if (chosen.length === 0) return;
+      yield* this.mergeChosen(chosen);
+    }
+  }
+
+  get segmentCount(): number {
+    return this.segments.length;
+  }
+
+  get wantsMerge(): boolean {
+    return segmentsToMerge(this.segments).length > 0;
+  }
+
+  /** The one segment that holds everything; absent until `merge(true)` has run to its end. */
+  get whole(): Segment | undefined {
+    if (this.segments.length === 0) return buildSegment([]);
+    return this.untidy().length === 0 ? this.segments[0]!.segment : undefined;
+  }
+
+  /** Starts from a segment that was saved. */
+  load(segment: Segment): void {
+    this.nearCache.clear();
+    this.segments = segment.ids.size > 0 ? [new LiveSegment(segment)] : [];
+  }
+
+  private bases(): Map<LiveSegment, number> {
+    const bases = new Map<LiveSegment, number>();
+    let base = 0;
+    for (const live of this.segments) {
+      bases.set(live, base);
+      base += live.segment.ids.size;
+    }
+    return bases;
+  }
+
+  private untidy(): LiveSegment[] {
+    const tidy =
+      this.segments.length === 1 && this.segments[0]!.liveCount === this.segments[0]!.segment.ids.size;
+    return tidy ? [] : this.segments;
+  }
+
+  private mergeSmall(): void {
+    for (;;) {
+      const free = this.segments.filter((live) => !this.merging.has(live));
+      const chosen = segmentsToMerge(free);
+      const size = chosen.reduce((sum, live) => sum + live.segment.ids.size, 0);
+      if (chosen.length === 0 || size > INLINE_MERGE) return;
+      const merged = new LiveSegment(runToEnd(mergeSegments(partsOf(chosen))));
+      this.replace(chosen, merged);
+    }
+  }
+
+  private *mergeChosen(chosen: readonly LiveSegment[]): Generator<void, void> {
+    this.merging = new Set(chosen);
+    const parts = partsOf(chosen);
+    const gone = chosen.map((live) => live.copyOfDead());
+    const merged = new LiveSegment(
+      yield* mergeSegments(
+        parts.map(({ segment }, at) => ({
+          segment,
+          isDead: (document: number) => isSet(gone[at]!, document),
+        })),
+      ),
+    );
+    chosen.forEach((live, at) => {
+      for (let document = 0; document < live.segment.ids.size; document++) {
+        if (!live.isDead(document) || isSet(gone[at]!, document)) continue;
+        merged.bury(merged.find(live.segment.ids.get(document)));
+      }
+    });
+    this.merging = new Set();
+    this.replace(chosen, merged);
+  }
+
+  private replace(old: readonly LiveSegment[], merged: LiveSegment): void {
+    this.segments = [...this.segments.filter((live) => !old.includes(live)), merged].filter(
+      (live) => live.liveCount > 0,
+    );
+  }
+}
+
+function postingLists(live: LiveSegment, place: number, terms: readonly QueryTerm[]): PostingList[] {
+  const lists: PostingList[] = [];
+  for (const term of terms) {
+    const list = term.listIn(live, place);
+    if (list !== undefined) lists.push(list);
+  }
+  return lists;
+}
+
+function listedFirst(one: Found, other: Found): boolean {
+  if (one.live === other.live) return one.document < other.document;
+  return one.live.segment.ids.get(one.document) < other.live.segment.ids.get(other.document);
+}
+
+function partsOf(
+  chosen: readonly LiveSegment[],
+): { segment: Segment; isDead: (document: number) => boolean }[] {
+  return chosen.map((live) => ({ segment: live.segment, isDead: (document) => live.isDead(document) }));
+}
+
+function isSet(bits: Uint32Array, at: number): boolean {
+  return ((bits[at >>> 5]! >>> (at & 31)) & 1) === 1;
+}
+
+function runToEnd<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value;
+  }
+}

@@ -1,0 +1,116 @@
+import type { SearchFilter } from "../search-index.ts";
+import { filterMask } from "./filter-mask.ts";
+import { indexIn, LOOK_UP_COST } from "./index-in.ts";
+import { hashText, NAME_SIGN } from "./name-key.ts";
+import type { Segment } from "./segment.ts";
+import { indexSpellings, type SpellingIndex } from "./spelling-index.ts";
+
+const MAX_MASKS = 64;
+const MAX_COUNTS = 65_536;
+
+/** A segment with what changes beside it: which documents are gone, and what is worked out on first use. */
+export class LiveSegment {
+  readonly segment: Segment;
+  liveCount: number;
+  /** One bit for each document that is gone. */
+  private readonly dead: Uint32Array;
+  /** The same documents, in the order in which they went. */
+  private readonly deadList: number[] = [];
+  /** For terms that were asked about: how many documents had gone then, and how many of those had the term. */
+  private readonly deadCounts = new Map<number, { gone: number; had: number }>();
+  private masks = new Map<string, Uint32Array | null>();
+  private nameBits: Uint32Array | undefined;
+  private spellingIndex: SpellingIndex | undefined;
+
+  constructor(segment: Segment) {
+    this.segment = segment;
+    this.liveCount = segment.ids.size;
+    this.dead = new Uint32Array(Math.ceil(segment.ids.size / 32));
+  }
+
+  /** The number of the live document with that id, or -1. */
+  find(id: string): number {
+    const number = this.segment.ids.find(id);
+    return number >= 0 && !this.isDead(number) ? number : -1;
+  }
+
+  isDead(document: number): boolean {
+    return ((this.dead[document >>> 5]! >>> (document & 31)) & 1) === 1;
+  }
+
+  copyOfDead(): Uint32Array {
+    return this.dead.slice();
+  }
+
+  /** Marks a live document as gone. */
+  bury(document: number): void {
+    this.dead[document >>> 5]! |= 1 << (document & 31);
+    this.deadList.push(document);
+    this.liveCount--;
+    this.masks.clear();
+  }
+
+  /** How many live documents have the term. What went since it was last asked is looked up now. */
+  documentFrequency(term: number): number {
+    const { starts, documents } = this.segment;
+    const start = starts[term]!;
+    const end = starts[term + 1]!;
+    const gone = this.deadList.length;
+    if (gone === 0) return end - start;
+    const before = this.deadCounts.get(term) ?? { gone: 0, had: 0 };
+    let { had } = before;
+    if ((gone - before.gone) * LOOK_UP_COST * Math.log2(end - start + 1) < end - start) {
+      for (let at = before.gone; at < gone; at++)
+        if (indexIn(documents, start, end, this.deadList[at]!) >= 0) had++;
+    } else if (gone > before.gone) {
+      had = 0;
+      for (let at = start; at < end; at++) if (this.isDead(documents[at]!)) had++;
+    }
+    if (this.deadCounts.size >= MAX_COUNTS) this.deadCounts.clear();
+    this.deadCounts.set(term, { gone, had });
+    return end - start - had;
+  }
+
+  /** A bit for each document that may be found; null where all may. */
+  maskFor(filter: SearchFilter, key: string): Uint32Array | null {
+    const known = this.masks.get(key);
+    if (known !== undefined) return known;
+    if (this.masks.size >= MAX_MASKS) this.masks.clear();
+    const dead = this.liveCount < this.segment.ids.size ? this.dead : undefined;
+    const mask = filterMask(this.segment, filter, dead);
+    this.masks.set(key, mask);
+    return mask;
+  }
+
+  /** False where no document has a name of that hash; true where one may have. */
+  mayHaveName(hash: number): boolean {
+    this.nameBits ??= nameBitsOf(this.segment);
+    const bit = spread(hash) & (this.nameBits.length * 32 - 1);
+    return ((this.nameBits[bit >>> 5]! >>> (bit & 31)) & 1) === 1;
+  }
+
+  /** The terms by length, to find those that are spelt alike. */
+  get spellings(): SpellingIndex {
+    this.spellingIndex ??= indexSpellings(this.segment.terms);
+    return this.spellingIndex;
+  }
+}
+
+function nameBitsOf({ terms }: Segment): Uint32Array {
+  const from = terms.lowerBound(NAME_SIGN);
+  let to = from;
+  while (to < terms.size && terms.startsWith(to, NAME_SIGN)) to++;
+  let words = 2;
+  while (words * 32 < (to - from) * 16) words *= 2;
+  const bits = new Uint32Array(words);
+  for (let term = from; term < to; term++) {
+    const bit = spread(hashText(terms.get(term).slice(NAME_SIGN.length))) & (words * 32 - 1);
+    bits[bit >>> 5]! |= 1 << (bit & 31);
+  }
+  return bits;
+}
+
+/** FNV's low bits alone are a poor choice of bit. */
+function spread(hash: number): number {
+  return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 1;
+}

@@ -1,0 +1,71 @@
+import { editDistance } from "./edit-distance.ts";
+import type { LiveSegment } from "./live-segment.ts";
+
+/** A term of the dictionary that a word unknown to it may stand for. */
+export interface NearTerm {
+  readonly term: string;
+  /** What a match is worth beside an exact one. */
+  readonly worth: number;
+}
+
+export const MAX_NEAR = 3;
+export const MAX_LOOKED_AT = 256;
+const ONE_EDIT = 0.4;
+const TWO_EDITS = 0.2;
+const PREFIX = 0.4;
+const NOT_A_WORD = /[^\p{L}\p{M}]/u;
+
+/** Numbers and very short words stand for nothing but themselves. */
+export function hasNear(word: string): boolean {
+  return word.length >= 3 && !NOT_A_WORD.test(word);
+}
+
+/** How many edits away a term may be to stand for the word. */
+export function editsAllowed(word: string): number {
+  return word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0;
+}
+
+export function prefixWorth(word: string, term: string): number {
+  return PREFIX * (word.length / term.length);
+}
+
+export function editsWorth(distance: number): number {
+  return distance === 1 ? ONE_EDIT : TWO_EDITS;
+}
+
+/** The terms nearest to a word that no live document has: what starts with it, and what is spelt alike. */
+export function nearTerms(word: string, segments: readonly LiveSegment[]): NearTerm[] {
+  if (!hasNear(word)) return [];
+  const worths = new Map<string, number>();
+  for (const live of segments) addPrefixed(word, live, worths);
+  // Each segment gave its first in dictionary order; what counts is the first of all of them.
+  for (const term of [...worths.keys()].sort().slice(MAX_LOOKED_AT)) worths.delete(term);
+  for (const live of segments) addMisspelt(word, live, worths);
+  const order = Array.from(worths, ([term, worth]): NearTerm => ({ term, worth }));
+  order.sort((one, other) => other.worth - one.worth || (one.term < other.term ? -1 : 1));
+  return order.slice(0, MAX_NEAR);
+}
+
+function addPrefixed(word: string, live: LiveSegment, worths: Map<string, number>): void {
+  const { terms } = live.segment;
+  let left = MAX_LOOKED_AT;
+  for (let term = terms.lowerBound(word); term < terms.size && left > 0; term++) {
+    if (!terms.startsWith(term, word)) return;
+    if (live.documentFrequency(term) === 0) continue;
+    left--;
+    const text = terms.get(term);
+    worths.set(text, prefixWorth(word, text));
+  }
+}
+
+function addMisspelt(word: string, live: LiveSegment, worths: Map<string, number>): void {
+  const allowed = editsAllowed(word);
+  if (allowed === 0) return;
+  for (const term of live.spellings.candidates(word, allowed)) {
+    if (live.documentFrequency(term) === 0) continue;
+    const text = live.segment.terms.get(term);
+    const distance = editDistance(word, text, allowed);
+    if (distance > allowed) continue;
+    worths.set(text, Math.max(worths.get(text) ?? 0, editsWorth(distance)));
+  }
+}

@@ -1,0 +1,77 @@
+import { analyzeQuery } from "../analysis/analyze-query.ts";
+import { splitClauses } from "../analysis/split-clauses.ts";
+import type { SearchFilter } from "../search-index.ts";
+import type { LexicalHit, LexicalIndex, Ranking } from "./lexical-index.ts";
+
+/** What a clause is worth beside the whole query, which counts twice. */
+const WHOLE_WORTH = 2;
+/** Sharpens a clause's own list, so that its best few come through and the rest do not crowd. */
+const SHARPNESS = 2;
+/** How far a clause with weak evidence is held back. */
+const STRENGTH_EXPONENT = 0.5;
+export const CLAUSE_DEPTH = 50;
+
+export interface ScoredId {
+  readonly id: string;
+  readonly score: number;
+}
+
+export interface ClauseRanking {
+  readonly hits: readonly ScoredId[];
+  /** Of the query as a whole. */
+  readonly whole: Ranking;
+  readonly clauses: readonly string[];
+}
+
+/** Ranks a query and, where it has several sentences, each of them; every sentence keeps a say in the list. */
+export function rankClauses(
+  index: LexicalIndex,
+  query: string,
+  filter: SearchFilter,
+  limit: number,
+): ClauseRanking {
+  const clauses = splitClauses(query);
+  if (clauses.length < 2) {
+    const whole = index.rank(analyzeQuery(query), filter, limit);
+    return { hits: withIds(index, whole.hits), whole, clauses };
+  }
+  const depth = Math.max(CLAUSE_DEPTH, limit);
+  const whole = index.rank(analyzeQuery(query), filter, depth);
+  const rankings = clauses.map((clause) => index.rank(analyzeQuery(clause), filter, depth));
+  return { hits: withIds(index, mergeRankings(whole, rankings)).slice(0, limit), whole, clauses };
+}
+
+/** Hits by any key, best first. */
+interface Ranked<K> {
+  readonly hits: readonly { readonly key: K; readonly score: number }[];
+}
+
+/** Blends the ranking of a whole query with those of its clauses. In no order. */
+export function mergeRankings<K>(
+  whole: Ranked<K>,
+  rankings: readonly Ranked<K>[],
+): { readonly key: K; readonly score: number }[] {
+  const scores = new Map<K, number>();
+  const best = bestOf(whole);
+  if (best === 0) return [];
+  for (const { key, score } of whole.hits) scores.set(key, WHOLE_WORTH * (score / best));
+  const strongest = Math.max(...rankings.map(bestOf));
+  for (const ranking of rankings) {
+    const own = bestOf(ranking);
+    if (own === 0) continue;
+    const strength = (own / strongest) ** STRENGTH_EXPONENT;
+    for (const { key, score } of ranking.hits) {
+      scores.set(key, (scores.get(key) ?? 0) + strength * (score / own) ** SHARPNESS);
+    }
+  }
+  return Array.from(scores, ([key, score]) => ({ key, score: score * best }));
+}
+
+function bestOf(ranking: Ranked<unknown>): number {
+  return ranking.hits[0]?.score ?? 0;
+}
+
+function withIds(index: LexicalIndex, hits: readonly LexicalHit[]): ScoredId[] {
+  const named = hits.map(({ key, score }) => ({ id: index.idOf(key), score }));
+  return named.sort((one, other) => other.score - one.score || (one.id < other.id ? -1 : 1));
+}

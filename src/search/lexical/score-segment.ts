@@ -1,0 +1,151 @@
+import { FULL_IMPACT } from "./fields.ts";
+import { indexIn, LOOK_UP_COST } from "./index-in.ts";
+import { kthLargest } from "./kth-largest.ts";
+
+/** One query term's postings in a segment. */
+export interface PostingList {
+  readonly documents: Uint32Array;
+  readonly impacts: Uint16Array;
+  readonly start: number;
+  readonly end: number;
+  /** What full impact is worth. */
+  readonly weight: number;
+  readonly maxImpact: number;
+}
+
+/** Room for scores, kept between searches: all zero when not in use. */
+export class Scratch {
+  scores = new Float64Array(0);
+  touched = new Uint32Array(0);
+  candidates = new Uint32Array(0);
+
+  reserve(documents: number): void {
+    if (this.scores.length >= documents) return;
+    this.scores = new Float64Array(documents);
+    this.touched = new Uint32Array(documents);
+    this.candidates = new Uint32Array(documents);
+  }
+}
+
+/**
+ * Scores the documents of a segment that can still make the list and offers them. Lists are taken heaviest
+ * first. As soon as what the remaining lists could give together is below the list's worst score, no new
+ * document is taken up, and only those that can still make it are completed. Every document's score is summed
+ * in the order of `lists`, so that it does not depend on what was pruned.
+ */
+export function scoreSegment(
+  lists: readonly PostingList[],
+  mask: Uint32Array | null,
+  limit: number,
+  scratch: Scratch,
+  threshold: number,
+  offer: (score: number, document: number) => void,
+): void {
+  const { scores, touched } = scratch;
+  const rest = restBounds(lists);
+  let count = 0;
+  let bar = threshold;
+  let next = 0;
+  for (; next < lists.length && rest[next]! >= bar; next++) {
+    count = takeUp(lists[next]!, mask, scores, touched, count);
+    const left = postingsFrom(lists, next + 1);
+    if (left > count && count >= limit) bar = Math.max(bar, kthLargest(scores, touched, count, limit));
+  }
+  if (next < lists.length) bar = complete(lists, next, rest, bar, limit, scratch, count);
+  for (let at = 0; at < count; at++) {
+    const document = touched[at]!;
+    const score = scores[document]!;
+    scores[document] = 0;
+    if (score >= bar) offer(score, document);
+  }
+}
+
+/** What the lists from `i` on can give at most, with a hair's breadth for rounding. */
+function restBounds(lists: readonly PostingList[]): number[] {
+  const rest = new Array<number>(lists.length + 1).fill(0);
+  for (let at = lists.length - 1; at >= 0; at--) {
+    const bound = (lists[at]!.weight * lists[at]!.maxImpact) / FULL_IMPACT;
+    rest[at] = rest[at + 1]! + bound * (1 + 1e-9);
+  }
+  return rest;
+}
+
+function postingsFrom(lists: readonly PostingList[], from: number): number {
+  let postings = 0;
+  for (let at = from; at < lists.length; at++) postings += lists[at]!.end - lists[at]!.start;
+  return postings;
+}
+
+function takeUp(
+  list: PostingList,
+  mask: Uint32Array | null,
+  scores: Float64Array,
+  touched: Uint32Array,
+  already: number,
+): number {
+  const { documents, impacts, end } = list;
+  const unit = list.weight / FULL_IMPACT;
+  let count = already;
+  for (let at = list.start; at < end; at++) {
+    const document = documents[at]!;
+    if (mask !== null && ((mask[document >>> 5]! >>> (document & 31)) & 1) === 0) continue;
+    const score = scores[document]!;
+    if (score === 0) touched[count++] = document;
+    scores[document] = score + unit * impacts[at]!;
+  }
+  return count;
+}
+
+/** Adds the lists from `from` on to the documents that can still reach the bar; gives the bar, which may rise. */
+function complete(
+  lists: readonly PostingList[],
+  from: number,
+  rest: readonly number[],
+  startBar: number,
+  limit: number,
+  scratch: Scratch,
+  touchedCount: number,
+): number {
+  const { scores, touched, candidates } = scratch;
+  let bar = startBar;
+  let count = keepReaching(touched, touchedCount, candidates, scores, bar - rest[from]!);
+  for (let next = from; next < lists.length; next++) {
+    const list = lists[next]!;
+    addTo(list, candidates, count, scores);
+    if (next + 1 === lists.length) break;
+    if (count > 4 * limit) bar = Math.max(bar, kthLargest(scores, candidates, count, limit));
+    count = keepReaching(candidates, count, candidates, scores, bar - rest[next + 1]!);
+  }
+  return bar;
+}
+
+function keepReaching(
+  from: Uint32Array,
+  count: number,
+  to: Uint32Array,
+  scores: Float64Array,
+  needed: number,
+): number {
+  let kept = 0;
+  for (let at = 0; at < count; at++) if (scores[from[at]!]! >= needed) to[kept++] = from[at]!;
+  return kept;
+}
+
+function addTo(list: PostingList, candidates: Uint32Array, count: number, scores: Float64Array): void {
+  const { documents, impacts, start, end } = list;
+  const unit = list.weight / FULL_IMPACT;
+  const lookUps = count * LOOK_UP_COST * Math.log2(end - start + 1);
+  if (lookUps < end - start) {
+    for (let at = 0; at < count; at++) {
+      const document = candidates[at]!;
+      const found = indexIn(documents, start, end, document);
+      if (found >= 0) scores[document]! += unit * impacts[found]!;
+    }
+    return;
+  }
+  // Documents that were given up are added to as well: they stay below the bar.
+  for (let at = start; at < end; at++) {
+    const score = scores[documents[at]!]!;
+    if (score > 0) scores[documents[at]!] = score + unit * impacts[at]!;
+  }
+}

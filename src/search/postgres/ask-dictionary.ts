@@ -1,0 +1,80 @@
+import type { QueryWords } from "../analysis/analyze-query.ts";
+import { NAME_SIGN } from "../lexical/name-key.ts";
+import type { NearTerm } from "../lexical/near-terms.ts";
+import { type Dictionary, weighWords } from "../lexical/weigh-words.ts";
+import { fromStoredText, toStoredText } from "../stored-text.ts";
+import { nearWords } from "./near-words.ts";
+import { type PostgresClient, queryRows } from "./postgres-client.ts";
+import type { TableNames } from "./table-names.ts";
+
+/** Asks the server beforehand for all that the weighing of these queries will ask. */
+export async function askDictionary(
+  client: PostgresClient,
+  names: TableNames,
+  queries: readonly QueryWords[],
+): Promise<Dictionary> {
+  const wanted = new Set<string>();
+  const nothingKnown = { size: 0, near: () => [], mayHaveName: () => true, isSpeltSo: () => false };
+  weighAll(queries, {
+    ...nothingKnown,
+    frequencyOf: (term) => {
+      wanted.add(term);
+      return 0;
+    },
+  });
+  const known = await askTerms(client, names, [...wanted]);
+  const unknown = new Set<string>();
+  weighAll(queries, {
+    ...known,
+    near: (word) => {
+      unknown.add(word);
+      return [];
+    },
+  });
+  const near = new Map<string, readonly NearTerm[]>();
+  const frequencies = new Map<string, number>();
+  for (const word of unknown) {
+    const found = await nearWords(client, names, word);
+    near.set(word, found);
+    for (const { term, documents } of found) frequencies.set(term, documents);
+  }
+  return {
+    ...known,
+    near: (word) => near.get(word) ?? [],
+    frequencyOf: (term) => frequencies.get(term) ?? known.frequencyOf(term),
+  };
+}
+
+function weighAll(queries: readonly QueryWords[], dictionary: Dictionary): void {
+  for (const words of queries) weighWords(words, dictionary);
+}
+
+/** How many documents have each term and, of names, how they are spelt, in one question. */
+async function askTerms(
+  client: PostgresClient,
+  names: TableNames,
+  terms: readonly string[],
+): Promise<Omit<Dictionary, "near">> {
+  const stored = terms.map(toStoredText);
+  const rows = await queryRows(
+    client,
+    `select null as term, documents::int as documents, null::int as print from ${names.state}
+     union all select term, documents, null from ${names.terms} where term = any($1::text[])
+     union all select distinct term, 0, impact from ${names.postings} where term = any($2::text[])`,
+    [stored, stored.filter((term) => term.startsWith(NAME_SIGN))],
+  );
+  const frequencies = new Map<string, number>();
+  const spellings = new Set<string>();
+  let size = 0;
+  for (const { term, documents, print } of rows) {
+    if (typeof term !== "string") size = Number(documents);
+    else if (print === null) frequencies.set(fromStoredText(term), Number(documents));
+    else spellings.add(`${fromStoredText(term)} ${print}`);
+  }
+  return {
+    size,
+    frequencyOf: (term) => frequencies.get(term) ?? 0,
+    mayHaveName: () => true,
+    isSpeltSo: (key, print) => spellings.has(`${NAME_SIGN}${key} ${print}`),
+  };
+}

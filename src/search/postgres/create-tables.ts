@@ -1,0 +1,159 @@
+import type { PostgresClient } from "./postgres-client.ts";
+import type { TableNames } from "./table-names.ts";
+
+/**
+ * Makes what is not there, in one statement and one transaction. Creators at the same time wait for each
+ * other. Writing goes through functions, since a pool gives no transaction of several statements.
+ */
+export async function createTables(client: PostgresClient, names: TableNames): Promise<void> {
+  await client.query(`do $create$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('${names.documents}', 0));
+  ${tables(names)}
+  ${forgetFunction(names)}
+  ${putFunction(names)}
+  ${dropFunction(names)}
+exception when duplicate_table then
+  null; -- All of it is there: it was made in one transaction.
+end
+$create$`);
+}
+
+/** Creates the vectors' table, where the extension's type is known. */
+export async function createVectorTable(client: PostgresClient, names: TableNames): Promise<void> {
+  const { vectors, documents, putVectorsFunction } = names;
+  await client.query(`do $create$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('${documents}', 0));
+  create table ${vectors} (
+    document bigint not null references ${documents} (number) on delete cascade,
+    embedder text not null,
+    text_hash text not null,
+    embedding vector not null,
+    primary key (embedder, document)
+  );
+  create index on ${vectors} (document);
+  create function ${putVectorsFunction}(model text, ids text[], hashes text[], embeddings text[])
+  returns void language plpgsql as $put$
+  begin
+    perform pg_advisory_xact_lock(hashtextextended('${documents}', 1));
+    insert into ${vectors} (document, embedder, text_hash, embedding)
+      select d.number, model, m.hash, m.embedding::vector
+      from unnest(ids, hashes, embeddings) as m(id, hash, embedding) join ${documents} d on d.id = m.id
+      on conflict (embedder, document) do update
+        set text_hash = excluded.text_hash, embedding = excluded.embedding;
+  end
+  $put$;
+exception when duplicate_table then
+  null;
+end
+$create$`);
+}
+
+/** A document keeps its terms beside the postings, so that they are found again when it changes or goes. */
+function tables({ documents, postings, terms, state }: TableNames): string {
+  return `
+  create table ${documents} (
+    number bigint generated always as identity unique,
+    id text collate "C" primary key,
+    kind text not null,
+    domain text not null,
+    category text not null,
+    tags text[] not null,
+    scopes text[] not null,
+    terms text[] not null,
+    hash text not null
+  );
+  create table ${postings} (
+    term text collate "C" not null,
+    document bigint not null,
+    impact int not null,
+    primary key (term, document) include (impact)
+  );
+  create table ${terms} (
+    term text collate "C" primary key,
+    documents int not null,
+    length smallint not null,
+    letters int not null
+  );
+  create index on ${terms} (length, letters, term) where length > 0;
+  create table ${state} (single boolean primary key default true check (single), documents bigint not null);
+  insert into ${state} (documents) values (0);`;
+}
+
+/**
+ * The lock makes writers wait for each other, and comes first: what follows sees all that they have committed.
+ * It ends with the transaction, however that ends.
+ */
+function putFunction({ putFunction, forgetFunction, documents, postings, terms, state }: TableNames): string {
+  return `
+  create function ${putFunction}(rows jsonb, dictionary jsonb) returns void language plpgsql as $put$
+  declare
+    ids text[] := array(select r->>'id' from jsonb_array_elements(rows) as r);
+    replaced bigint;
+  begin
+    perform pg_advisory_xact_lock(hashtextextended('${documents}', 1));
+    replaced := ${forgetFunction}(ids);
+    insert into ${documents} as d (id, kind, domain, category, tags, scopes, terms, hash)
+      select r.id, r.kind, r.domain, r.category, r.tags, r.scopes, r.terms, r.hash
+      from jsonb_to_recordset(rows) as r(id text, kind text, domain text, category text,
+        tags text[], scopes text[], terms text[], hash text)
+      order by r.id collate "C"
+      on conflict (id) do update set kind = excluded.kind, domain = excluded.domain,
+        category = excluded.category, tags = excluded.tags, scopes = excluded.scopes,
+        terms = excluded.terms, hash = excluded.hash;
+    insert into ${postings} (term, document, impact)
+      select p.term, d.number, p.impact
+      from jsonb_to_recordset(rows) as r(id text, terms text[], impacts int[])
+      join ${documents} d on d.id = r.id
+      cross join lateral unnest(r.terms, r.impacts) as p(term, impact);
+    insert into ${terms} as known (term, documents, length, letters)
+      select t.term, t.documents, t.length, t.letters
+      from jsonb_to_recordset(dictionary) as t(term text, documents int, length smallint, letters int)
+      on conflict (term) do update set documents = known.documents + excluded.documents;
+    update ${state} set documents = documents + cardinality(ids) - replaced;
+  end
+  $put$;`;
+}
+
+function dropFunction({ dropFunction, forgetFunction, documents, state }: TableNames): string {
+  return `
+  create function ${dropFunction}(ids text[]) returns void language plpgsql as $drop$
+  declare
+    dropped bigint;
+  begin
+    perform pg_advisory_xact_lock(hashtextextended('${documents}', 1));
+    dropped := ${forgetFunction}(ids);
+    delete from ${documents} where id = any(ids);
+    update ${state} set documents = documents - dropped where dropped > 0;
+  end
+  $drop$;`;
+}
+
+/** Takes the words of documents away and tells how many of the documents there are. */
+function forgetFunction({ forgetFunction, documents, postings, terms }: TableNames): string {
+  return `
+  create function ${forgetFunction}(ids text[]) returns bigint language plpgsql as $forget$
+  declare
+    found_documents bigint := (select count(*) from ${documents} d where d.id = any(ids));
+  begin
+    if found_documents = 0 then
+      return 0;
+    end if;
+    delete from ${postings} p
+      using ${documents} d cross join lateral unnest(d.terms) as t(term)
+      where d.id = any(ids) and p.term = t.term and p.document = d.number;
+    update ${terms} known set documents = known.documents - gone.times
+      from (
+        select t.term, count(*)::int as times
+        from ${documents} d cross join lateral unnest(d.terms) as t(term)
+        where d.id = any(ids) group by t.term
+      ) gone
+      where known.term = gone.term;
+    delete from ${terms} known
+      using (select distinct unnest(d.terms) as term from ${documents} d where d.id = any(ids)) gone
+      where known.term = gone.term and known.documents = 0;
+    return found_documents;
+  end
+  $forget$;`;
+}

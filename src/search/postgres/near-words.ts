@@ -1,0 +1,61 @@
+import { editDistance } from "../lexical/edit-distance.ts";
+import {
+  editsAllowed,
+  editsWorth,
+  hasNear,
+  MAX_LOOKED_AT,
+  MAX_NEAR,
+  type NearTerm,
+  prefixWorth,
+} from "../lexical/near-terms.ts";
+import { fromStoredText, toStoredText } from "../stored-text.ts";
+import { type PostgresClient, queryRows } from "./postgres-client.ts";
+import type { TableNames } from "./table-names.ts";
+import { lettersOf } from "./to-row.ts";
+
+/** A term of the tables that a word unknown to them may stand for. */
+export interface NearWord extends NearTerm {
+  readonly documents: number;
+}
+
+const MAX_ALIKE = 2_000;
+
+/**
+ * The terms nearest to a word that no document has: what starts with it, and what is spelt alike. The server
+ * rules out by length and letters, which needs no extension and misses none; distances are counted here.
+ */
+export async function nearWords(
+  client: PostgresClient,
+  names: TableNames,
+  word: string,
+): Promise<NearWord[]> {
+  if (!hasNear(word)) return [];
+  const edits = editsAllowed(word);
+  const rows = await queryRows(
+    client,
+    `(select term, documents from ${names.terms}
+      where term >= $1 and term < $1 || chr(1114111) and length > 0
+      order by term limit ${MAX_LOOKED_AT})
+     union
+     (select term, documents from ${names.terms}
+      where $5::int > 0 and length between $2::int and $3::int and length > 0
+        and bit_count((letters # $4::int)::bit(32)) <= 2 * $5::int
+      order by length, letters, term limit ${MAX_ALIKE})`,
+    [toStoredText(word), word.length - edits, word.length + edits, lettersOf(word), edits],
+  );
+  const near = rows.map(({ term, documents }): NearWord => {
+    const text = fromStoredText(String(term));
+    return { term: text, documents: Number(documents), worth: worthOf(word, text, edits) };
+  });
+  return near
+    .filter(({ worth }) => worth > 0)
+    .sort((one, other) => other.worth - one.worth || (one.term < other.term ? -1 : 1))
+    .slice(0, MAX_NEAR);
+}
+
+function worthOf(word: string, term: string, edits: number): number {
+  const prefixed = term.startsWith(word) ? prefixWorth(word, term) : 0;
+  if (edits === 0) return prefixed;
+  const distance = editDistance(word, term, edits);
+  return distance > edits ? prefixed : Math.max(prefixed, editsWorth(distance));
+}

@@ -1,0 +1,102 @@
+import { problem } from "../../schema/problem.ts";
+import { cutQuery } from "../analysis/analyze-query.ts";
+import { fuse } from "../fusion.ts";
+import type { SearchHit, SearchIndex, SearchStatus } from "../search-index.ts";
+import type { Embedder } from "../vectors/embedder.ts";
+import { createTables } from "./create-tables.ts";
+import { type PostgresClient, queryRows } from "./postgres-client.ts";
+import { rankWords } from "./rank-words.ts";
+import { tableNames } from "./table-names.ts";
+import { VectorTable } from "./vector-table.ts";
+import { dropDocuments, writeDocuments } from "./write-documents.ts";
+
+export interface PostgresIndexOptions {
+  /** A `Pool` of `pg`, or anything with its `query`. The index does not end it. */
+  readonly client: PostgresClient;
+  /** Before the names of all that is made in the database, `schema.name` where it is in no default schema. */
+  readonly table?: string;
+  /** Leaves writing to other gateways: put and drop do nothing. */
+  readonly readOnly?: boolean;
+  /** Makes vectors beside the words, where the server has pgvector. */
+  readonly embedder?: Embedder;
+}
+
+/** An index in PostgreSQL that many gateways share. */
+export interface PostgresIndex extends SearchIndex {
+  /** What a search uses now. */
+  status(): Promise<SearchStatus>;
+}
+
+const MAX_LIMIT = 1_000;
+/** Hits by words that take part in a blend with vectors. */
+const BLEND_DEPTH = 100;
+
+/** Opens the index. The tables are made by the first put; until then nothing is found. */
+export function createPostgresIndex(options: PostgresIndexOptions): PostgresIndex {
+  const { client, embedder, readOnly = false } = options;
+  const names = tableNames(options.table ?? "keyhole");
+  const vectors = embedder && new VectorTable(client, names, embedder);
+  let closed = false;
+  let ready = false;
+  let creating: Promise<void> | undefined;
+
+  function checkOpen(): void {
+    if (closed) throw problem("CLOSED");
+  }
+
+  async function isReady(): Promise<boolean> {
+    if (ready) return true;
+    const [row] = await queryRows(client, "select to_regclass($1) is not null as there", [names.state]);
+    ready = row?.there === true;
+    return ready;
+  }
+
+  async function makeReady(): Promise<void> {
+    if (await isReady()) return;
+    creating ??= createTables(client, names).finally(() => {
+      creating = undefined;
+    });
+    await creating;
+    ready = true;
+  }
+
+  return {
+    async put(documents) {
+      checkOpen();
+      if (readOnly) return;
+      await makeReady();
+      await writeDocuments(client, names, documents);
+      await vectors?.put(documents);
+    },
+
+    async drop(ids) {
+      checkOpen();
+      if (!readOnly && (await isReady())) await dropDocuments(client, names, ids);
+    },
+
+    async search(request) {
+      checkOpen();
+      const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
+      if (limit === 0 || !(await isReady())) return [];
+      const query = cutQuery(request.query);
+      const depth = vectors === undefined ? limit : Math.max(limit, BLEND_DEPTH);
+      const [words, nearest] = await Promise.all([
+        rankWords(client, names, query, request.filter, depth),
+        vectors?.search(query, request.filter) ?? [],
+      ]);
+      const hits = nearest.length === 0 ? words.hits : fuse(words.hits, nearest, words.sureName).hits;
+      return hits.slice(0, limit).map(({ id, score }): SearchHit => ({ id, score }));
+    },
+
+    async status() {
+      checkOpen();
+      if (vectors === undefined) return { mode: "lexical" };
+      const reason = await vectors.missing();
+      return reason === undefined ? { mode: "hybrid" } : { mode: "lexical", reason };
+    },
+
+    async close() {
+      closed = true;
+    },
+  };
+}

@@ -1,0 +1,42 @@
+import { analyzeQuery } from "../analysis/analyze-query.ts";
+import { splitClauses } from "../analysis/split-clauses.ts";
+import { bestFirst, type Scored } from "../fusion.ts";
+import { CLAUSE_DEPTH, mergeRankings } from "../lexical/rank-clauses.ts";
+import { weighWords } from "../lexical/weigh-words.ts";
+import type { SearchFilter } from "../search-index.ts";
+import { askDictionary } from "./ask-dictionary.ts";
+import type { PostgresClient } from "./postgres-client.ts";
+import { scoreWords } from "./score-words.ts";
+import type { TableNames } from "./table-names.ts";
+
+export interface WordRanking {
+  /** Best first, ties by id. */
+  readonly hits: readonly Scored[];
+  /** The query names a document in a way that cannot be meant otherwise. */
+  readonly sureName: boolean;
+}
+
+/** Ranks a query that `cutQuery` has cut as the embedded engine ranks it, with the sums made on the server. */
+export async function rankWords(
+  client: PostgresClient,
+  names: TableNames,
+  query: string,
+  filter: SearchFilter,
+  limit: number,
+): Promise<WordRanking> {
+  const clauses = splitClauses(query);
+  const parts = (clauses.length < 2 ? [query] : [query, ...clauses]).map(analyzeQuery);
+  const dictionary = await askDictionary(client, names, parts);
+  const weighed = parts.map((words) => weighWords(words, dictionary));
+  const depth = parts.length === 1 ? limit : Math.max(CLAUSE_DEPTH, limit);
+  const lists = await Promise.all(
+    weighed.map(({ terms }) => scoreWords(client, names, terms, filter, depth)),
+  );
+  const { sureName } = weighed[0]!;
+  if (lists.length === 1) return { hits: lists[0]!, sureName };
+  const [whole, ...others] = lists.map((list) => ({
+    hits: list.map(({ id, score }) => ({ key: id, score })),
+  }));
+  const merged = mergeRankings(whole!, others).map(({ key, score }) => ({ id: key, score }));
+  return { hits: merged.sort(bestFirst).slice(0, limit), sureName };
+}

@@ -1,0 +1,46 @@
+import { problem } from "../../schema/problem.ts";
+
+/** Goes up when the tables, their functions or the analysis of text change: versions live side by side. */
+const VERSION = 1;
+
+/** The names of what one index has in the database. Safe to put into SQL. */
+export interface TableNames {
+  readonly documents: string;
+  readonly postings: string;
+  readonly terms: string;
+  readonly state: string;
+  readonly vectors: string;
+  readonly putFunction: string;
+  readonly dropFunction: string;
+  readonly forgetFunction: string;
+  readonly putVectorsFunction: string;
+}
+
+const IDENTIFIER = /^(?:[a-z_][a-z0-9_]{0,39}\.)?[a-z_][a-z0-9_]{0,39}$/;
+
+/** Refuses what is not a plain identifier, with or without a schema before it. */
+export function tableNames(table: string): TableNames {
+  if (!IDENTIFIER.test(table)) {
+    throw problem("INVALID_INPUT", {
+      operation: "createPostgresIndex",
+      reason:
+        "`table` must be a name of at most 40 lower-case letters, digits and underscores, or schema.name",
+    });
+  }
+  const [name = "", schema] = table.split(".").reverse();
+  const quoted = (suffix: string): string => {
+    const own = `"${name}_v${VERSION}${suffix}"`;
+    return schema === undefined ? own : `"${schema}".${own}`;
+  };
+  return {
+    documents: quoted(""),
+    postings: quoted("_postings"),
+    terms: quoted("_terms"),
+    state: quoted("_state"),
+    vectors: quoted("_vectors"),
+    putFunction: quoted("_put"),
+    dropFunction: quoted("_drop"),
+    forgetFunction: quoted("_forget"),
+    putVectorsFunction: quoted("_put_vectors"),
+  };
+}

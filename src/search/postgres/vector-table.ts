@@ -1,0 +1,129 @@
+import type { Scored } from "../fusion.ts";
+import type { SearchDocument, SearchFilter } from "../search-index.ts";
+import { fromStoredText, toStoredText } from "../stored-text.ts";
+import { vectorText } from "../vector-text.ts";
+import type { Embedder } from "../vectors/embedder.ts";
+import { createVectorTable } from "./create-tables.ts";
+import { filterSql } from "./filter-sql.ts";
+import { type PostgresClient, queryRows } from "./postgres-client.ts";
+import type { TableNames } from "./table-names.ts";
+import { hashOf } from "./to-row.ts";
+
+const BATCH = 64;
+const DEPTH = 100;
+
+/** Documents' vectors in pgvector, compared one by one: exact, and the filter costs nothing. */
+export class VectorTable {
+  private readonly client: PostgresClient;
+  private readonly names: TableNames;
+  private readonly embedder: Embedder;
+  private ready = false;
+  private failure: string | undefined;
+
+  constructor(client: PostgresClient, names: TableNames, embedder: Embedder) {
+    this.client = client;
+    this.names = names;
+    this.embedder = embedder;
+  }
+
+  /** Why vectors take no part now; undefined where they do. */
+  async missing(): Promise<string | undefined> {
+    if (!(await this.isThere())) return this.failure ?? "no writer has made vectors in this database";
+    if (this.failure !== undefined) return this.failure;
+    const sql = `select exists (select from ${this.names.vectors} where embedder = $1) as found`;
+    const [row] = await queryRows(this.client, sql, [toStoredText(this.embedder.id)]);
+    return row?.found === true ? undefined : "no writer has made vectors with this embedder";
+  }
+
+  /** Makes the vectors of documents that have none of their present text. Never throws: words are enough. */
+  async put(documents: readonly SearchDocument[]): Promise<void> {
+    try {
+      await this.create();
+      const newest = new Map(documents.map((document) => [document.id, document]));
+      const shown = [...newest.values()].filter(({ visibility }) => visibility !== "hidden");
+      for (let from = 0; from < shown.length; from += BATCH)
+        await this.putBatch(shown.slice(from, from + BATCH));
+      this.failure = undefined;
+    } catch (error) {
+      this.failure = messageOf(error);
+    }
+  }
+
+  /** The documents nearest to the query, best first, ties by id; none where the embedder or the server fails. */
+  async search(query: string, filter: SearchFilter): Promise<Scored[]> {
+    try {
+      if (!(await this.isThere())) return [];
+      const [vector] = await this.embedder.embed([query]);
+      if (vector === undefined || isZero(vector)) return [];
+      const { condition, params } = filterSql(filter, 3);
+      // Vectors have length one, so the inner product is the cosine.
+      const rows = await queryRows(
+        this.client,
+        `select d.id, -(v.embedding <#> $1::text::vector) as score
+         from ${this.names.vectors} v join ${this.names.documents} d on d.number = v.document
+         where v.embedder = $2 and ${condition}
+         order by v.embedding <#> $1::text::vector, d.id limit ${DEPTH}`,
+        [toVectorText(vector), toStoredText(this.embedder.id), ...params],
+      );
+      this.failure = undefined;
+      return rows.map(({ id, score }) => ({ id: fromStoredText(String(id)), score: Number(score) }));
+    } catch (error) {
+      this.failure = messageOf(error);
+      return [];
+    }
+  }
+
+  private async isThere(): Promise<boolean> {
+    if (this.ready) return true;
+    const sql = "select to_regclass($1) is not null as there";
+    const [row] = await queryRows(this.client, sql, [this.names.vectors]);
+    this.ready = row?.there === true;
+    return this.ready;
+  }
+
+  private async create(): Promise<void> {
+    if (await this.isThere()) return;
+    await this.client.query("create extension if not exists vector");
+    await createVectorTable(this.client, this.names);
+    this.ready = true;
+  }
+
+  private async putBatch(documents: readonly SearchDocument[]): Promise<void> {
+    const texts = new Map(documents.map((document) => [toStoredText(document.id), vectorText(document)]));
+    const known = await queryRows(
+      this.client,
+      `select d.id, v.text_hash from ${this.names.vectors} v join ${this.names.documents} d on d.number = v.document
+       where v.embedder = $1 and d.id = any($2::text[])`,
+      [toStoredText(this.embedder.id), [...texts.keys()]],
+    );
+    const hashes = new Map(known.map(({ id, text_hash }) => [id, text_hash]));
+    const missing = [...texts].filter(([id, text]) => hashes.get(id) !== hashOf(text));
+    if (missing.length === 0) return;
+    const vectors = await this.embedder.embed(missing.map(([, text]) => text));
+    const made = missing.flatMap(([id, text], at) => {
+      const vector = vectors[at];
+      return vector === undefined || isZero(vector) ? [] : [{ id, hash: hashOf(text), vector }];
+    });
+    await this.client.query(
+      `select ${this.names.putVectorsFunction}($1::text, $2::text[], $3::text[], $4::text[])`,
+      [
+        toStoredText(this.embedder.id),
+        made.map(({ id }) => id),
+        made.map(({ hash }) => hash),
+        made.map(({ vector }) => toVectorText(vector)),
+      ],
+    );
+  }
+}
+
+function toVectorText(vector: Float32Array): string {
+  return `[${Array.from(vector).join(",")}]`;
+}
+
+function isZero(vector: Float32Array): boolean {
+  return vector.every((value) => value === 0);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,27 @@
+import { WORD_FIELDS } from "./resource-document.ts";
+
+/** What the collection is made with. */
+export function collectionSchema(name: string): object {
+  const text = (field: string, more: object = {}): object => ({ name: field, type: "string", ...more });
+  return {
+    name,
+    enable_nested_fields: false,
+    fields: [
+      // Sorted by, so that ties go by id.
+      text("uri", { sort: true }),
+      text("domain", { facet: true }),
+      text("path", { index: false, optional: true }),
+      text("path_segment", { facet: true }),
+      text("name"),
+      text("description"),
+      text("content"),
+      { name: "scopes", type: "string[]", facet: true },
+      { name: "is_unrestricted", type: "bool", facet: true },
+      text("resource_type", { facet: true }),
+      text("category", { facet: true, optional: true }),
+      { name: "tags", type: "string[]", facet: true },
+      { name: "name_keys", type: "string[]" },
+      ...WORD_FIELDS.map((field) => text(field.name)),
+    ],
+  };
+}

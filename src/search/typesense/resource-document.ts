@@ -1,0 +1,94 @@
+import { analyze } from "../analysis/analyze.ts";
+import { FIELD_RULES, textOf } from "../lexical/fields.ts";
+import { nameKey } from "../lexical/name-key.ts";
+import type { SearchDocument, SearchField } from "../search-index.ts";
+import { fromStoredText, toStoredText } from "../stored-text.ts";
+
+/** A document of the collection. */
+export interface ResourceDocument {
+  readonly id: string;
+  readonly uri: string;
+  readonly domain: string;
+  readonly path: string;
+  readonly path_segment: string;
+  readonly name: string;
+  readonly description: string;
+  readonly content: string;
+  readonly scopes: readonly string[];
+  /** No scopes: the engine cannot filter by an empty list. */
+  readonly is_unrestricted: boolean;
+  readonly resource_type: string;
+  readonly category: string;
+  readonly tags: readonly string[];
+  readonly name_keys: readonly string[];
+  readonly [words: `${string}_words`]: string;
+}
+
+/** The fields that are searched, heaviest first. Their text is analysed here, so that words are the same everywhere. */
+export const WORD_FIELDS: readonly {
+  readonly name: `${string}_words`;
+  readonly field: SearchField;
+  readonly weight: number;
+}[] = [
+  { name: "name_words", field: "name", weight: 6 },
+  { name: "alias_words", field: "aliases", weight: 4 },
+  { name: "description_words", field: "description", weight: 3 },
+  { name: "domain_words", field: "domainText", weight: 2 },
+  { name: "parameter_words", field: "parameters", weight: 1 },
+  { name: "content_words", field: "content", weight: 1 },
+];
+
+const MAX_STORED = 20_000;
+
+export function toResourceDocument(document: SearchDocument): ResourceDocument {
+  const uri = toStoredText(document.id);
+  const path = uri.replace(/^[^:]*:\/\//, "");
+  const words = WORD_FIELDS.map(({ name, field }) => [name, wordsOf(document, field)] as const);
+  return {
+    id: resourceId(document.id),
+    uri,
+    domain: toFilterValue(document.domain),
+    path,
+    path_segment: path.split("/")[0] ?? "",
+    name: stored(document.name),
+    description: stored(document.description),
+    content: stored(document.content),
+    scopes: document.scopes.map(toFilterValue),
+    is_unrestricted: document.scopes.length === 0,
+    resource_type: document.kind,
+    category: toFilterValue(document.category ?? ""),
+    tags: document.tags.map(toFilterValue),
+    name_keys: nameKeys(document),
+    ...Object.fromEntries(words),
+  };
+}
+
+/** Base64 of the route, in the alphabet that needs no escaping in a URL or a filter. */
+export function resourceId(route: string): string {
+  return Buffer.from(toStoredText(route)).toString("base64url");
+}
+
+export function routeOf(uri: string): string {
+  return fromStoredText(uri);
+}
+
+/** A value as the collection keeps it: without the backtick, which a filter has no way to escape. */
+export function toFilterValue(value: string): string {
+  return toStoredText(value).replace(/[`%]/g, (sign) => (sign === "%" ? "%25" : "%60"));
+}
+
+function wordsOf(document: SearchDocument, field: SearchField): string {
+  if ((document.weights?.[field] ?? 1) <= 0) return "";
+  const { maxWords } = FIELD_RULES.find((rule) => rule.field === field)!;
+  const terms = analyze(textOf(document, field).slice(0, maxWords * 16), maxWords);
+  return terms.map((term) => toStoredText(term.text)).join(" ");
+}
+
+function nameKeys(document: SearchDocument): string[] {
+  if ((document.weights?.name ?? 1) <= 0) return [];
+  return [document.name, ...document.aliases.slice(0, 64)].map((name) => toStoredText(nameKey(name)));
+}
+
+function stored(text: string): string {
+  return toStoredText(text.slice(0, MAX_STORED));
+}

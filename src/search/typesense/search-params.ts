@@ -1,0 +1,66 @@
+import { analyzeQuery, cutQuery } from "../analysis/analyze-query.ts";
+import type { SearchFilter } from "../search-index.ts";
+import { toStoredText } from "../stored-text.ts";
+import { toFilterValue, WORD_FIELDS } from "./resource-document.ts";
+
+/** The engine looks at no more of a page's hits than this. */
+export const MAX_PER_PAGE = 250;
+
+const MAX_TERMS = 32;
+const NAME_WEIGHT = 10;
+
+/** The words of a query as the engine gets them; empty where there are none. */
+export function queryText(query: string): string {
+  const terms = [...analyzeQuery(cutQuery(query)).terms.keys()];
+  return terms.slice(0, MAX_TERMS).map(toStoredText).join(" ");
+}
+
+/** One page of a search. */
+export function searchParams(
+  collection: string,
+  words: string,
+  filter: SearchFilter,
+  page: { readonly number: number; readonly size: number },
+): Record<string, unknown> {
+  return {
+    collection,
+    q: words,
+    query_by: ["name_keys", ...WORD_FIELDS.map(({ name }) => name)].join(","),
+    query_by_weights: [NAME_WEIGHT, ...WORD_FIELDS.map(({ weight }) => weight)].join(","),
+    filter_by: filterBy(filter),
+    sort_by: "_text_match:desc,uri:asc",
+    // Words are left out one by one until enough is found: any of them finds.
+    drop_tokens_threshold: MAX_PER_PAGE,
+    typo_tokens_threshold: 1,
+    include_fields: "uri,name,domain,scopes,resource_type,category,tags",
+    highlight_fields: "none",
+    page: page.number,
+    per_page: page.size,
+  };
+}
+
+/**
+ * Lets through whatever has one of the caller's scopes, and more than that where the engine takes two values
+ * for one: every hit is looked at again before it counts.
+ */
+export function filterBy(filter: SearchFilter): string {
+  const parts = [scopesBy(filter.scopes)];
+  if (filter.domain !== undefined) parts.push(`domain:=${quoted(filter.domain)}`);
+  if (filter.kinds !== undefined) parts.push(`resource_type:=${listed(filter.kinds)}`);
+  if (filter.categories !== undefined) parts.push(`category:=${listed(filter.categories)}`);
+  for (const tag of filter.tags ?? []) parts.push(`tags:=${quoted(tag)}`);
+  return parts.join(" && ");
+}
+
+function scopesBy(scopes: readonly string[]): string {
+  if (scopes.length === 0) return "is_unrestricted:=true";
+  return `(is_unrestricted:=true || scopes:=${listed(scopes)})`;
+}
+
+function listed(values: readonly string[]): string {
+  return `[${values.map(quoted).join(",")}]`;
+}
+
+function quoted(value: string): string {
+  return `\`${toFilterValue(value)}\``;
+}

@@ -1,0 +1,11 @@
+/** Turns texts into vectors, one for each text, in order. */
+export interface Embedder {
+  /** Names the model and its version: vectors of different ids must never meet. */
+  readonly id: string;
+  /** 0 while it is not known, which only an embedder at an endpoint may say before its first answer. */
+  readonly dimensions: number;
+  /** Vectors of length one; a text in which the model knows nothing gives all zeroes. */
+  embed(texts: readonly string[]): Promise<Float32Array[]>;
+  /** Whether a query is in a language it was made for; without it, every query is. */
+  reads?(query: string): boolean;
+}

@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import type { SearchIndex } from "../search/search-index.ts";
+import { FILTERING } from "./index-behaviours/filtering.ts";
+import { HOSTILE } from "./index-behaviours/hostile.ts";
+import type { Behaviour } from "./index-behaviours/index-behaviour.ts";
+import { RANKING } from "./index-behaviours/ranking.ts";
+import { STORING } from "./index-behaviours/storing.ts";
+import { WORDS } from "./index-behaviours/words.ts";
+
+/** What is used of a test framework. Those of vitest and `node:test` fit. */
+export interface TestRunner {
+  describe(name: string, body: () => void): unknown;
+  readonly test: {
+    (name: string, body: () => Promise<void>): unknown;
+    skip?(name: string, body: () => Promise<void>): unknown;
+  };
+}
+
+export interface DescribeIndexOptions {
+  /** Behaviours that the engine does not show, by name, each with the reason, which is printed. */
+  readonly skip?: Readonly<Record<string, string>>;
+}
+
+const BEHAVIOURS: readonly Behaviour[] = [...STORING, ...FILTERING, ...RANKING, ...WORDS, ...HOSTILE];
+
+/** The names of all behaviours, for `skip`. */
+export const INDEX_BEHAVIOURS: readonly string[] = BEHAVIOURS.map(({ name }) => name);
+
+/**
+ * Tests that an engine behaves as the port says. `create` must give an empty index each time, apart from
+ * every other that it gave. Behaviours only: no score is compared with a number.
+ */
+export function describeIndex(
+  name: string,
+  create: () => SearchIndex | Promise<SearchIndex>,
+  runner: TestRunner,
+  options: DescribeIndexOptions = {},
+): void {
+  const reasons = new Map(Object.entries(options.skip ?? {}));
+  for (const skipped of reasons.keys()) {
+    assert.ok(INDEX_BEHAVIOURS.includes(skipped), `There is no behaviour "${skipped}" to skip.`);
+  }
+  runner.describe(`${name} as a search index`, () => {
+    for (const behaviour of BEHAVIOURS) {
+      const reason = reasons.get(behaviour.name);
+      if (reason === undefined) runner.test(behaviour.name, () => runBehaviour(behaviour, create));
+      else skipTest(runner, `${behaviour.name} (skipped: ${reason})`);
+    }
+  });
+}
+
+async function runBehaviour(
+  behaviour: Behaviour,
+  create: () => SearchIndex | Promise<SearchIndex>,
+): Promise<void> {
+  const created: SearchIndex[] = [];
+  try {
+    await behaviour.check(async () => {
+      const index = await create();
+      created.push(index);
+      return index;
+    });
+  } finally {
+    for (const index of created) await index.close();
+  }
+}
+
+function skipTest({ test }: TestRunner, title: string): void {
+  console.info(title);
+  const nothing = async (): Promise<void> => {};
+  if (test.skip === undefined) test(title, nothing);
+  else test.skip(title, nothing);
+}

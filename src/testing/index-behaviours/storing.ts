@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { type Behaviour, documentOf, idsOf, SURROUNDINGS } from "./index-behaviour.ts";
+
+export const STORING: readonly Behaviour[] = [
+  {
+    name: "an empty index finds nothing",
+    check: async (fresh) => {
+      const index = await fresh();
+      assert.deepEqual(await idsOf(index, "anything at all"), []);
+      await index.put([]);
+      await index.drop([]);
+      await index.drop(["never-put"]);
+      assert.deepEqual(await idsOf(index, "anything at all"), []);
+    },
+  },
+  {
+    name: "what is put is found",
+    check: async (fresh) => {
+      const index = await fresh();
+      await index.put([...SURROUNDINGS, documentOf({ id: "pay", description: "Refund a customer payment" })]);
+      assert.equal((await idsOf(index, "refund payment"))[0], "pay");
+    },
+  },
+  {
+    name: "every field is looked into",
+    check: async (fresh) => {
+      const index = await fresh();
+      await index.put([
+        ...SURROUNDINGS,
+        documentOf({ id: "one", name: "walrus" }),
+        documentOf({ id: "two", aliases: ["other name", "penguin"] }),
+        documentOf({ id: "three", description: "about the giraffe" }),
+        documentOf({ id: "four", parameters: "id of the leopard" }),
+        documentOf({ id: "five", domainText: "all for the squirrel" }),
+        documentOf({ id: "six", content: "a long story of a hedgehog" }),
+      ]);
+      const words = ["walrus", "penguin", "giraffe", "leopard", "squirrel", "hedgehog"];
+      const first = await Promise.all(words.map(async (word) => (await idsOf(index, word))[0]));
+      assert.deepEqual(first, ["one", "two", "three", "four", "five", "six"]);
+    },
+  },
+  {
+    name: "a field of weight 0 is not looked into",
+    check: async (fresh) => {
+      const index = await fresh();
+      const given = { description: "shared giraffe", content: "hedgehog" };
+      await index.put([
+        documentOf({ id: "plain", ...given }),
+        documentOf({ id: "without", ...given, weights: { content: 0 } }),
+      ]);
+      assert.deepEqual((await idsOf(index, "giraffe")).sort(), ["plain", "without"]);
+      assert.deepEqual(await idsOf(index, "hedgehog"), ["plain"]);
+    },
+  },
+  {
+    name: "a document replaces the one with its id",
+    check: async (fresh) => {
+      const index = await fresh();
+      await index.put([documentOf({ id: "doc", name: "walrus" }), ...SURROUNDINGS]);
+      await index.put([documentOf({ id: "doc", name: "penguin", domain: "zoo" })]);
+      assert.deepEqual(await idsOf(index, "walrus"), []);
+      assert.deepEqual(await idsOf(index, "penguin"), ["doc"]);
+      assert.deepEqual(await idsOf(index, "penguin", { domain: "zoo" }), ["doc"]);
+      assert.deepEqual(await idsOf(index, "penguin", { domain: "shop" }), []);
+    },
+  },
+  {
+    name: "of the same id twice in one put, the last stays",
+    check: async (fresh) => {
+      const index = await fresh();
+      await index.put([
+        documentOf({ id: "doc", name: "walrus" }),
+        ...SURROUNDINGS,
+        documentOf({ id: "doc", name: "penguin" }),
+      ]);
+      assert.deepEqual(await idsOf(index, "walrus"), []);
+      assert.deepEqual(await idsOf(index, "penguin"), ["doc"]);
+    },
+  },
+  {
+    name: "what is dropped is not found, and the rest is",
+    check: async (fresh) => {
+      const index = await fresh();
+      await index.put([documentOf({ id: "a", name: "walrus" }), documentOf({ id: "b", name: "walrus" })]);
+      await index.drop(["a", "never-put"]);
+      assert.deepEqual(await idsOf(index, "walrus"), ["b"]);
+      await index.put([documentOf({ id: "a", name: "walrus" })]);
+      assert.deepEqual(await idsOf(index, "walrus"), ["a", "b"]);
+    },
+  },
+  {
+    name: "many small puts equal one large put",
+    check: async (fresh) => {
+      const documents = manyDocuments(120);
+      const [large, small] = [await fresh(), await fresh()];
+      await large.put(documents);
+      await small.put(documents.map((document) => ({ ...document, description: "written over" })));
+      for (let from = 0; from < documents.length; from += 7) await small.put(documents.slice(from, from + 7));
+      for (const query of ["merge report", "invoice 17", "delete_invoice_40", "copy the user of the north"]) {
+        assert.deepEqual(await idsOf(small, query), await idsOf(large, query), query);
+      }
+    },
+  },
+  {
+    name: "2,000 documents go in one put",
+    check: async (fresh) => {
+      const index = await fresh();
+      const documents = manyDocuments(2_000);
+      await index.put(documents);
+      for (const at of [0, 777, 1_234, 1_999]) {
+        assert.equal((await idsOf(index, documents[at]!.name))[0], documents[at]!.id);
+      }
+      assert.equal((await idsOf(index, "invoice", {}, 100)).length, 100);
+      await index.drop(documents.map(({ id }) => id));
+      assert.deepEqual(await idsOf(index, "invoice"), []);
+    },
+  },
+  {
+    name: "puts, drops and searches run at the same time",
+    check: async (fresh) => {
+      const index = await fresh();
+      const documents = manyDocuments(200);
+      await index.put(documents.slice(0, 20));
+      const puts = Array.from({ length: 18 }, (_, at) => {
+        return index.put(documents.slice(20 + at * 10, 30 + at * 10));
+      });
+      const searches = Array.from({ length: 20 }, () => idsOf(index, "invoice", {}, 50));
+      await Promise.all([...puts, index.drop(documents.slice(0, 10).map(({ id }) => id))]);
+      for (const found of await Promise.all(searches)) assert.equal(new Set(found).size, found.length);
+      const all = await idsOf(index, "region", {}, 300);
+      assert.deepEqual(
+        all.sort(),
+        documents
+          .slice(10)
+          .map(({ id }) => id)
+          .sort(),
+      );
+    },
+  },
+];
+
+/** Documents of distinct names that share many words. */
+function manyDocuments(count: number): ReturnType<typeof documentOf>[] {
+  const verbs = ["create", "delete", "merge", "copy", "export"];
+  const nouns = ["invoice", "report", "user", "ticket", "order", "parcel", "contract"];
+  const places = ["north", "south", "east", "west"];
+  return Array.from({ length: count }, (_, at) => {
+    const verb = verbs[at % verbs.length]!;
+    const noun = nouns[at % nouns.length]!;
+    const place = places[at % places.length]!;
+    return documentOf({
+      id: `shop://tools/${noun}/${at}`,
+      name: `${verb}_${noun}_${at}`,
+      description: `${verb} the ${noun} of the ${place} region`,
+    });
+  });
+}

@@ -1,0 +1,40 @@
+import { PGlite } from "@electric-sql/pglite";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createGateway, type Gateway } from "../src/gateway.ts";
+import { createPostgresIndex } from "../src/search/postgres/postgres-index.ts";
+import { defineDomain, defineTool } from "../src/sources/code/define.ts";
+
+const pglite = new PGlite();
+beforeAll(() => pglite.waitReady, 120_000);
+afterAll(() => pglite.close());
+
+test("three gateways share one index: one writes, and all find", async () => {
+  const writer = openGateway(false);
+  const readers = [openGateway(true), openGateway(true)];
+  for (const gateway of [writer, ...readers]) {
+    const { text } = await gateway.ask({ query: "refund a customer" });
+    expect(text).toContain("refund_payment");
+    expect(text).not.toContain("delete_everything");
+  }
+  await writer.close();
+  expect((await readers[0]!.ask({ query: "refnud" })).text).toContain("refund_payment");
+  for (const reader of readers) await reader.close();
+});
+
+function openGateway(readOnly: boolean): Gateway {
+  const execute = async (): Promise<string> => "done";
+  const shop = defineDomain({
+    name: "shop",
+    description: "Orders and payments",
+    tools: [
+      defineTool({ name: "refund_payment", description: "Refund a payment to a customer", execute }),
+      defineTool({
+        name: "delete_everything",
+        description: "Refund every customer and delete all",
+        requiredScopes: ["admin"],
+        execute,
+      }),
+    ],
+  });
+  return createGateway({ domains: [shop], index: createPostgresIndex({ client: pglite, readOnly }) });
+}

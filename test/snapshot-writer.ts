@@ -1,0 +1,30 @@
+// Saves an index of 100 documents and one of 200 over each other, again and again, until it is killed.
+import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
+
+const path = process.argv[2] ?? "";
+const documents = Array.from({ length: 200 }, (_, number) => ({
+  id: `d://tools/${number}`,
+  kind: "tool" as const,
+  domain: "d",
+  visibility: "listed" as const,
+  scopes: [],
+  tags: [],
+  name: `tool_${number}`,
+  aliases: [],
+  description: `The tool with the number ${number}, and some words beside it.`,
+  parameters: "",
+  domainText: "",
+  content: "word ".repeat(number),
+}));
+
+const small = createEmbeddedIndex();
+const large = createEmbeddedIndex();
+await small.put(documents.slice(0, 100));
+await large.put(documents);
+await small.save(path);
+await large.save(path);
+process.send?.("saved");
+for (;;) {
+  await small.save(path);
+  await large.save(path);
+}

@@ -1,0 +1,98 @@
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ResourceDocument } from "../src/search/typesense/resource-document.ts";
+
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  readonly key: string | undefined;
+  readonly body: string;
+}
+
+/**
+ * A loopback server that answers as Typesense does to the few requests that are used. It finds by any word,
+ * in the order of ids, and does not filter at all, so that what is left out is left out by the index.
+ */
+export class TypesenseStub {
+  readonly received: Received[] = [];
+  readonly documents = new Map<string, ResourceDocument>();
+  /** Answers every request this way, until it is taken away. */
+  failure: { status: number; body: string } | "hang" | undefined;
+  private hasCollection = false;
+  private readonly server: Server;
+
+  constructor() {
+    this.server = createServer(async (request, response) => {
+      const body = await bodyOf(request);
+      const key = request.headers["x-typesense-api-key"];
+      const received = { method: request.method ?? "", path: request.url ?? "", key: key?.toString(), body };
+      this.received.push(received);
+      if (this.failure === "hang") return;
+      const { status, body: answer } = this.failure ?? this.answer(received);
+      response.writeHead(status).end(answer);
+    });
+  }
+
+  async start(): Promise<string> {
+    await new Promise<void>((resolve) => this.server.listen(0, "127.0.0.1", resolve));
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
+  }
+
+  async stop(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((resolve) => this.server.close(resolve));
+  }
+
+  /** The params of every search so far. */
+  get searches(): Record<string, unknown>[] {
+    const asked = this.received.filter(({ path }) => path === "/multi_search");
+    return asked.flatMap(
+      ({ body }) => (JSON.parse(body) as { searches: Record<string, unknown>[] }).searches,
+    );
+  }
+
+  private answer({ method, path, body }: Received): { status: number; body: string } {
+    if (path === "/multi_search") return this.search(body);
+    if (path === "/collections" && method === "POST") {
+      this.hasCollection = true;
+      return { status: 201, body: "{}" };
+    }
+    if (!this.hasCollection) return { status: 404, body: '{"message":"Not found."}' };
+    if (path.endsWith("/import?action=upsert")) return this.upsert(body);
+    if (method === "DELETE") {
+      for (const [, id = ""] of decodeURIComponent(path).matchAll(/`([^`]*)`/g)) this.documents.delete(id);
+    }
+    return { status: 200, body: "{}" };
+  }
+
+  private upsert(body: string): { status: number; body: string } {
+    const lines = body.split("\n").map((line) => {
+      const document = JSON.parse(line) as ResourceDocument;
+      if (document.name === "refuse me") return JSON.stringify({ success: false, error: "Bad document." });
+      this.documents.set(document.id, document);
+      return JSON.stringify({ success: true });
+    });
+    return { status: 200, body: lines.join("\n") };
+  }
+
+  private search(body: string): { status: number; body: string } {
+    const { searches } = JSON.parse(body) as { searches: { q: string; page: number; per_page: number }[] };
+    const { q, page, per_page } = searches[0]!;
+    if (!this.hasCollection) return { status: 200, body: '{"results":[{"code":404,"error":"Not found."}]}' };
+    const words = q.split(" ");
+    const found = [...this.documents.values()]
+      .filter((document) => words.some((word) => Object.values(document).join(" ").includes(word)))
+      .sort((one, other) => (one.uri < other.uri ? -1 : 1))
+      .slice((page - 1) * per_page, page * per_page);
+    return {
+      status: 200,
+      body: JSON.stringify({ results: [{ hits: found.map((document) => ({ document })) }] }),
+    };
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
