@@ -22,7 +22,7 @@ import { createSessionStore } from "./session/session-store.ts";
 import { fromDomains } from "./sources/code/from-domains.ts";
 import { loadContent } from "./sources/content/load-content.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
-import { publish } from "./telemetry/events.ts";
+import { isHeard, publish } from "./telemetry/events.ts";
 
 export interface GatewayOptions {
   readonly domains: readonly DomainDefinition[];
@@ -162,7 +162,9 @@ export function createGateway(options: GatewayOptions): Gateway {
       };
       const output = await operation.run(parsed.data, context);
       const text = operation.toText(output);
-      report(operation.outcome(output), countTokens(text), operation.targets(parsed.data), session?.handle);
+      if (isHeard()) {
+        report(operation.outcome(output), countTokens(text), operation.targets(parsed.data), session?.handle);
+      }
       return { ...(output as object), text } as z.output<O> & Answered;
     } catch (error) {
       report(isProblem(error) ? error.code : "INTERNAL", 0);

@@ -16,10 +16,12 @@ export interface View {
   readonly entries: readonly Entry[];
   /** What may be shown without having been unveiled. */
   readonly shown: readonly Entry[];
+  /** Entry points of the domains that have them. */
+  readonly entryPoints: ReadonlyMap<string, readonly Entry[]>;
   /** By route or op. */
   find(address: string): Entry | undefined;
-  /** Shown entries that answer to this name, op, route or alias, however it is cased or separated. */
-  named(name: string): readonly Entry[];
+  /** Shown entries whose name, op, route or alias has these words, in lower case: however it is spelt. */
+  named(words: readonly string[]): readonly Entry[];
 }
 
 interface Snapshot {
@@ -47,19 +49,26 @@ function createSight(catalog: Snapshot, principal: Principal, scopeKey: string):
   const shown = entries.filter((entry) => entry.visibility !== "hidden");
   const seenDomains = new Set(shown.map((entry) => entry.domain));
   let names: Map<string, Entry[]> | undefined;
+  let beginnings: Set<string> | undefined;
   return {
     version: catalog.version,
     scopeKey,
     domains: new Map([...catalog.domains].filter(([name]) => seenDomains.has(name))),
     entries,
     shown,
+    entryPoints: Map.groupBy(
+      shown.filter((entry) => entry.visibility === "entry"),
+      (entry) => entry.domain,
+    ),
     find: (address) => {
       const entry = catalog.find(address);
       return entry && maySee(principal, entry) ? entry : undefined;
     },
-    named: (name) => {
+    named: (words) => {
       names ??= indexNames(shown);
-      return names.get(nameKey(name)) ?? [];
+      beginnings ??= new Set(names.keys().map((name) => name.split(" ", 1)[0] ?? ""));
+      if (!beginnings.has(words[0] ?? "")) return [];
+      return names.get(words.join(" ")) ?? [];
     },
   };
 }

@@ -91,22 +91,19 @@ function toParts(found: Found, input: AskInput, { view }: OperationContext): Par
   const matched = [...new Set(found.hits.map((entry) => entry.domain))];
   const first = found.hits[0];
   const hitSet = new Set(found.hits);
-  const entryPoints = Map.groupBy(
-    view.shown.filter((entry) => entry.visibility === "entry" && !hitSet.has(entry)),
-    (entry) => entry.domain,
-  );
-  const others = input.domain ? [] : [...entryPoints.keys()].filter((name) => !matched.includes(name));
+  const pointsOf = (name: string) => (view.entryPoints.get(name) ?? []).filter((entry) => !hitSet.has(entry));
+  const others = input.domain ? [] : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
   const lonely = input.domain && matched.length === 0 ? [input.domain] : [];
   return [
     ...found.notes.map(notePart),
     ...[...matched, ...lonely].flatMap((name) => [
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.domain),
       ...found.hits.filter((entry) => entry.domain === name).map((entry) => hitPart(entry, entry === first)),
-      ...(entryPoints.get(name) ?? []).map((entry) => entryPointPart(entry, PRICE.entryPoint)),
+      ...pointsOf(name).map((entry) => entryPointPart(entry, PRICE.entryPoint)),
     ]),
     ...others.flatMap((name) => [
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.otherEntryPoint),
-      ...(entryPoints.get(name) ?? []).map((entry) => entryPointPart(entry, PRICE.otherEntryPoint)),
+      ...pointsOf(name).map((entry) => entryPointPart(entry, PRICE.otherEntryPoint)),
     ]),
     ...found.rules.map(rulePart),
     ...(found.suggestions.length > 0 ? [suggestionsPart(found.suggestions)] : []),

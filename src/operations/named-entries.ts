@@ -12,34 +12,34 @@ const CARRIERS = new Set(
   named called help let lets now`.split(/\s+/),
 );
 
-/**
- * The shown entries that a query names: by name, op, route or alias, in any spelling. A name of one plain
- * word counts only where the query is about nothing else, since such words are also just words.
- */
-export function namedEntries(query: string, view: View): Entry[] {
-  const whole = view.named(query);
-  const words = splitWords(query).slice(0, MAX_QUERY_WORDS);
-  const content = words.filter((word) => !CARRIERS.has(word));
-  const found = new Set(whole);
-  let index = 0;
-  while (index < words.length) {
-    const size = longestName(words, index, view, content);
-    if (size > 0)
-      for (const entry of view.named(words.slice(index, index + size).join(" "))) found.add(entry);
-    index += Math.max(1, size);
-  }
-  return [...found];
+const SCRIPT_BORDER =
+  /(?<=[\p{Script=Latin}\p{N}])(?=[\p{Script=Han}\p{Script=Hangul}])|(?<=[\p{Script=Han}\p{Script=Hangul}])(?=[\p{Script=Latin}\p{N}])/gu;
+
+export interface NamedEntry {
+  readonly entry: Entry;
+  /** How many words of the query name it. */
+  readonly words: number;
 }
 
-function longestName(
-  words: readonly string[],
-  start: number,
-  view: View,
-  content: readonly string[],
-): number {
-  for (let size = Math.min(MAX_NAME_WORDS, words.length - start); size > 0; size--) {
-    if (size === 1 && !(content.length === 1 && content[0] === words[start])) return 0;
-    if (view.named(words.slice(start, start + size).join(" ")).length > 0) return size;
+/**
+ * The shown entries that a query names: by name, op, route or alias, in any spelling, those of longer names
+ * first. A name of one plain word counts only where the query is about nothing else, since such words are
+ * also just words.
+ */
+export function namedEntries(query: string, view: View): NamedEntry[] {
+  const words = splitWords(query.replace(SCRIPT_BORDER, " ")).slice(0, MAX_QUERY_WORDS);
+  const content = words.filter((word) => !CARRIERS.has(word));
+  const found = new Map<Entry, NamedEntry>();
+  const take = (start: number, size: number) => {
+    for (const entry of view.named(words.slice(start, start + size))) {
+      if (!found.has(entry)) found.set(entry, { entry, words: size });
+    }
+  };
+  take(0, words.length);
+  for (let size = Math.min(MAX_NAME_WORDS, words.length); size > 1; size--) {
+    for (let start = 0; start + size <= words.length; start++) take(start, size);
   }
-  return 0;
+  const alone = content.length === 0 ? words : content.length === 1 ? content : [];
+  for (const word of alone) take(words.indexOf(word), 1);
+  return [...found.values()];
 }

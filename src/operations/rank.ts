@@ -2,7 +2,7 @@ import type { Entry, SearchConfig } from "../schema/entry.ts";
 import type { Explanation, SearchHit } from "../search/search-index.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { AskInput } from "./ask-input.ts";
-import { namedEntries } from "./named-entries.ts";
+import { type NamedEntry, namedEntries } from "./named-entries.ts";
 import type { OperationContext } from "./operation.ts";
 
 const QUERY_CHARS = 1_024;
@@ -38,7 +38,7 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   const found = withPrior(hits, asked, context)
     .map((id) => view.find(id))
     .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
-  const named = inOrder(namedEntries(asked, view).filter(wanted), found, asked);
+  const named = inOrder(namedEntries(asked, view), found, asked).filter(wanted);
   const others = withinQuota(bySegments(found, context), input.limit);
   const entries = [...new Set([...named, ...others])].filter(wanted);
   return {
@@ -48,15 +48,20 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   };
 }
 
-/** Of entries that a query names, those spelt just so come first, then those that search put first. */
-function inOrder(named: readonly Entry[], found: readonly Entry[], query: string): Entry[] {
+/** Of entries that a query names, those spelt just so come first, then longer names, then what search put first. */
+function inOrder(named: readonly NamedEntry[], found: readonly Entry[], query: string): Entry[] {
   const place = new Map(found.map((entry, index) => [entry, index]));
-  const spelt = (entry: Entry) =>
-    [entry.route, entry.op, entry.name, ...entry.aliases].some((name) => query.includes(name)) ? 0 : 1;
-  return named.toSorted(
-    (one, other) =>
-      spelt(one) - spelt(other) || (place.get(one) ?? named.length) - (place.get(other) ?? named.length),
-  );
+  const isSpelt = ({ route, op, name, aliases }: Entry) =>
+    [route, op, name, ...aliases].some((word) => query.includes(word));
+  return named
+    .map(({ entry, words }) => ({
+      entry,
+      words,
+      spelt: Number(isSpelt(entry)),
+      place: place.get(entry) ?? found.length,
+    }))
+    .sort((one, other) => other.spelt - one.spelt || other.words - one.words || one.place - other.place)
+    .map(({ entry }) => entry);
 }
 
 /** No domain fills a page alone while others have hits too: what exceeds its share comes after theirs. */

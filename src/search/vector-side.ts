@@ -119,24 +119,28 @@ export class VectorSide {
     const { store } = this;
     if (store === undefined) return [];
     const allowed = this.allowedSlots(filter, store);
-    const candidates = new Uint32Array(Math.ceil(store.slots / 32));
-    const take = (slot: number | undefined): void => {
-      if (slot !== undefined) candidates[slot >>> 5]! |= 1 << (slot & 31);
-    };
-    for (const query of queries) for (const hit of store.search(query, DEPTH, allowed)) take(hit.slot);
-    for (const id of also) take(store.slotOf(id));
-    const scores = new Map<string, number>();
+    const candidates = new Set<number>();
+    for (const query of queries)
+      for (const { slot } of store.search(query, DEPTH, allowed)) candidates.add(slot);
+    for (const id of also) {
+      const slot = store.slotOf(id);
+      if (slot !== undefined) candidates.add(slot);
+    }
+    const slots = [...candidates];
+    const scores = new Float64Array(slots.length);
     queries.forEach((query, at) => {
-      const hits = store.search(query, store.size, candidates);
-      const best = hits[0]?.score ?? 0;
+      const cosines = store.cosines(query, slots);
+      const best = cosines.reduce((highest, cosine) => Math.max(highest, cosine), 0);
       if (best < LEAST_COSINE) return;
-      for (const { id, score } of hits) {
-        const near = Math.max(0, score / best);
-        const share = at === 0 ? WHOLE_WORTH * near : near ** SHARPNESS;
-        scores.set(id, (scores.get(id) ?? 0) + share);
+      for (const [place, cosine] of cosines.entries()) {
+        const near = Math.max(0, cosine / best);
+        scores[place]! += at === 0 ? WHOLE_WORTH * near : near ** SHARPNESS;
       }
     });
-    return Array.from(scores, ([id, score]) => ({ id, score })).sort(bestFirst);
+    return slots
+      .map((slot, place) => ({ id: store.idOf(slot)!, score: scores[place]! }))
+      .filter(({ score }) => score > 0)
+      .sort(bestFirst);
   }
 
   private start(): void {

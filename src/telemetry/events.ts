@@ -37,6 +37,11 @@ export type KeyholeEvent = OperationEvent | NoticeEvent;
 export const EVENT_CHANNEL = "keyhole:events";
 const events = channel(EVENT_CHANNEL);
 
+/** Whether anyone would hear an event: what only serves events need not be worked out otherwise. */
+export function isHeard(): boolean {
+  return events.hasSubscribers;
+}
+
 export function publish(event: KeyholeEvent): void {
   if (events.hasSubscribers) events.publish(event);
 }

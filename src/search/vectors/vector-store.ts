@@ -23,6 +23,8 @@ export interface VectorStore {
   idOf(slot: number): string | undefined;
   /** The best `limit` by cosine, ties by id. A query of all zeroes finds nothing. */
   search(query: Float32Array, limit: number, filter?: SlotFilter): VectorHit[];
+  /** The cosines of a query with the vectors in these slots. */
+  cosines(query: Float32Array, slots: readonly number[]): Float64Array;
   /** For `vectorStoreFromBytes`; slots are kept. */
   toBytes(): Uint8Array;
 }
@@ -134,6 +136,11 @@ function openStore(
         }
       }
       return best.take();
+    },
+    cosines(query, slots) {
+      const queryScale = quantized(query);
+      block.setQuery(queryRow);
+      return Float64Array.from(slots, (slot) => block.dots(slot, 1)[0]! * scales[slot]! * queryScale);
     },
     toBytes: () =>
       encodeVectors({
