@@ -4,6 +4,7 @@ import type { Benchmark, Row } from "./benchmark.ts";
 import { toTable } from "./table.ts";
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }>>> = {
+  openapi: () => import("./openapi.ts"),
   tokens: () => import("./tokens.ts"),
 };
 
@@ -17,7 +18,7 @@ const { positionals, values } = parseArgs({
 const [name = ""] = positionals;
 if (!Object.hasOwn(BENCHMARKS, name)) {
   console.error(
-    `Usage: npm run bench -- NAME [--json] [--data DIR]\nNames: ${Object.keys(BENCHMARKS).join(", ")}`,
+    `Usage: npm run bench -- NAME [--json] [--data PATH]\nNames: ${Object.keys(BENCHMARKS).join(", ")}`,
   );
   process.exit(2);
 }

@@ -36,6 +36,12 @@ export const REQUIREMENTS = {
   "names:hostile": "names such as constructor and __proto__ are names like any other",
   "events:shapes-only": "events tell who, what and how it went, never argument values",
   "learning:bounded": "what was used lifts, within bounds, per scope, replayable, and can be switched off",
+  "fetch:guarded":
+    "outgoing requests reach public addresses only, checked when they connect, redirects included",
+  "openapi:stays-within": "whatever the args are, a call keeps the declared origin and path template",
+  "openapi:secrets-hidden":
+    "credentials go to the declared origin only and show up in no result, error or event",
+  "openapi:any-document": "public documents load as a whole, and what cannot be used says why",
   "menu:within-budget": "the menu costs at most 900 tokens for any catalog and does not change by use",
 } as const;
 
