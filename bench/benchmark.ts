@@ -9,7 +9,7 @@ export interface Row {
 }
 
 export interface BenchOptions {
-  /** Directory of tool-search sets. */
+  /** Directory of tool-search sets, or the document to read. */
   readonly data?: string | undefined;
   /** The largest number of documents. */
   readonly docs?: number | undefined;

@@ -7,6 +7,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   names: () => import("./names.ts"),
   scale: () => import("./scale.ts"),
   search: () => import("./search.ts"),
+  openapi: () => import("./openapi.ts"),
   tokens: () => import("./tokens.ts"),
 };
 
@@ -23,7 +24,7 @@ const [name = ""] = positionals;
 const docs = values.docs === undefined ? undefined : Number(values.docs);
 if (!Object.hasOwn(BENCHMARKS, name) || Number.isNaN(docs)) {
   console.error(
-    `Usage: npm run bench -- NAME [--json] [--data DIR] [--docs N] [--systems A,B]\nNames: ${Object.keys(BENCHMARKS).join(", ")}`,
+    `Usage: npm run bench -- NAME [--json] [--data PATH] [--docs N] [--systems A,B]\nNames: ${Object.keys(BENCHMARKS).join(", ")}`,
   );
   process.exit(2);
 }

@@ -28,7 +28,12 @@ test(`no file has more than ${MAX_LINES} lines`, () => {
 });
 
 test("nobody inside imports a public door, and only published folders have one", () => {
-  const doors = new Set(["src/index.ts", "src/search/index.ts", "src/testing/index.ts"]);
+  const doors = new Set([
+    "src/index.ts",
+    "src/search/index.ts",
+    "src/sources/index.ts",
+    "src/testing/index.ts",
+  ]);
   expect(sources.filter((file) => file.endsWith("/index.ts") && !doors.has(file))).toEqual([]);
   const crossing = sources.flatMap((file) => importsOf(file).filter((target) => doors.has(target)));
   expect(crossing).toEqual([]);
@@ -39,6 +44,18 @@ test("problems are raised from the table", () => {
     .filter((file) => !file.endsWith(".test.ts"))
     .filter((file) => /throw new \w*Error\(/.test(readFileSync(file, "utf8")));
   expect(bare).toEqual([]);
+});
+
+// An engine or model at an address that the owner configures, often a private one; no address comes from outside.
+const OWN_ENDPOINTS = ["src/search/vectors/post-with-retry.ts"];
+
+test("requests go out through the guarded fetch only", () => {
+  const raw =
+    /(?:await|return|=|\(|,)\s*fetch\(|globalThis\.fetch|^import (?!type).*from "(?:undici|node:(?:https?|http2|net|tls|dgram))"/m;
+  const inside = sources
+    .filter((file) => !file.endsWith(".test.ts") && !file.startsWith("src/sources/guarded-fetch/"))
+    .filter((file) => raw.test(readFileSync(file, "utf8")));
+  expect(inside).toEqual(OWN_ENDPOINTS);
 });
 
 function mayImport(from: string, to: string): boolean {

@@ -39,6 +39,12 @@ export const REQUIREMENTS = {
   "search:snapshot": "a start reads the search snapshot; a damaged, old or torn one is found out and rebuilt",
   "search:says-mode": "search says whether it uses words alone or vectors too, and goes on without them",
   "search:stuffing": "keyword stuffing wins no other tool's query and fills no page",
+  "fetch:guarded":
+    "outgoing requests reach public addresses only, checked when they connect, redirects included",
+  "openapi:stays-within": "whatever the args are, a call keeps the declared origin and path template",
+  "openapi:secrets-hidden":
+    "credentials go to the declared origin only and show up in no result, error or event",
+  "openapi:any-document": "public documents load as a whole, and what cannot be used says why",
   "menu:within-budget": "the menu costs at most 900 tokens for any catalog and does not change by use",
 } as const;
 

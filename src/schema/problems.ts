@@ -103,6 +103,31 @@ export const PROBLEMS = {
     next: "Write it again from the running gateway.",
     when: "A registry file is damaged, of another format, or its version does not fit its content.",
   },
+  SOURCE_INVALID: {
+    sentence: "The source {name} cannot be used: {reason}.",
+    next: "Correct what is named in the source's document or options.",
+    when: "What a source reads is damaged, of an unknown format, or lacks what calls need.",
+  },
+  REQUEST_REFUSED: {
+    sentence: "The request to {where} is not made: {reason}.",
+    next: "Only public https addresses are reached. Whoever set up the source can allow a private host by name.",
+    when: "An outgoing request would reach a private address, another origin, or go without TLS.",
+  },
+  LOGIN_NEEDED: {
+    sentence: "{name} answered {status}: {reason}",
+    next: "Tell the person which credentials or scopes are missing; the same call will fail until they are there.",
+    when: "An API refuses the credentials of the source, or they do not cover the operation (401, 403).",
+  },
+  RATE_LIMITED: {
+    sentence: "{name} answered {status}: {reason}",
+    next: "Wait {wait} before the next call, and ask for more in one call where its args allow it.",
+    when: "An API is asked too often (429).",
+  },
+  CALL_FAILED: {
+    sentence: "{name} failed: {reason}",
+    next: "{advice}",
+    when: "An API answered with an error status, or its answer did not arrive whole. The next step depends on which.",
+  },
   CLOSED: {
     sentence: "The gateway is closed.",
     next: "Create a new gateway.",

@@ -1,0 +1,41 @@
+import ipaddr from "ipaddr.js";
+
+/** Addresses of cloud hosts' own services that lie in public ranges. */
+const METADATA = new Set(["168.63.129.16"]);
+const GLOBAL_V6 = ipaddr.parseCIDR("2000::/3");
+/** What a host that was opted in may still not lead to: nobody runs an API there. */
+const NEVER_BY_NAME = new Set([
+  "linkLocal",
+  "multicast",
+  "broadcast",
+  "unspecified",
+  "reserved",
+  "ipv4Mapped",
+  "rfc6052",
+]);
+
+/** Why an address is not on the public internet, or undefined. */
+export function addressRefusal(address: string): string | undefined {
+  const parsed = parse(address);
+  if (parsed === undefined) return "is not an address";
+  if (METADATA.has(address)) return "is a metadata service";
+  const range = parsed.range();
+  if (range !== "unicast") return `is a ${range} address`;
+  if (parsed.kind() === "ipv6" && !parsed.match(GLOBAL_V6)) return "is not a global address";
+  return undefined;
+}
+
+/** Why a host that was opted in by its name may not lead to that address, or undefined. */
+export function namedAddressRefusal(address: string): string | undefined {
+  const parsed = parse(address);
+  if (parsed === undefined || METADATA.has(address)) return addressRefusal(address);
+  return NEVER_BY_NAME.has(parsed.range()) ? `is a ${parsed.range()} address` : undefined;
+}
+
+function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  try {
+    return ipaddr.parse(address);
+  } catch {
+    return undefined;
+  }
+}

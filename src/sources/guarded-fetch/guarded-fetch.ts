@@ -1,0 +1,140 @@
+import { isIP, type LookupFunction } from "node:net";
+import { Agent, type Dispatcher, fetch, type RequestInit, type Response } from "undici";
+import { isProblem, problem } from "../../schema/problem.ts";
+import { addressRefusal, namedAddressRefusal } from "./address-refusal.ts";
+import { guardedLookup } from "./guarded-lookup.ts";
+
+export interface GuardOptions {
+  /** Hosts, as `name` or `name:port`, that may be private and may be spoken to without TLS. */
+  readonly allowPrivateHosts?: readonly string[];
+  /** Where redirects may lead. `public`: to any host that passes; then only a plain read goes on, without headers. */
+  readonly redirects?: "same-origin" | "public";
+  /** Resolves names; the system's by default. */
+  readonly lookup?: LookupFunction;
+}
+
+export interface GuardedRequest {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly signal?: AbortSignal;
+}
+
+export interface GuardedFetch {
+  (url: string | URL, request?: GuardedRequest): Promise<Response>;
+  close(): Promise<void>;
+}
+
+const MAX_REDIRECTS = 5;
+const CONNECT_MS = 10_000;
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * The one way out: https to public addresses only, checked when the connection is made; every redirect
+ * is checked again. No proxy of the environment is used.
+ */
+export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
+  const allowed = new Set((options.allowPrivateHosts ?? []).map((host) => host.toLowerCase()));
+  const agents = {
+    public: createAgent(addressRefusal, options.lookup),
+    private: createAgent(namedAddressRefusal, options.lookup),
+  };
+
+  async function send(url: URL, request: GuardedRequest, hops: number): Promise<Response> {
+    const reach = check(url, allowed);
+    const response = await dial(url, request, agents[reach]);
+    const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
+    if (location === null) return response;
+    await response.body?.cancel();
+    if (hops >= MAX_REDIRECTS) throw refused(url, `it redirects more than ${MAX_REDIRECTS} times`);
+    if (!URL.canParse(location, url)) throw refused(url, "it redirects to what is not a URL");
+    const next = new URL(location, url);
+    return send(next, redirected(url, next, request, response.status, options.redirects), hops + 1);
+  }
+
+  return Object.assign(
+    async (url: string | URL, request: GuardedRequest = {}) => send(toUrl(url), request, 0),
+    {
+      close: async () => {
+        await Promise.all([agents.public.destroy(), agents.private.destroy()]);
+      },
+    },
+  );
+}
+
+function createAgent(refusalOf: typeof addressRefusal, lookup: LookupFunction | undefined): Agent {
+  return new Agent({ connect: { timeout: CONNECT_MS, lookup: guardedLookup(refusalOf, lookup) } });
+}
+
+function toUrl(url: string | URL): URL {
+  if (!URL.canParse(String(url)))
+    throw problem("REQUEST_REFUSED", { where: "it", reason: "it is not a URL" });
+  return new URL(url);
+}
+
+/** Names are checked when they are dialled; literal addresses are dialled without a lookup. */
+function check(url: URL, allowed: ReadonlySet<string>): "public" | "private" {
+  const spellings = [url.hostname, bare(url.hostname), `${url.hostname}:${portOf(url)}`];
+  const isAllowed = spellings.some((host) => allowed.has(host));
+  if (url.username || url.password) throw refused(url, "its URL carries a user name or password");
+  if (url.protocol !== "https:" && !(isAllowed && url.protocol === "http:")) {
+    throw refused(url, `${url.protocol.slice(0, -1)} is not allowed, only https`);
+  }
+  const address = bare(url.hostname);
+  const refusal = isIP(address) && !isAllowed ? addressRefusal(address) : undefined;
+  if (refusal !== undefined) throw refused(url, `its address ${address} ${refusal}`);
+  return isAllowed ? "private" : "public";
+}
+
+async function dial(url: URL, request: GuardedRequest, dispatcher: Dispatcher): Promise<Response> {
+  const init: RequestInit = { ...request, redirect: "manual", dispatcher };
+  try {
+    return await fetch(url, init);
+  } catch (error) {
+    request.signal?.throwIfAborted();
+    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
+    if (isProblem(cause)) throw cause;
+    const reason = cause instanceof Error ? `${codeOf(cause)}${cause.message}` : String(cause);
+    throw problem("CALL_FAILED", {
+      name: url.host,
+      reason: `the connection failed: ${reason}`,
+      advice: "Check that the host is up and its name right; repeat a write only after reading its effect.",
+    });
+  }
+}
+
+function redirected(
+  from: URL,
+  to: URL,
+  request: GuardedRequest,
+  status: number,
+  redirects: GuardOptions["redirects"] = "same-origin",
+): GuardedRequest {
+  const { method = "GET", body, headers = {}, ...rest } = request;
+  const isRead = method === "GET" || method === "HEAD";
+  if (to.origin !== from.origin) {
+    if (redirects === "same-origin") throw refused(from, `it redirects to another origin, ${to.origin}`);
+    if (!isRead) throw refused(from, "it redirects a write to another origin");
+    return { ...rest, method };
+  }
+  const becomesGet = !isRead && (status === 303 || (method === "POST" && status <= 302));
+  if (!becomesGet) return { ...request, method };
+  const kept = Object.entries(headers).filter(([name]) => !/^content-/i.test(name));
+  return { ...rest, method: "GET", headers: Object.fromEntries(kept) };
+}
+
+function refused(url: URL, reason: string) {
+  return problem("REQUEST_REFUSED", { where: url.host, reason });
+}
+
+function codeOf(cause: Error): string {
+  return "code" in cause ? `${String(cause.code)} ` : "";
+}
+
+function portOf(url: URL): string {
+  return url.port || (url.protocol === "https:" ? "443" : "80");
+}
+
+function bare(host: string): string {
+  return host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
+}

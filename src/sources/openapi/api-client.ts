@@ -1,0 +1,128 @@
+import type { Response } from "undici";
+import type { CallContext } from "../../schema/entry.ts";
+import { isProblem, problem } from "../../schema/problem.ts";
+import { cutText } from "../../util/cut-text.ts";
+import { createRedact } from "../../util/redact.ts";
+import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
+import { type ApiRequest, buildRequest } from "./build-request.ts";
+import type { CredentialSource, Credentials } from "./credentials.ts";
+import type { OperationPlan } from "./operation-plan.ts";
+import { readBytes, readValue } from "./read-response.ts";
+import { statusProblem } from "./status-problem.ts";
+import { percentEncode } from "./write-parameter.ts";
+
+export interface ApiClientOptions {
+  readonly base: URL;
+  readonly guardedFetch: GuardedFetch;
+  readonly credentials: CredentialSource;
+  /** Sent with every call, in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+}
+
+type Args = Readonly<Record<string, unknown>>;
+
+export interface ApiClient {
+  /** Runs an operation. Throws problems only, and none of them tells a secret. */
+  call(plan: OperationPlan, op: string, args: Args, context: Pick<CallContext, "signal">): Promise<unknown>;
+  /** The request that a call would make, without credentials. */
+  preview(plan: OperationPlan, op: string, args: Args): unknown;
+}
+
+const SHOWN_BODY_CHARS = 4_000;
+const SECRET_HEADER = /auth|key|token|secret|cookie|password|session/;
+
+export function createApiClient(options: ApiClientOptions): ApiClient {
+  const { base, guardedFetch, credentials, headers, timeoutMs } = options;
+  const ownSecrets = Object.entries(headers)
+    .filter(([name]) => SECRET_HEADER.test(name))
+    .flatMap(([, value]) => [value, value.replace(/^(?:Bearer|Basic|Token) /i, "")]);
+
+  async function send(
+    request: ApiRequest,
+    op: string,
+    signal: AbortSignal,
+    mayRetry: boolean,
+  ): Promise<unknown> {
+    const carried = await credentials.get(signal);
+    const redact = createRedact([...ownSecrets, ...carried.secrets]);
+    try {
+      const response = await guardedFetch(...toFetch(request, headers, carried, signal));
+      const bytes = await readBytes(response, op);
+      // Nothing has run where the token was refused; a stale one is worth one more try.
+      if (response.status === 401 && mayRetry && credentials.forget())
+        return send(request, op, signal, false);
+      const value = redact(readValue(response, bytes));
+      if (response.status >= 400) throw statusProblem(op, response, value);
+      return bytes.length > 0 ? value : redact(emptyAnswer(request, response));
+    } catch (error) {
+      if (isProblem(error)) throw error;
+      signal.throwIfAborted();
+      throw brokenOff(op, redact(error instanceof Error ? error.message : String(error)));
+    }
+  }
+
+  return {
+    call: async (plan, op, args, context) => {
+      const request = buildRequest(plan, args, base, op);
+      const deadline = AbortSignal.timeout(timeoutMs);
+      try {
+        return await send(request, op, AbortSignal.any([context.signal, deadline]), true);
+      } catch (error) {
+        if (isProblem(error)) throw error;
+        if (context.signal.aborted) throw problem("CANCELLED", { name: op });
+        if (deadline.aborted) throw problem("TIMEOUT", { name: op, ms: timeoutMs });
+        throw brokenOff(op, "it ended without an answer");
+      }
+    },
+    preview: (plan, op, args) => {
+      const { method, url, headers: own, body } = buildRequest(plan, args, base, op);
+      const shown =
+        body instanceof Uint8Array ? `(${body.length} bytes)` : body && cutText(body, SHOWN_BODY_CHARS);
+      return {
+        would_send: { method, url: url.href, headers: own, ...(shown !== undefined && { body: shown }) },
+      };
+    },
+  };
+}
+
+function toFetch(
+  request: ApiRequest,
+  ownHeaders: Readonly<Record<string, string>>,
+  carried: Credentials,
+  signal: AbortSignal,
+): Parameters<GuardedFetch> {
+  const url = new URL(request.url);
+  const filled = new Set(carried.query.map(([name]) => percentEncode(name)));
+  const given = url.search
+    .slice(1)
+    .split("&")
+    .filter((pair) => pair !== "" && !filled.has(pair.split("=", 1)[0]!));
+  const query = [...given, ...carried.query.map(encodedPair)];
+  url.search = query.join("&");
+  const cookies = [...request.cookies, ...carried.cookies.map(encodedPair)];
+  const headers = {
+    accept: "application/json, */*;q=0.5",
+    "user-agent": "keyhole",
+    ...request.headers,
+    ...ownHeaders,
+    ...(cookies.length > 0 && { cookie: cookies.join("; ") }),
+    ...carried.headers,
+  };
+  const { method, body } = request;
+  return [url, { method, headers, signal, ...(body !== undefined && { body }) }];
+}
+
+function encodedPair([name, value]: readonly [string, string]): string {
+  return `${percentEncode(name)}=${percentEncode(value)}`;
+}
+
+function emptyAnswer({ method }: ApiRequest, response: Response): unknown {
+  const headers = method === "HEAD" ? { headers: Object.fromEntries(response.headers) } : {};
+  return { status: response.status, ...headers };
+}
+
+function brokenOff(op: string, reason: string) {
+  const advice = "Try a read again; repeat a write only after reading whether it took effect.";
+  return problem("CALL_FAILED", { name: op, reason, advice });
+}

@@ -1,0 +1,225 @@
+import { type Fields, field, fieldsOf, isFields, listOf } from "./document.ts";
+import { findTarget, pointerParts, resolveReference, Unusable } from "./resolve-reference.ts";
+
+export interface ConvertLimits {
+  /** From the arguments down, references followed. Deeper parts take any value. */
+  readonly depth: number;
+  /** Schemas in all; over it the conversion is given up. */
+  readonly schemas: number;
+}
+
+/** Turns schemas of one operation into JSON Schema 2020-12; what they refer to is shared under `$defs`. */
+export interface SchemaConverter {
+  convert(schema: unknown, depth: number): Fields | boolean;
+  /** All that was referred to, each once. */
+  definitions(): Record<string, unknown>;
+  readonly pruned: boolean;
+  readonly overflowed: boolean;
+}
+
+const TYPES = new Set<unknown>(["string", "number", "integer", "boolean", "object", "array", "null", "file"]);
+const COPIED = new Map<string, (value: unknown) => boolean>([
+  ...keywords(
+    ["multipleOf", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"],
+    isNumber,
+  ),
+  ...keywords(["minContains", "maxContains", "minProperties", "maxProperties"], isNumber),
+  ...keywords(
+    ["exclusiveMinimum", "exclusiveMaximum"],
+    (value) => isNumber(value) || typeof value === "boolean",
+  ),
+  ...keywords(["uniqueItems", "deprecated"], (value) => typeof value === "boolean"),
+  ...keywords(["format", "pattern", "title", "description", "contentEncoding", "contentMediaType"], isText),
+  ...keywords(["enum", "examples"], (value) => Array.isArray(value) && value.length > 0),
+  ...keywords(["const", "default"], () => true),
+  ...keywords(["dependentRequired"], (value) => isFields(value) && Object.values(value).every(Array.isArray)),
+  ...keywords(["type"], (value) => (Array.isArray(value) ? value : [value]).every((type) => TYPES.has(type))),
+]);
+const ONE = new Set([
+  ...["items", "not", "additionalProperties", "contains", "propertyNames", "if", "then", "else"],
+  ...["unevaluatedItems", "unevaluatedProperties"],
+]);
+const LIST = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
+const MAP = new Set(["properties", "patternProperties", "dependentSchemas"]);
+const EXAMPLE_CHARS = 500;
+const DESCRIPTION_CHARS = 1_000;
+
+export function createSchemaConverter(root: unknown, limits: ConvertLimits): SchemaConverter {
+  const names = new Map<string, string>();
+  const pending = new Map<string, number>();
+  const done = new Map<string, unknown>();
+  const keepsSiblings = !String(field(root, "openapi")).startsWith("3.0");
+  let count = 0;
+  let pruned = false;
+
+  function convert(schema: unknown, depth: number): Fields | boolean {
+    if (typeof schema === "boolean") return schema;
+    count += 1;
+    const source = fieldsOf(schema);
+    if (depth > limits.depth || count > limits.schemas) {
+      pruned = true;
+      return {};
+    }
+    const reference = field(source, "$ref");
+    if (typeof reference === "string") return convertReference(reference, source, depth);
+    return convertPlain(source, depth);
+  }
+
+  function convertReference(reference: string, source: Fields, depth: number): Fields {
+    const name = names.get(reference) ?? freeName(reference, new Set(names.values()));
+    if (depth + 1 > limits.depth) {
+      pruned = true;
+      return {};
+    }
+    names.set(reference, name);
+    if (!done.has(reference))
+      pending.set(reference, Math.min(depth + 1, pending.get(reference) ?? depth + 1));
+    const target = { $ref: `#/$defs/${name}` };
+    if (!keepsSiblings) return target;
+    const { $ref: _, ...siblings } = source;
+    return { ...(convertPlain(siblings, depth) as object), ...target };
+  }
+
+  function convertPlain(source: Fields, depth: number): Fields {
+    const dropped = readOnlyNames(source);
+    const entries: [string, unknown][] = [];
+    for (const [keyword, value] of Object.entries(source)) {
+      if (keyword === "required") {
+        if (Array.isArray(value)) entries.push([keyword, value.filter((name) => !dropped.has(name))]);
+      } else if (COPIED.get(keyword)?.(value)) {
+        entries.push([keyword, copied(keyword, value)]);
+      } else if (ONE.has(keyword) && (typeof value === "boolean" || isFields(value))) {
+        entries.push([keyword, convert(value, depth + 1)]);
+      } else if (LIST.has(keyword) && Array.isArray(value) && value.length > 0) {
+        entries.push([keyword, value.map((part) => convert(part, depth + 1))]);
+      } else if (MAP.has(keyword) && isFields(value)) {
+        const parts = Object.entries(value).filter(
+          ([name]) => keyword !== "properties" || !dropped.has(name),
+        );
+        entries.push([
+          keyword,
+          Object.fromEntries(parts.map(([name, part]) => [name, convert(part, depth + 1)])),
+        ]);
+      }
+    }
+    return modernised(Object.fromEntries(entries), source);
+  }
+
+  function readOnlyNames(source: Fields): ReadonlySet<unknown> {
+    const properties = Object.entries(fieldsOf(source.properties));
+    return new Set(properties.filter(([, part]) => isReadOnly(root, part)).map(([name]) => name));
+  }
+
+  return {
+    convert,
+    definitions: () => {
+      for (let next = nearest(pending); next !== undefined; next = nearest(pending)) {
+        const [reference, depth] = next;
+        pending.delete(reference);
+        done.set(reference, {});
+        done.set(reference, convert(findTarget(root, reference), depth));
+      }
+      return Object.fromEntries([...done].map(([reference, schema]) => [names.get(reference)!, schema]));
+    },
+    get pruned() {
+      return pruned;
+    },
+    get overflowed() {
+      return count > limits.schemas;
+    },
+  };
+}
+
+/** The least deep first: what two places share keeps the detail of the nearer one. */
+function nearest(pending: ReadonlyMap<string, number>): [string, number] | undefined {
+  let found: [string, number] | undefined;
+  for (const entry of pending) if (found === undefined || entry[1] < found[1]) found = entry;
+  return found;
+}
+
+function isReadOnly(root: unknown, part: unknown): boolean {
+  if (field(part, "readOnly") === true) return true;
+  if (typeof field(part, "$ref") !== "string") return false;
+  try {
+    return resolveReference(root, part).readOnly === true;
+  } catch (error) {
+    if (error instanceof Unusable) return false;
+    throw error;
+  }
+}
+
+/** What 3.0 spells otherwise: `nullable`, exclusive flags, one `example`, binary strings. */
+function modernised(schema: Record<string, unknown>, source: Fields): Fields {
+  const result = { ...schema };
+  for (const [flag, bound] of [
+    ["exclusiveMinimum", "minimum"],
+    ["exclusiveMaximum", "maximum"],
+  ] as const) {
+    if (typeof result[flag] !== "boolean") continue;
+    const isExclusive = result[flag] === true && typeof result[bound] === "number";
+    delete result[flag];
+    if (!isExclusive) continue;
+    result[flag] = result[bound];
+    delete result[bound];
+  }
+  if (result.type === "file" || result.format === "binary" || result.format === "byte") {
+    result.type = "string";
+    result.contentEncoding = "base64";
+    delete result.format;
+  }
+  const example = source.example;
+  if (example !== undefined && result.examples === undefined && isSmall(example)) result.examples = [example];
+  if (Array.isArray(result.required) && result.required.length === 0) delete result.required;
+  if ("default" in result) {
+    // Told, not filled in: the API knows its defaults, and a partial update must not send them.
+    if (isSmall(result.default)) result.description = withDefault(result.description, result.default);
+    delete result.default;
+  }
+  return source.nullable === true ? nullable(result) : result;
+}
+
+function nullable(schema: Record<string, unknown>): Fields {
+  if (Array.isArray(schema.enum) && !schema.enum.includes(null)) schema.enum = [...schema.enum, null];
+  if (typeof schema.type === "string") return { ...schema, type: [schema.type, "null"] };
+  const { title, description, ...rest } = schema;
+  if (!["allOf", "anyOf", "oneOf", "$ref"].some((keyword) => keyword in rest)) return schema;
+  const prose = Object.entries({ title, description }).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(prose), anyOf: [rest, { type: "null" }] };
+}
+
+function withDefault(description: unknown, value: unknown): string {
+  const hint = `Default: ${JSON.stringify(value)}.`;
+  return typeof description === "string" && description !== "" ? `${description} ${hint}` : hint;
+}
+
+function copied(keyword: string, value: unknown): unknown {
+  if (keyword === "description" && typeof value === "string")
+    return value.slice(0, DESCRIPTION_CHARS).toWellFormed();
+  if (keyword === "examples") return listOf(value).filter(isSmall).slice(0, 3);
+  return value;
+}
+
+function keywords(names: readonly string[], fits: (value: unknown) => boolean) {
+  return names.map((name): [string, (value: unknown) => boolean] => [name, fits]);
+}
+
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" && Number.isFinite(value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
+}
+
+function isSmall(value: unknown): boolean {
+  return (JSON.stringify(value) ?? "").length <= EXAMPLE_CHARS;
+}
+
+function freeName(reference: string, taken: ReadonlySet<string>): string {
+  const last = pointerParts(reference.slice(1)).at(-1) ?? "root";
+  const base = last.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 80) || "schema";
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? base : `${base}_${number}`;
+    if (!taken.has(name)) return name;
+  }
+}

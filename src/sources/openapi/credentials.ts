@@ -1,0 +1,85 @@
+import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
+import { type ClientCredentials, createClientCredentials } from "./client-credentials.ts";
+import { reveal, type Secret } from "./secret.ts";
+
+/** How an API is told who calls. */
+export type OpenApiAuth =
+  | {
+      readonly type: "apiKey";
+      readonly in: "header" | "query" | "cookie";
+      readonly name: string;
+      readonly value: Secret;
+    }
+  | { readonly type: "bearer"; readonly token: Secret }
+  | { readonly type: "basic"; readonly username: string; readonly password: Secret }
+  | ClientCredentials;
+
+/** What one call carries, and the values that nobody may see. */
+export interface Credentials {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly query: readonly (readonly [name: string, value: string])[];
+  readonly cookies: readonly (readonly [name: string, value: string])[];
+  readonly secrets: readonly string[];
+}
+
+export interface CredentialSource {
+  get(signal: AbortSignal): Promise<Credentials>;
+  /** Drops what was fetched and may be stale. True if there was something to drop. */
+  forget(): boolean;
+  /** The places that credentials fill, which are no arguments. */
+  fills(place: string, name: string): boolean;
+}
+
+export function createCredentials(
+  auths: readonly OpenApiAuth[],
+  guardedFetch: GuardedFetch,
+  label: string,
+): CredentialSource {
+  const parts = auths.map((auth) => {
+    if (auth.type !== "clientCredentials")
+      return { get: () => toCredentials(auth, label), forget: () => false };
+    const tokens = createClientCredentials(auth, guardedFetch, label);
+    const get = async (signal: AbortSignal) => bearer(await tokens.get(signal));
+    return { get, forget: tokens.forget };
+  });
+  return {
+    get: async (signal) => merge(await Promise.all(parts.map((part) => part.get(signal)))),
+    forget: () => parts.map((part) => part.forget()).includes(true),
+    fills: (place, name) =>
+      auths.some(
+        (auth) =>
+          auth.type === "apiKey" && auth.in === place && auth.name.toLowerCase() === name.toLowerCase(),
+      ),
+  };
+}
+
+async function toCredentials(
+  auth: Exclude<OpenApiAuth, ClientCredentials>,
+  label: string,
+): Promise<Credentials> {
+  if (auth.type === "bearer") return bearer(await reveal(auth.token, label));
+  if (auth.type === "basic") {
+    const password = await reveal(auth.password, label);
+    const pair = Buffer.from(`${auth.username}:${password}`).toString("base64");
+    return { ...NONE, headers: { authorization: `Basic ${pair}` }, secrets: [password, pair] };
+  }
+  const value = await reveal(auth.value, label);
+  const { name } = auth;
+  if (auth.in === "header") return { ...NONE, headers: { [name.toLowerCase()]: value }, secrets: [value] };
+  return { ...NONE, [auth.in === "query" ? "query" : "cookies"]: [[name, value]], secrets: [value] };
+}
+
+const NONE: Credentials = { headers: {}, query: [], cookies: [], secrets: [] };
+
+function bearer(token: string): Credentials {
+  return { ...NONE, headers: { authorization: `Bearer ${token}` }, secrets: [token] };
+}
+
+function merge(parts: readonly Credentials[]): Credentials {
+  return {
+    headers: Object.assign({}, ...parts.map(({ headers }) => headers)),
+    query: parts.flatMap(({ query }) => query),
+    cookies: parts.flatMap(({ cookies }) => cookies),
+    secrets: parts.flatMap(({ secrets }) => secrets),
+  };
+}

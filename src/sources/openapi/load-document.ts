@@ -1,0 +1,88 @@
+import { readFile, stat } from "node:fs/promises";
+import { parse } from "yaml";
+import { isProblem, problem } from "../../schema/problem.ts";
+import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
+import { field, isFields, type OpenApiDocument } from "./document.ts";
+import { readBytes } from "./read-response.ts";
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+export interface LoadedDocument {
+  readonly document: OpenApiDocument;
+  /** Where it came from, for servers that are named relative to it. */
+  readonly url?: URL;
+}
+
+/** Reads an OpenAPI 3 document: a path, a URL, or the document itself. */
+export async function loadDocument(
+  label: string,
+  given: string | URL | object,
+  guardedFetch: GuardedFetch,
+  signal: AbortSignal,
+): Promise<LoadedDocument> {
+  const url = toUrl(given);
+  if (url === undefined && typeof given === "object") return { document: checked(label, given) };
+  const text = await readText(label, url ?? String(given), guardedFetch, signal);
+  const document = checked(label, parseText(label, text));
+  return url === undefined || url.protocol === "file:" ? { document } : { document, url };
+}
+
+function toUrl(given: string | URL | object): URL | undefined {
+  if (given instanceof URL) return given;
+  return typeof given === "string" && /^https?:\/\//i.test(given) && URL.canParse(given)
+    ? new URL(given)
+    : undefined;
+}
+
+async function readText(
+  label: string,
+  from: string | URL,
+  guardedFetch: GuardedFetch,
+  signal: AbortSignal,
+): Promise<string> {
+  if (from instanceof URL && from.protocol !== "file:") {
+    const response = await guardedFetch(from, {
+      headers: { accept: "application/json, application/yaml, */*;q=0.5" },
+      signal,
+    });
+    const bytes = await readBytes(response, `the document of ${label}`, MAX_BYTES);
+    if (!response.ok) throw invalid(label, `its document's address answers ${response.status}`);
+    return bytes.toString("utf8");
+  }
+  try {
+    const { size } = await stat(from);
+    if (size > MAX_BYTES) throw invalid(label, `its document is larger than ${MAX_BYTES} bytes`);
+    return await readFile(from, { encoding: "utf8", signal });
+  } catch (error) {
+    if (isProblem(error)) throw error;
+    throw invalid(
+      label,
+      `its document cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+function parseText(label: string, text: string): unknown {
+  try {
+    return text.trimStart().startsWith("{") ? JSON.parse(text) : parse(text, { maxAliasCount: 100 });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.split("\n", 1)[0] : String(error);
+    throw invalid(label, `its document is neither JSON nor YAML: ${reason}`);
+  }
+}
+
+function checked(label: string, value: unknown): OpenApiDocument {
+  if (typeof field(value, "swagger") === "string") {
+    throw invalid(label, "its document is of Swagger 2; convert it to OpenAPI 3");
+  }
+  const version = field(value, "openapi");
+  if (!isFields(value) || typeof version !== "string" || !/^3\.\d/.test(version)) {
+    throw invalid(label, "its document does not say openapi: 3.x");
+  }
+  if (!isFields(value.paths)) throw invalid(label, "its document has no paths");
+  return value as OpenApiDocument;
+}
+
+function invalid(label: string, reason: string) {
+  return problem("SOURCE_INVALID", { name: label, reason });
+}

@@ -1,0 +1,140 @@
+import type { Domain } from "../../schema/entry.ts";
+import { problem } from "../../schema/problem.ts";
+import type { Source, SourceContent } from "../../schema/source.ts";
+import { cleanText } from "../../util/clean-text.ts";
+import { toSummary } from "../../util/to-summary.ts";
+import { createGuardedFetch, type GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
+import { createApiClient } from "./api-client.ts";
+import { assignOps } from "./assign-ops.ts";
+import { readBaseUrl, serverUrl } from "./base-url.ts";
+import { createCredentials, type OpenApiAuth } from "./credentials.ts";
+import { field, fieldsOf, listOf, type OpenApiDocument, textOf } from "./document.ts";
+import { type LoadedDocument, loadDocument } from "./load-document.ts";
+import { resolveReference, Unusable } from "./resolve-reference.ts";
+import { type FoundOperation, toDraft } from "./to-draft.ts";
+
+export interface OpenApiOptions {
+  /** An OpenAPI 3 document, or where it is: a path, or a URL. */
+  readonly document: string | URL | object;
+  /** What its paths stand under; the first of the document's servers by default. */
+  readonly baseUrl?: string;
+  readonly auth?: OpenApiAuth | readonly OpenApiAuth[];
+  /** Hosts, as `name` or `name:port`, that may be private and may be spoken to without TLS. */
+  readonly allowPrivateHosts?: readonly string[];
+  /** For one call. Default 60,000. */
+  readonly timeoutMs?: number;
+  /** Sent with every call. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const METHODS = ["get", "head", "options", "post", "put", "patch", "delete"];
+const DEFAULT_TIMEOUT_MS = 60_000;
+const MAX_OPERATIONS = 5_000;
+const DESCRIPTION_CHARS = 400;
+
+/** A source of the domain `label` with one tool for each operation of an OpenAPI 3 document. */
+export function createOpenApiSource(label: string, options: OpenApiOptions): Source {
+  if (!/^[a-z][a-z0-9_-]{0,63}$/i.test(label)) {
+    const reason = "its label must be letters, digits, hyphens and underscores, starting with a letter";
+    throw problem("SOURCE_INVALID", { name: JSON.stringify(label), reason });
+  }
+  return {
+    id: `openapi:${label}`,
+    contents: async function* (signal) {
+      const allowPrivateHosts = options.allowPrivateHosts ?? [];
+      const reader = createGuardedFetch({ allowPrivateHosts, redirects: "public" });
+      const caller = createGuardedFetch({ allowPrivateHosts });
+      signal.addEventListener("abort", () => void caller.close(), { once: true });
+      try {
+        const loaded = await loadDocument(label, options.document, reader, signal);
+        yield toContent(label, loaded, options, caller);
+      } finally {
+        await reader.close();
+      }
+    },
+  };
+}
+
+function toContent(
+  label: string,
+  loaded: LoadedDocument,
+  options: OpenApiOptions,
+  guardedFetch: GuardedFetch,
+): SourceContent {
+  const { document } = loaded;
+  const base = readBaseUrl(label, loaded, options.baseUrl);
+  const headers = checkedHeaders(label, options.headers ?? {});
+  const auths = options.auth === undefined ? [] : [options.auth].flat();
+  const credentials = createCredentials(auths, guardedFetch, label);
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const client = createApiClient({ base, guardedFetch, credentials, headers, timeoutMs });
+  const found = findOperations(document);
+  const kept = found.slice(0, MAX_OPERATIONS);
+  const ops = assignOps(label, kept);
+  const context = {
+    label,
+    root: document,
+    client,
+    server: serverUrl(document, loaded.url) ?? base,
+    timeoutMs,
+    isSupplied: ({ place, name }: { readonly place: string; readonly name: string }) =>
+      credentials.fills(place, name) || (place === "header" && Object.hasOwn(headers, name.toLowerCase())),
+  };
+  return {
+    domains: [toDomain(label, document, found.length - kept.length)],
+    drafts: kept.map((operation, index) => toDraft(operation, ops[index]!, context)),
+  };
+}
+
+function findOperations(document: OpenApiDocument): FoundOperation[] {
+  return Object.entries(fieldsOf(document.paths)).flatMap(([path, declared]) => {
+    const pathItem = resolvedOrNothing(document, declared);
+    return METHODS.filter((method) => typeof field(pathItem, method) === "object").map((method) => {
+      const operation = fieldsOf(pathItem[method]);
+      const operationId = textOf(field(operation, "operationId"))?.trim();
+      const tags = listOf(field(operation, "tags")).flatMap((tag) => textOf(tag) ?? []);
+      return {
+        method: method.toUpperCase(),
+        // Documents tell twins of one path apart by a fragment, which is never sent.
+        path: path.split("#", 1)[0]!,
+        pathItem,
+        operation,
+        ...(operationId && { operationId }),
+        tags: tags.map((tag) => cleanText(tag, 100)).filter((tag) => tag !== ""),
+      };
+    });
+  });
+}
+
+function resolvedOrNothing(document: OpenApiDocument, pathItem: unknown) {
+  try {
+    return resolveReference(document, pathItem);
+  } catch (error) {
+    if (error instanceof Unusable) return {};
+    throw error;
+  }
+}
+
+function toDomain(label: string, document: OpenApiDocument, leftOut: number): Domain {
+  const title = textOf(field(document.info, "title")) ?? label;
+  const description = textOf(field(document.info, "description"));
+  const more = leftOut > 0 ? ` ${leftOut} operations over the limit of ${MAX_OPERATIONS} are left out.` : "";
+  const text = description ? `${title}: ${toSummary(description, DESCRIPTION_CHARS)}` : title;
+  return { name: label, description: `${cleanText(text, DESCRIPTION_CHARS)}${more}`, scopes: [], rules: [] };
+}
+
+function checkedHeaders(label: string, headers: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(headers).map(([name, value]): [string, string] => [
+    name.toLowerCase(),
+    value,
+  ]);
+  for (const [name, value] of entries) {
+    if (/^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name) && name !== "host" && !/[^\t\x20-\x7e\x80-\xff]/.test(value))
+      continue;
+    throw problem("SOURCE_INVALID", {
+      name: label,
+      reason: `its header ${JSON.stringify(name)} cannot be sent`,
+    });
+  }
+  return Object.fromEntries(entries);
+}

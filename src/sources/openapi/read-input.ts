@@ -1,0 +1,188 @@
+import type { Example } from "../../schema/entry.ts";
+import { createSchemaConverter, type SchemaConverter } from "./convert-schema.ts";
+import { type Fields, field, fieldsOf } from "./document.ts";
+import type { BodyPlan, OperationInput, ParameterPlan } from "./operation-plan.ts";
+import { type DeclaredBody, readBody } from "./read-body.ts";
+import { type DeclaredParameter, readParameters } from "./read-parameters.ts";
+import { resolveReference } from "./resolve-reference.ts";
+
+export interface DeclaredOperation {
+  readonly path: string;
+  readonly pathItem: Fields;
+  readonly operation: Fields;
+}
+
+/** Tried in this order until the schema is within what the catalog takes. */
+const DEPTHS = [28, 12, 8, 6, 5, 4, 3, 2, 1];
+const MAX_SCHEMAS = 1_900;
+const MAX_CHARS = 200 * 1024;
+const EXAMPLE_CHARS = 4_096;
+const PRUNED = "Deeply nested parts of the arguments are not described here; the API checks them itself.";
+
+/** Parameters and body as one set of arguments. `isSupplied` names what the source itself sends. */
+export function readInput(
+  root: unknown,
+  { path, pathItem, operation }: DeclaredOperation,
+  isSupplied: (parameter: Pick<DeclaredParameter, "place" | "name">) => boolean,
+): OperationInput {
+  const declared = readParameters(root, path, {
+    ofPath: field(pathItem, "parameters"),
+    ofOperation: field(operation, "parameters"),
+  }).filter((parameter) => !isSupplied(parameter));
+  const body = readBody(root, field(operation, "requestBody"));
+  const takeName = createNames();
+  const named = declared.map((parameter) => ({
+    ...parameter,
+    argument: takeName(parameter.name, parameter.place),
+  }));
+  const bodyNames = body && nameBody(body, takeName);
+  const { schema, isPruned } = fittingSchema(root, named, body, bodyNames);
+  const isBinary = (argument: string) => isBinarySchema(schema, field(schema.properties, argument));
+  const plan = body && bodyNames ? toBodyPlan(body, bodyNames, isBinary) : undefined;
+  return {
+    parameters: named.map(toParameterPlan),
+    ...(plan && { body: plan }),
+    inputSchema: schema,
+    notes: isPruned ? [PRUNED] : [],
+    examples: toExamples(named, body, bodyNames, schema),
+    isPruned,
+  };
+}
+
+type Named = DeclaredParameter & { readonly argument: string };
+/** Argument by name of the body's property; one without a name is the whole body. */
+type BodyNames = ReadonlyMap<string | undefined, string>;
+
+/** The first to come has the plain name, later ones say which place they are for. */
+function createNames(): (name: string, place: string) => string {
+  const taken = new Set<string>();
+  return (name, place) => {
+    let argument = taken.has(name) ? `${name}_${place}` : name;
+    for (let number = 2; taken.has(argument); number += 1) argument = `${name}_${place}_${number}`;
+    taken.add(argument);
+    return argument;
+  };
+}
+
+function nameBody(body: DeclaredBody, takeName: (name: string, place: string) => string): BodyNames {
+  if (!body.properties) return new Map([[undefined, takeName("body", "content")]]);
+  return new Map(Object.keys(body.properties).map((name) => [name, takeName(name, "body")]));
+}
+
+function fittingSchema(
+  root: unknown,
+  parameters: readonly Named[],
+  body: DeclaredBody | undefined,
+  bodyNames: BodyNames | undefined,
+): { readonly schema: Fields; readonly isPruned: boolean } {
+  let schema: Fields = { type: "object", properties: {} };
+  for (const depth of DEPTHS) {
+    const converter = createSchemaConverter(root, { depth, schemas: MAX_SCHEMAS });
+    schema = buildSchema(converter, parameters, body, bodyNames);
+    if (!converter.overflowed && JSON.stringify(schema).length <= MAX_CHARS) {
+      return { schema, isPruned: converter.pruned };
+    }
+  }
+  return { schema, isPruned: true };
+}
+
+function buildSchema(
+  converter: SchemaConverter,
+  parameters: readonly Named[],
+  body: DeclaredBody | undefined,
+  bodyNames: BodyNames = new Map(),
+): Fields {
+  const properties = parameters.map((parameter): [string, unknown] => [
+    parameter.argument,
+    described(converter, parameter.schema, parameter),
+  ]);
+  const required = parameters.filter((parameter) => parameter.required).map(({ argument }) => argument);
+  const whole = bodyNames.get(undefined);
+  let dependent: Fields = {};
+  if (body && whole !== undefined) {
+    properties.push([whole, described(converter, body.schema, body)]);
+    if (body.required) required.push(whole);
+  } else if (body?.properties) {
+    const flat = fieldsOf(converter.convert({ properties: body.properties }, 0));
+    const argumentOf = (name: string) => bodyNames.get(name)!;
+    const kept = Object.entries(fieldsOf(flat.properties));
+    properties.push(...kept.map(([name, part]): [string, unknown] => [argumentOf(name), part]));
+    const needed = kept.map(([name]) => name).filter((name) => body.requiredNames.includes(name));
+    if (body.required) required.push(...needed.map(argumentOf));
+    else
+      dependent = needTogether(
+        kept.map(([name]) => argumentOf(name)),
+        needed.map(argumentOf),
+      );
+  }
+  const definitions = converter.definitions();
+  return {
+    type: "object",
+    properties: Object.fromEntries(properties),
+    ...(required.length > 0 && { required }),
+    ...(Object.keys(dependent).length > 0 && { dependentRequired: dependent }),
+    additionalProperties: false,
+    ...(Object.keys(definitions).length > 0 && { $defs: definitions }),
+  };
+}
+
+/** A body that may be left out, but not in part. */
+function needTogether(all: readonly string[], needed: readonly string[]): Fields {
+  if (needed.length === 0) return {};
+  const rows = all.map((name): [string, string[]] => [name, needed.filter((other) => other !== name)]);
+  return Object.fromEntries(rows.filter(([, others]) => others.length > 0));
+}
+
+/** A description of the place tells more than one of the type, but the type keeps what else it says. */
+function described(
+  converter: SchemaConverter,
+  schema: unknown,
+  { description, deprecated = false }: { readonly description?: string; readonly deprecated?: boolean },
+): unknown {
+  const prose = { ...(description && { description }), ...(deprecated && { deprecated }) };
+  const isReference = field(schema, "$ref") !== undefined;
+  const converted = converter.convert(isReference ? schema : { ...fieldsOf(schema), ...prose }, 1);
+  return isReference && typeof converted === "object" ? { ...converted, ...prose } : converted;
+}
+
+function toParameterPlan({ argument, name, place, style, explode, asJson }: Named): ParameterPlan {
+  return { argument, name, place, style, explode, asJson };
+}
+
+function toBodyPlan(body: DeclaredBody, names: BodyNames, isBinary: (argument: string) => boolean): BodyPlan {
+  const whole = names.get(undefined);
+  const fields = [...names].flatMap(([name, argument]) =>
+    name === undefined ? [] : [{ name, argument, ...body.styleOf(name), isBinary: isBinary(argument) }],
+  );
+  const { mediaType, kind, required } = body;
+  return { mediaType, kind, required, ...(whole !== undefined && { whole }), fields };
+}
+
+/** A list of files is binary too. */
+function isBinarySchema(root: Fields, part: unknown): boolean {
+  const schema = resolveReference(root, part);
+  const items = resolveReference(root, field(schema, "items"));
+  return schema.contentEncoding === "base64" || items.contentEncoding === "base64";
+}
+
+function toExamples(
+  parameters: readonly Named[],
+  body: DeclaredBody | undefined,
+  bodyNames: BodyNames = new Map(),
+  schema: Fields,
+): Example[] {
+  const args: [string, unknown][] = parameters
+    .filter(({ example }) => example !== undefined)
+    .map(({ argument, example }) => [argument, example]);
+  const whole = bodyNames.get(undefined);
+  if (body?.example !== undefined && whole !== undefined) args.push([whole, body.example]);
+  for (const [name, argument] of bodyNames) {
+    const value = name === undefined ? undefined : field(body?.example, name);
+    if (value !== undefined && Object.hasOwn(fieldsOf(schema.properties), argument))
+      args.push([argument, value]);
+  }
+  const given = Object.fromEntries(args);
+  const required = Array.isArray(schema.required) ? schema.required : [];
+  if (args.length === 0 || !required.every((name) => Object.hasOwn(given, name))) return [];
+  return JSON.stringify(given).length <= EXAMPLE_CHARS ? [{ args: given }] : [];
+}

@@ -1,0 +1,62 @@
+import type { Response } from "undici";
+import { problem } from "../../schema/problem.ts";
+
+const MAX_BYTES = 50 * 1024 * 1024;
+const MAX_BASE64_BYTES = 256 * 1024;
+const JSON_TYPE = /^application\/(?:[^;]*\+)?json\b|^text\/json\b/i;
+const TEXT_TYPE =
+  /^text\/|^application\/(?:[^;]*\+)?(?:xml|yaml|javascript|x-yaml|graphql|x-www-form-urlencoded)\b/i;
+
+/** The bytes of an answer; refused as soon as there are more than the limit, whatever its headers claim. */
+export async function readBytes(response: Response, name: string, limit = MAX_BYTES): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > limit) {
+      const what = `The answer of ${name}`;
+      throw problem("LIMIT_EXCEEDED", { what, actual: `over ${limit} bytes`, limit: `${limit} bytes` });
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** The value that an answer stands for: JSON parsed, text as text, anything else described. */
+export function readValue(response: Response, bytes: Buffer): unknown {
+  const contentType = response.headers.get("content-type") ?? "";
+  if (bytes.length === 0) return null;
+  if (JSON_TYPE.test(contentType)) return parsed(bytes, contentType);
+  if (TEXT_TYPE.test(contentType)) return decoded(bytes, contentType);
+  if (contentType === "" && isText(bytes)) return parsed(bytes, contentType);
+  return {
+    content_type: contentType || "application/octet-stream",
+    bytes: bytes.length,
+    ...(bytes.length <= MAX_BASE64_BYTES
+      ? { base64: bytes.toString("base64") }
+      : { note: `Over ${MAX_BASE64_BYTES} bytes, so the content is left out.` }),
+  };
+}
+
+/** What claims to be JSON and is not is still worth reading. */
+function parsed(bytes: Buffer, contentType: string): unknown {
+  const text = decoded(bytes, contentType);
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+function decoded(bytes: Buffer, contentType: string): string {
+  const charset = /charset="?([\w.:-]{1,40})/i.exec(contentType)?.[1] ?? "utf-8";
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes);
+  }
+}
+
+function isText(bytes: Buffer): boolean {
+  return !bytes.subarray(0, 1024).includes(0);
+}

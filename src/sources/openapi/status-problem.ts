@@ -1,0 +1,64 @@
+import type { Response } from "undici";
+import { type Problem, problem } from "../../schema/problem.ts";
+import { cleanText } from "../../util/clean-text.ts";
+
+const BODY_CHARS = 2_000;
+const REASON_CHARS = 300;
+
+/** The problem that an error status stands for, with what to do about it. */
+export function statusProblem(name: string, response: Response, body: unknown): Problem {
+  const { status } = response;
+  const shown = shownBody(body);
+  const retryAfter = waitOf(response.headers.get("retry-after"));
+  const details = {
+    status,
+    ...(shown !== undefined && { body: shown }),
+    ...(retryAfter && { retry_after: retryAfter }),
+  };
+  const reason = reasonOf(body) ?? (response.statusText || "no reason given");
+  const fills = { name, status, reason: cleanText(reason, REASON_CHARS) };
+  if (status === 401 || status === 403) return problem("LOGIN_NEEDED", fills, details);
+  if (status === 409)
+    return problem("CONFLICT", { reason: `${name} answered 409: ${fills.reason}` }, details);
+  if (status === 429) return problem("RATE_LIMITED", { ...fills, wait: retryAfter ?? "a minute" }, details);
+  const failed = { name, reason: `the API answered ${status}: ${fills.reason}` };
+  return problem("CALL_FAILED", { ...failed, advice: adviceFor(status, retryAfter) }, details);
+}
+
+function adviceFor(status: number, retryAfter: string | undefined): string {
+  if (status === 404 || status === 410)
+    return "Check the ids in the args: list or search first for what exists.";
+  if (status === 408) return "Ask for less at once, then try again.";
+  if (status === 412 || status === 428)
+    return "Read the current state again, then decide whether to repeat the call.";
+  if (status < 500) return "Correct the args: details.body says what the API did not accept.";
+  const wait = retryAfter ? `in ${retryAfter}` : "later";
+  return `The API itself failed. Try a read again ${wait}; repeat a write only after reading whether it took effect.`;
+}
+
+/** APIs agree on little, but most say what is wrong under one of these names. */
+function reasonOf(body: unknown): string | undefined {
+  if (typeof body === "string") return body.trim() === "" ? undefined : body;
+  if (typeof body !== "object" || body === null) return undefined;
+  for (const key of ["message", "detail", "error_description", "error", "title", "reason"]) {
+    const value: unknown = Object.hasOwn(body, key) ? Reflect.get(body, key) : undefined;
+    if (typeof value === "string" && value !== "") return value;
+    if (typeof value === "object" && value !== null) return reasonOf(value);
+  }
+  return undefined;
+}
+
+function shownBody(body: unknown): unknown {
+  if (body === null) return undefined;
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return typeof body !== "string" && text.length <= BODY_CHARS ? body : cleanText(text, BODY_CHARS);
+}
+
+/** Seconds, or a date, as a sentence says it. */
+function waitOf(header: string | null): string | undefined {
+  if (header === null) return undefined;
+  const seconds = /^\d{1,9}$/.test(header)
+    ? Number(header)
+    : Math.ceil((Date.parse(header) - Date.now()) / 1000);
+  return Number.isFinite(seconds) ? `${Math.max(0, seconds)} seconds` : undefined;
+}
