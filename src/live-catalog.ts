@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import type { Pins } from "./access/pins.ts";
 import { createViews, type View } from "./access/view.ts";
 import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
 import { toSearchDocument } from "./operations/to-search-document.ts";
@@ -27,21 +28,32 @@ export interface LiveCatalog {
   close(): Promise<void>;
 }
 
+interface Waiting {
+  readonly changes: Readonly<Record<string, SourceContent>>;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
 const REMEMBERED = 1_000;
 const FIRST_YIELD_MS = 10_000;
+const LAST_WORD_MS = 10_000;
 
 /** Builds the catalog of the given content at once, or throws; sources are started by the first `ready`. */
 export function createLiveCatalog(
   first: { readonly id: string; readonly content: SourceContent },
   sources: readonly Source[],
   index: SearchIndex,
+  pins: Pins,
 ): LiveCatalog {
+  const createGeneration = (all: ReadonlyMap<string, SourceContent>) => toGeneration(all, pins);
   let contents: ReadonlyMap<string, SourceContent> = new Map([[first.id, first.content]]);
   const stopping = new AbortController();
   let current = createGeneration(contents);
   let indexed: ReadonlyMap<string, string> = new Map();
   let started: Promise<void> | undefined;
-  let updates: Promise<unknown> = Promise.resolve();
+  let updates: Promise<void> = Promise.resolve();
+  let waiting: Waiting[] = [];
+  const followed: Promise<void>[] = [];
 
   /** New documents are searchable before the swap and old ones until after it: neither can be missed. */
   async function swap(next: Generation): Promise<void> {
@@ -55,13 +67,30 @@ export function createLiveCatalog(
   }
 
   function update(changes: Readonly<Record<string, SourceContent>>): Promise<void> {
-    const applied = updates.then(async () => {
-      const proposed = new Map([...contents, ...Object.entries(changes)]);
-      await swap(createGeneration(proposed));
-      contents = proposed;
-    });
-    updates = applied.catch(() => {});
-    return applied;
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    waiting.push({ changes, resolve, reject });
+    updates = updates.then(applyWaiting);
+    return promise;
+  }
+
+  /** What arrives while a catalog is built goes into the next one together; a wrong one is refused alone. */
+  async function applyWaiting(): Promise<void> {
+    const batch = waiting;
+    waiting = [];
+    if (batch.length === 0) return;
+    try {
+      await apply(Object.assign({}, ...batch.map(({ changes }) => changes)));
+      for (const { resolve } of batch) resolve();
+    } catch (error) {
+      if (batch.length === 1) batch[0]?.reject(error);
+      else for (const { changes, resolve, reject } of batch) await apply(changes).then(resolve, reject);
+    }
+  }
+
+  async function apply(changes: Readonly<Record<string, SourceContent>>): Promise<void> {
+    const proposed = new Map([...contents, ...Object.entries(changes)]);
+    await swap(createGeneration(proposed));
+    contents = proposed;
   }
 
   async function follow(source: Source, onFirst: () => void): Promise<void> {
@@ -78,9 +107,14 @@ export function createLiveCatalog(
 
   async function start(): Promise<void> {
     await swap(current);
-    const firstYields = sources.map((source) => new Promise<void>((resolve) => void follow(source, resolve)));
+    const firstYields = sources.map(
+      (source) => new Promise<void>((resolve) => followed.push(follow(source, resolve))),
+    );
     await Promise.race([Promise.all(firstYields), delay(FIRST_YIELD_MS, stopping.signal)]);
   }
+
+  // What was approved or taken back counts from the next catalog on.
+  const stopWatching = pins.onChange(() => update({}).catch(() => {}));
 
   return {
     get current() {
@@ -93,17 +127,20 @@ export function createLiveCatalog(
     update,
     close: async () => {
       stopping.abort();
+      stopWatching();
+      // A source may have processes to end.
+      await Promise.race([Promise.all(followed), delay(LAST_WORD_MS)]);
       await updates;
       await index.close();
     },
   };
 }
 
-function createGeneration(contents: ReadonlyMap<string, SourceContent>): Generation {
+function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins): Generation {
   const all = [...contents.values()];
   const catalog = buildCatalog({
     domains: all.flatMap((content) => content.domains),
-    drafts: all.flatMap((content) => content.drafts),
+    drafts: pins.judge(all.flatMap((content) => content.drafts)),
     errors: all.flatMap((content) => content.errors ?? []),
   });
   for (const { route, status } of catalog.entries) {
@@ -131,10 +168,10 @@ function refused(source: Source, error: unknown): void {
   publish({ type: "notice", notice: "source-refused", detail: `${source.id}: ${reason}` });
 }
 
-function delay(ms: number, signal: AbortSignal): Promise<void> {
+function delay(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
     timer.unref();
-    signal.addEventListener("abort", () => resolve(), { once: true });
+    signal?.addEventListener("abort", () => resolve(), { once: true });
   });
 }

@@ -8,5 +8,5 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["operations"],
   ["live-catalog.ts"],
   ["gateway.ts"],
-  ["index.ts"],
+  ["index.ts", "testing"],
 ];
