@@ -95,3 +95,13 @@ verifies("upstream:lazy", "what is kept of a server that is down stays listed wi
     });
   });
 });
+
+verifies("upstream:lazy", "a source serves one gateway after another", async () => {
+  const source = chaos("bad");
+  for (const round of [1, 2]) {
+    const gateway = gatewayOf([source]);
+    expect(await gateway.exec({ op: "bad.add", args: { round } })).toMatchObject({ result: { round } });
+    await gateway.close();
+    expect(source.diagnostics().connected).toBe(false);
+  }
+});

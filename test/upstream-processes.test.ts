@@ -1,7 +1,9 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { resolve } from "node:path";
+import { createMcpSource } from "keyhole/sources";
 import { expect } from "vitest";
 import { sweepOrphans } from "../src/sources/mcp/process-tree.ts";
 import { verifies } from "./requirements.ts";
@@ -84,3 +86,28 @@ verifies(
     }
   },
 );
+
+verifies("upstream:secrets", "what a server says about its secrets is not passed on", async () => {
+  const config = {
+    command: "sh",
+    args: ["-c", 'echo "refused key $KEY and $0" >&2; exit 1', "--token=${TOKEN}"],
+    env: { KEY: "${env:KEY}" },
+  };
+  const variables = { KEY: "k3y-of-the-house", TOKEN: "t0ken-of-mine" };
+  const source = createMcpSource("bad", config, { variables });
+  const gateway = gatewayOf([source]);
+  const { text } = await gateway.ask({ query: "bad" });
+  expect(text).toContain("refused key [hidden] and [hidden]");
+  expect(source.diagnostics().stderr).toContain("[hidden]");
+  const { results } = await gateway.get({ routes: [{ route: "bad://resources/server" }] });
+  expect(JSON.stringify([text, results, source.diagnostics()])).not.toMatch(/k3y|t0ken/);
+  await gateway.close();
+});
+
+verifies("upstream:secrets", "a missing variable is named, and nothing is started", async () => {
+  const source = createMcpSource("bad", { command: "sh", args: ["${NOT_SET}"] }, { variables: {} });
+  const gateway = gatewayOf([source]);
+  expect((await gateway.ask({ query: "bad" })).text).toContain("the variable NOT_SET is not set");
+  expect(source.diagnostics().pid).toBeUndefined();
+  await gateway.close();
+});

@@ -8,6 +8,7 @@ import { endProcesses } from "./process-tree.ts";
 import { createTextRing } from "./text-ring.ts";
 
 const STDERR_BYTES = 64 * 1024;
+const LAST_OUTPUT_MS = 50;
 /** What a program needs to run at all; everything else must be declared. */
 const INHERITED = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
 
@@ -80,12 +81,15 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     for (const stream of [started.stdin, started.stdout, started.stderr]) {
       stream.on("error", (error: Error) => transport.onerror?.(error));
     }
-    // Not `close`: a descendant may hold the pipes long after the server itself has ended.
+    // Not `close` alone: a descendant may hold the pipes long after the server itself has ended.
     started.on("exit", (code, signal) => {
       ending ??= signal ? `it was ended by ${signal}` : `it exited with code ${code}`;
-      // What it wrote last is still in the pipe.
-      setTimeout(() => void close(), 10);
+      // What it wrote last may still be in the pipe.
+      setTimeout(() => void close(), LAST_OUTPUT_MS);
     });
+    started.on("close", () => void close());
+    // Each call that waits for room adds a listener; how many wait is limited elsewhere.
+    started.stdin.setMaxListeners(0);
     await new Promise<void>((resolve, reject) => {
       started.once("spawn", () => resolve());
       started.once("error", (error: NodeJS.ErrnoException) => {
