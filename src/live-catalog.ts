@@ -4,7 +4,7 @@ import { createViews, type View } from "./access/view.ts";
 import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
 import { toSearchDocument } from "./operations/to-search-document.ts";
 import type { Principal } from "./schema/principal.ts";
-import { isProblem } from "./schema/problem.ts";
+import { isProblem, problem } from "./schema/problem.ts";
 import type { Source, SourceContent } from "./schema/source.ts";
 import type { SearchDocument, SearchIndex } from "./search/search-index.ts";
 import { publish } from "./telemetry/events.ts";
@@ -37,6 +37,8 @@ interface Waiting {
 const REMEMBERED = 1_000;
 const FIRST_YIELD_MS = 10_000;
 const LAST_WORD_MS = 10_000;
+/** How long the first catalog waits for sources that are quick, so that it is not built once for each. */
+const GATHER_MS = 100;
 
 /** Builds the catalog of the given content at once, or throws; sources are started by the first `ready`. */
 export function createLiveCatalog(
@@ -45,6 +47,7 @@ export function createLiveCatalog(
   index: SearchIndex,
   pins: Pins,
 ): LiveCatalog {
+  checkIds([first.id, ...sources.map(({ id }) => id)]);
   const createGeneration = (all: ReadonlyMap<string, SourceContent>) => toGeneration(all, pins);
   let contents: ReadonlyMap<string, SourceContent> = new Map([[first.id, first.content]]);
   const stopping = new AbortController();
@@ -93,22 +96,28 @@ export function createLiveCatalog(
     contents = proposed;
   }
 
-  async function follow(source: Source, onFirst: () => void): Promise<void> {
+  async function follow(source: Source, onFirst: () => void, onOffer: () => void): Promise<void> {
     try {
       for await (const content of source.contents(stopping.signal)) {
+        onOffer();
         await update({ [source.id]: content }).catch((error: unknown) => refused(source, error));
         onFirst();
       }
     } catch (error) {
       refused(source, error);
     }
+    onOffer();
     onFirst();
   }
 
   async function start(): Promise<void> {
     await swap(current);
+    const offers = sources.map(() => Promise.withResolvers<void>());
+    const offered = Promise.all(offers.map(({ promise }) => promise));
+    updates = updates.then(() => soonest(offered, GATHER_MS));
     const firstYields = sources.map(
-      (source) => new Promise<void>((resolve) => followed.push(follow(source, resolve))),
+      (source, at) =>
+        new Promise<void>((resolve) => followed.push(follow(source, resolve, offers[at]!.resolve))),
     );
     await Promise.race([Promise.all(firstYields), delay(FIRST_YIELD_MS, stopping.signal)]);
   }
@@ -134,6 +143,15 @@ export function createLiveCatalog(
       await index.close();
     },
   };
+}
+
+/** Content is kept by the id of its source: a second one of the same id would take the place of the first. */
+function checkIds(ids: readonly string[]): void {
+  const doubled = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
+  if (doubled.length === 0) return;
+  const errors = doubled.map((id) => `source ${id}: given more than once`);
+  const list = errors.map((error) => `- ${error}`).join("\n");
+  throw problem("CATALOG_INVALID", { count: errors.length, list }, { errors });
 }
 
 function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins): Generation {
@@ -166,6 +184,13 @@ function toDocuments(catalog: Catalog): SearchDocument[] {
 function refused(source: Source, error: unknown): void {
   const reason = isProblem(error) || error instanceof Error ? error.message : String(error);
   publish({ type: "notice", notice: "source-refused", detail: `${source.id}: ${reason}` });
+}
+
+async function soonest(promise: Promise<unknown>, ms: number): Promise<void> {
+  const { promise: over, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  await Promise.race([promise, over]);
+  clearTimeout(timer);
 }
 
 function delay(ms: number, signal?: AbortSignal): Promise<void> {

@@ -1,11 +1,13 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import fc from "fast-check";
+import { defineDomain, defineTool } from "keyhole";
 import { expect } from "vitest";
 import { buildCatalog } from "../src/catalog/catalog.ts";
 import type { Listing } from "../src/sources/mcp/listing.ts";
 import { toDrafts } from "../src/sources/mcp/to-drafts.ts";
 import { createUpstream } from "../src/sources/mcp/upstream.ts";
 import { verifies } from "./requirements.ts";
+import { chaos, gatewayOf } from "./upstream-kit.ts";
 
 const upstream = createUpstream({
   label: "up",
@@ -96,6 +98,19 @@ verifies("upstream:names", "names are kept where they can be, and told apart by 
     ["up://tools/unnamed", ".."],
     ["up://tools/unnamed-2", "é"],
   ]);
+});
+
+verifies("upstream:names", "no server takes the place of a domain or of another server", async () => {
+  const own = defineDomain({
+    name: "bad",
+    description: "Written here.",
+    tools: [defineTool({ name: "add", op: "bad.add", description: "Adds.", execute: () => "mine" })],
+  });
+  expect(() => gatewayOf([chaos("good"), chaos("good")])).toThrow("source mcp:good: given more than once");
+  const gateway = gatewayOf([chaos("bad"), chaos("good")], { domains: [own] });
+  expect(await gateway.exec({ op: "bad.add" })).toMatchObject({ ok: true, result: "mine" });
+  expect(await gateway.exec({ op: "good.add", args: { a: 1 } })).toMatchObject({ ok: true });
+  await gateway.close();
 });
 
 verifies("upstream:names", "any names make a catalog, the same one in any order", () => {

@@ -6,13 +6,13 @@ import { createMcpSource, type McpSource, type McpSourceOptions } from "keyhole/
 import { expect } from "vitest";
 import { z } from "zod";
 import { verifies } from "./requirements.ts";
-import { chaos, eventually, gatewayOf } from "./upstream-kit.ts";
+import { chaos, eventually, gatewayOf, temporaryFolder } from "./upstream-kit.ts";
 
 interface HttpServer {
   readonly url: string;
   /** Answers everything with this status while it is set. */
   fail: number | undefined;
-  readonly seen: { readonly authorization: string | undefined }[];
+  readonly seen: { readonly authorization: string | undefined; readonly method: unknown }[];
   close(): void;
 }
 
@@ -31,7 +31,10 @@ async function serve(legacy: "stateless" | "reject" = "stateless"): Promise<Http
   );
   const state: Pick<HttpServer, "fail" | "seen"> = { fail: undefined, seen: [] };
   const http = createServer(async (request, response) => {
-    state.seen.push({ authorization: request.headers.authorization });
+    state.seen.push({
+      authorization: request.headers.authorization,
+      method: request.headers["mcp-method"],
+    });
     if (state.fail !== undefined) return void response.writeHead(state.fail).end("secret body");
     const body = await buffer(request);
     const answer = await handler.fetch(
@@ -69,6 +72,19 @@ verifies("upstream:real", "a server over HTTP is spoken to in the newer protocol
   expect(greeted).toMatchObject({ ok: true, result: "Hello Ada" });
   expect(source.diagnostics().protocol).toBe("modern");
   await gateway.close();
+  server.close();
+});
+
+verifies("upstream:lazy", "which protocol a server speaks is asked once", async () => {
+  const server = await serve("reject");
+  const cacheDirectory = temporaryFolder();
+  const asked = async () => {
+    const gateway = gatewayOf([web(server.url, { cacheDirectory })]);
+    expect(await gateway.exec({ op: "web.greet", args: { who: "Ada" } })).toMatchObject({ ok: true });
+    await gateway.close();
+    return server.seen.splice(0).filter(({ method }) => method === "server/discover").length;
+  };
+  expect([await asked(), await asked()]).toEqual([1, 0]);
   server.close();
 });
 
