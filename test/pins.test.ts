@@ -130,3 +130,22 @@ verifies(
     expect(await state(createPins({ path }))).toBe("pending");
   },
 );
+
+verifies(
+  "pins:fail-closed",
+  "what one process took back does not come back with another's changes",
+  async () => {
+    const path = join(temporaryFolder(), "pins.json");
+    const cacheDirectory = temporaryFolder();
+    const approve = async ({ pins }: Gateway) => void (await pins.approve("all"));
+    await withGateway(createPins({ path }), approve, { cacheDirectory });
+    const use = async (one: Gateway) => {
+      const other = async (two: Gateway) => void (await two.pins.revoke({ route: "bad://tools/add" }));
+      await withGateway(createPins({ path }), other, { cacheDirectory });
+      await one.pins.revoke({ route: "bad://tools/hang" });
+      const pending = one.pins.list().filter(({ state }) => state === "pending");
+      expect(pending.map(({ route }) => route)).toEqual(["bad://tools/add", "bad://tools/hang"]);
+    };
+    await withGateway(createPins({ path }), use, { cacheDirectory });
+  },
+);

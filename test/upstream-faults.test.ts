@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Gateway } from "keyhole";
+import { createMcpSource } from "keyhole/sources";
 import { afterEach, expect } from "vitest";
 import { verifies } from "./requirements.ts";
 import { type ChaosOptions, chaos, eventually, gatewayOf, temporaryFolder } from "./upstream-kit.ts";
@@ -205,4 +206,19 @@ verifies("upstream:faults", "two hundred hanging calls leave the other servers a
   for (let count = 0; count < 20; count += 1) await goodStillAnswers(gateway);
   const codes = new Set((await hung).map((answer) => (answer.ok ? "ok" : answer.error.code)));
   expect([...codes]).toEqual(["TIMEOUT"]);
+});
+
+verifies("upstream:faults", "a definition too deep to use hurts no other of the same server", async () => {
+  const { gateway } = start({ words: ["deep"] });
+  expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
+  const deep = await gateway.exec({ op: "bad.deep", args: {} });
+  expect(deep).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
+  await goodStillAnswers(gateway);
+});
+
+verifies("upstream:faults", "a command that is not there is told", async () => {
+  const source = createMcpSource("bad", { command: "/does/not/exist" });
+  open = gatewayOf([source, chaos("good")]);
+  expect((await open.ask({ query: "bad" })).text).toContain("server_down: it cannot be started (ENOENT)");
+  await goodStillAnswers(open);
 });

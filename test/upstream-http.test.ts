@@ -118,7 +118,7 @@ for (const status of [401, 403]) {
   });
 }
 
-for (const status of [429, 500, 503]) {
+for (const status of [403, 429, 500, 503]) {
   verifies(
     "upstream:faults",
     `HTTP ${status} during a call is told, and the next call may go well`,
@@ -169,6 +169,21 @@ verifies("upstream:faults", "a TLS error is named", async () => {
   const gateway = gatewayOf([web(server.url.replace("http:", "https:"))]);
   await gateway.ready();
   expect((await gateway.ask({ query: "web" })).text).toMatch(/it cannot be reached \(ERR_SSL_[A-Z_]+\)/);
+  await gateway.close();
+  server.close();
+});
+
+verifies("upstream:faults", "a login that has expired is asked for again, and then all is well", async () => {
+  const server = await serve();
+  const gateway = gatewayOf([web(server.url, { limits: { backoffMs: 20 } })]);
+  await gateway.ready();
+  server.fail = 401;
+  const refused = await gateway.exec({ op: "web.greet", args: { who: "Ada" } });
+  expect(refused.text).toContain("needs_login");
+  server.fail = undefined;
+  await eventually(async () => {
+    expect(await gateway.exec({ op: "web.greet", args: { who: "Ada" } })).toMatchObject({ ok: true });
+  });
   await gateway.close();
   server.close();
 });

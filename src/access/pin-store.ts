@@ -16,7 +16,7 @@ export interface Approval {
 /** Approvals by key. Whatever cannot be read was never approved. */
 export interface PinStore {
   get(key: string): Approval | undefined;
-  /** What is set and, where undefined, taken back. Resolves when it is on the disk. */
+  /** What is set and, where undefined, taken back. Resolves when it is on the disk; else nothing has changed. */
   change(changes: ReadonlyMap<string, Approval | undefined>): Promise<void>;
   /** Set where the file was damaged and nothing in it counts. */
   readonly damage: string | undefined;
@@ -36,29 +36,37 @@ const fileSchema = z.object({
 
 /** Keeps approvals in a file, or in memory where no path is given. */
 export function createPinStore(path?: string): PinStore {
-  const { pins, damage } = read(path);
-  let writing: Promise<void> = Promise.resolve();
+  const first = read(path);
+  let pins = first.pins;
+  let changing: Promise<void> = Promise.resolve();
 
-  async function write(file: string): Promise<void> {
-    const content = [...pins].sort(([left], [right]) => (left < right ? -1 : 1));
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const text = JSON.stringify({ format: FORMAT, checksum: contentHash(content), pins: content }, null, 1);
-    await writeFileAtomic(file, text);
+  async function apply(changes: ReadonlyMap<string, Approval | undefined>): Promise<void> {
+    // From the file as it is now: what another process took back must not come back with our changes.
+    const next = path === undefined ? new Map(pins) : read(path).pins;
+    for (const [key, approval] of changes) {
+      if (approval) next.set(key, approval);
+      else next.delete(key);
+    }
+    if (path !== undefined) await write(path, next);
+    pins = next;
   }
 
   return {
-    damage,
+    damage: first.damage,
     get: (key) => pins.get(key),
-    change: async (changes) => {
-      for (const [key, approval] of changes) {
-        if (approval) pins.set(key, approval);
-        else pins.delete(key);
-      }
-      if (path === undefined) return;
-      writing = writing.catch(() => {}).then(() => write(path));
-      await writing;
+    change: (changes) => {
+      const applied = changing.then(() => apply(changes));
+      changing = applied.catch(() => {});
+      return applied;
     },
   };
+}
+
+async function write(path: string, pins: ReadonlyMap<string, Approval>): Promise<void> {
+  const content = [...pins].sort(([left], [right]) => (left < right ? -1 : 1));
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const text = JSON.stringify({ format: FORMAT, checksum: contentHash(content), pins: content }, null, 1);
+  await writeFileAtomic(path, text);
 }
 
 function read(path: string | undefined): { pins: Map<string, Approval>; damage: string | undefined } {

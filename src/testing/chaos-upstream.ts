@@ -97,6 +97,10 @@ function list(page: number): object {
     inputSchema: { type: "object" },
     ...(name.startsWith("read_") && { annotations: { readOnlyHint: true } }),
   }));
+  if (words.has("deep")) {
+    const schema = JSON.parse(`${'{"items":'.repeat(3_000)}{}${"}".repeat(3_000)}`);
+    return { tools: [...tools, { name: "deep", inputSchema: { type: "object", ...schema } }] };
+  }
   if (words.has("endless-same")) return { tools: page === 0 ? tools : [], nextCursor: "1" };
   if (!words.has("endless")) return { tools };
   const more = [{ name: `tool_${page}`, inputSchema: { type: "object" } }];

@@ -32,6 +32,11 @@ export function reasonOf(error: unknown, hide: (text: string) => string): string
   return cleanText(hide(message), REASON_CHARS) || "no reason given";
 }
 
+/** Whether it wants credentials, as opposed to refusing one thing to those it has. */
+export function wantsLogin(error: unknown): boolean {
+  return httpStatus(error) === 401 || nameOf(error) === "UnauthorizedError";
+}
+
 /** Whether the connection broke, as opposed to the server having answered. */
 export function isLost(error: unknown): boolean {
   return LOST.has(codeOf(error) ?? "");

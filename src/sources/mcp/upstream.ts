@@ -1,7 +1,7 @@
 import type { Client, PriorDiscovery, RequestOptions } from "@modelcontextprotocol/client";
 import type { EntryStatus } from "../../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
-import { createHider, isLost, lastComplaint, reasonOf, toStatus } from "./failure.ts";
+import { createHider, isLost, lastComplaint, reasonOf, toStatus, wantsLogin } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
 import { type Made, type Opened, openClient } from "./open-client.ts";
 import { createRestartPolicy } from "./restart-policy.ts";
@@ -239,9 +239,8 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
       const reason = `${ending}${lastComplaint(open.made.process?.stderrText() ?? "", hide)}`;
       return problem("UPSTREAM_LOST", { server: label, reason }, { server: label, reason });
     }
-    const next = toStatus(error, hide);
-    if (next.state === "needs_login") return goDown(next);
-    return problem("UPSTREAM_ERROR", { server: label, reason: next.reason }, { server: label });
+    if (wantsLogin(error)) return goDown(toStatus(error, hide));
+    return problem("UPSTREAM_ERROR", { server: label, reason: reasonOf(error, hide) }, { server: label });
   }
 
   /** Several in a row mean that the server hangs: it is ended, and given a rest. */
