@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Gateway } from "keyhole";
 import { expect } from "vitest";
 import { verifies } from "./requirements.ts";
-import { type ChaosOptions, chaos, eventually, gatewayOf, temporaryFolder } from "./upstream-kit.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { type ChaosOptions, chaos, eventually, gatewayOf } from "./upstream-kit.ts";
 
 async function list(options: ChaosOptions): Promise<void> {
   const gateway = gatewayOf([chaos("bad", options)]);

@@ -4,7 +4,8 @@ import type { Gateway } from "keyhole";
 import { createMcpSource } from "keyhole/sources";
 import { afterEach, expect } from "vitest";
 import { verifies } from "./requirements.ts";
-import { type ChaosOptions, chaos, eventually, gatewayOf, temporaryFolder } from "./upstream-kit.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { type ChaosOptions, chaos, eventually, gatewayOf } from "./upstream-kit.ts";
 
 let open: Gateway | undefined;
 afterEach(async () => {

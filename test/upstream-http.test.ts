@@ -6,7 +6,8 @@ import { createMcpSource, type McpSource, type McpSourceOptions } from "keyhole/
 import { expect } from "vitest";
 import { z } from "zod";
 import { verifies } from "./requirements.ts";
-import { chaos, eventually, gatewayOf, temporaryFolder } from "./upstream-kit.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { chaos, eventually, gatewayOf } from "./upstream-kit.ts";
 
 interface HttpServer {
   readonly url: string;

@@ -1,6 +1,5 @@
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { createGateway, type Gateway, type GatewayOptions, type Principal } from "keyhole";
 import { createMcpSource, type McpSource, type McpSourceOptions } from "keyhole/sources";
 
@@ -55,8 +54,4 @@ export async function eventually(check: () => void | Promise<void>, withinMs = 1
       await new Promise((done) => setTimeout(done, 25));
     }
   }
-}
-
-export function temporaryFolder(): string {
-  return mkdtempSync(join(tmpdir(), "keyhole-test-"));
 }

@@ -111,3 +111,15 @@ verifies("upstream:secrets", "a missing variable is named, and nothing is starte
   expect(source.diagnostics().pid).toBeUndefined();
   await gateway.close();
 });
+
+verifies("upstream:processes", "a gateway that exits without closing takes its servers with it", async () => {
+  const word = `CHAOS_TEST=${randomUUID()}`;
+  const script = `
+    import { chaos, gatewayOf } from ${JSON.stringify(resolve("test/upstream-kit.ts"))};
+    const source = chaos("bad", { env: { CHAOS_TEST: "${word.slice(11)}" }, words: ["ignore-term"], wrapped: true });
+    await gatewayOf([source]).exec({ op: "bad.add", args: {} });
+    process.exit(0);`;
+  const other = spawn(process.execPath, ["--input-type=module", "-e", script], { stdio: "inherit" });
+  await once(other, "exit");
+  await eventually(() => expect(processesWith(word)).toEqual([]), 2_000);
+});

@@ -4,7 +4,8 @@ import { dirname, join } from "node:path";
 import { fromMcpConfig } from "keyhole/sources";
 import { expect } from "vitest";
 import { verifies } from "./requirements.ts";
-import { gatewayOf, temporaryFolder } from "./upstream-kit.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { gatewayOf } from "./upstream-kit.ts";
 
 const { resolve } = createRequire(import.meta.url);
 

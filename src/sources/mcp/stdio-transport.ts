@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type Problem, problem } from "../../schema/problem.ts";
+import { killOnExit } from "./kill-on-exit.ts";
 import { createLineReader } from "./line-reader.ts";
 import { createMarker, MARKER } from "./process-marker.ts";
 import { endProcesses } from "./process-tree.ts";
@@ -48,6 +49,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   let ending: string | undefined;
   let closed: Promise<void> | undefined;
   let announced = false;
+  let forget = () => {};
 
   const transport: StdioTransport & Transport = {
     stderr: null,
@@ -91,7 +93,10 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     // Each call that waits for room adds a listener; how many wait is limited elsewhere.
     started.stdin.setMaxListeners(0);
     await new Promise<void>((resolve, reject) => {
-      started.once("spawn", () => resolve());
+      started.once("spawn", () => {
+        if (started.pid !== undefined) forget = killOnExit(started.pid);
+        resolve();
+      });
       started.once("error", (error: NodeJS.ErrnoException) => {
         ending = `it cannot be started (${error.code ?? "unknown"})`;
         reject(lost(ending));
@@ -149,6 +154,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     if (child?.pid === undefined) return;
     child.stdin.end();
     await endProcesses(child.pid, marker, options.graceMs);
+    forget();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
   }
 
