@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
+import { createPins, type Pins } from "./access/pins.ts";
 import { type Registry, toRegistry } from "./catalog/registry.ts";
 import { createLiveCatalog, type Generation } from "./live-catalog.ts";
 import { createMenu, type MenuTool } from "./operations/menu.ts";
@@ -37,6 +38,8 @@ export interface GatewayOptions {
   readonly sources?: readonly Source[];
   /** What the catalog is searched with. Without it, the embedded engine with the offline embedder. */
   readonly index?: SearchIndex;
+  /** What was approved of definitions from outside. Without it: nothing, until approved in this process. */
+  readonly pins?: Pins;
 }
 
 export interface CallOptions {
@@ -65,6 +68,8 @@ export interface Gateway {
   readonly batch: Run<typeof OPERATIONS.batch>;
   /** Content hash of the catalog in use. */
   readonly version: string;
+  /** Approves what upstream servers define, and shows how it changed. */
+  readonly pins: Pins;
   /** The tools to show a model. */
   menu(options?: CallOptions): Promise<MenuTool[]>;
   registry(): Registry;
@@ -96,6 +101,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const index = options.index ?? createEmbeddedIndex({ embedder: createStaticEmbedder() });
+  const pins = options.pins ?? createPins();
   const shared = {
     search: index,
     sessions: createSessionStore(),
@@ -109,6 +115,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     { id: CODE, content: fromDomains(options.domains) },
     [contentOf(options.domains), ...(options.sources ?? [])],
     index,
+    pins,
   );
   let closed = false;
 
@@ -181,6 +188,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     get version() {
       return live.current.catalog.version;
     },
+    pins,
     menu: async ({ principal = options.principal ?? NOBODY } = {}) => {
       const [{ viewFor }, countTokens] = await Promise.all([current(), loadTokenCounter()]);
       return createMenu(viewFor(principal), countTokens);

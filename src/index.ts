@@ -1,3 +1,6 @@
+export type { DefinitionChange } from "./access/diff-definitions.ts";
+export type { Pin, PinSelection, PinState, Pins, PinsOptions } from "./access/pins.ts";
+export { createPins } from "./access/pins.ts";
 export type { Registry, RegistryOp } from "./catalog/registry.ts";
 export { readRegistry, writeRegistry } from "./catalog/registry.ts";
 export type { Answered, CallOptions, Gateway, GatewayOptions } from "./gateway.ts";
@@ -17,10 +20,13 @@ export type {
 } from "./schema/definition.ts";
 export type {
   CallContext,
+  EntryDraft,
+  EntryStatus,
   Example,
   FieldError,
   Kind,
   Lane,
+  Origin,
   Policy,
   RiskLevel,
   SearchConfig,

@@ -45,6 +45,16 @@ export const REQUIREMENTS = {
   "openapi:secrets-hidden":
     "credentials go to the declared origin only and show up in no result, error or event",
   "openapi:any-document": "public documents load as a whole, and what cannot be used says why",
+  "upstream:faults": "a fault of one server hurts no other, and the answer names server and cause",
+  "upstream:lazy": "with kept listings no server is started until one of its entries is called",
+  "upstream:processes": "nothing that a server started outlives it, and it inherits only what is declared",
+  "upstream:secrets": "what variables of a server's config stand for is in no message",
+  "upstream:lanes": "a lane is never weaker than what the server declares",
+  "upstream:names": "names of servers' entries become routes, the same every time",
+  "upstream:real": "servers from the registry are found, read and run through a gateway",
+  "pins:quarantine": "what nobody approved is neither shown by its own words nor callable",
+  "pins:changed": "a definition that changed waits for approval again, with a diff",
+  "pins:fail-closed": "a lost or damaged store means that everything waits for approval",
   "menu:within-budget": "the menu costs at most 900 tokens for any catalog and does not change by use",
 } as const;
 

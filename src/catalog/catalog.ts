@@ -70,5 +70,7 @@ function byRoute(left: Entry, right: Entry): number {
 /** Functions have no content to hash; canonical JSON leaves them out. */
 function versionOf(domains: readonly Domain[], entries: readonly Entry[]): string {
   const sortedDomains = [...domains].sort((left, right) => (left.name < right.name ? -1 : 1));
-  return contentHash([sortedDomains, entries].map((part) => JSON.parse(JSON.stringify(part)))).slice(0, 16);
+  // The hash of an outside definition stands for all of it.
+  const shown = entries.map((entry) => ({ ...entry, origin: entry.origin?.hash }));
+  return contentHash([sortedDomains, shown].map((part) => JSON.parse(JSON.stringify(part)))).slice(0, 16);
 }

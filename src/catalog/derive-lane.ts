@@ -19,8 +19,7 @@ export function deriveLane(
   const byRisk = tool.riskLevel ? LANE_OF_RISK[tool.riskLevel] : undefined;
   if (tool.lane) return strongest(tool.lane, byRisk ?? "read");
   const byName = laneOfName(tool.name);
-  if (byRisk) return strongest(byRisk, byName ?? "read");
-  return byName ?? unknown;
+  return strongest(byRisk ?? "read", byName ?? unknown);
 }
 
 /** A verb may lead (`delete_page`), follow a prefix (`cms_deletePage`) or close the name (`page.delete`). */

@@ -20,6 +20,17 @@ export interface EntryStatus {
   readonly reason: string;
 }
 
+/** Where an entry that somebody else defined came from. */
+export interface Origin {
+  /** The id of its source. */
+  readonly source: string;
+  /** What a person approves, and its SHA-256 over canonical JSON. */
+  readonly definition: Readonly<Record<string, unknown>>;
+  readonly hash: string;
+  /** Whether the owner takes whatever the source defines. */
+  readonly trusted: boolean;
+}
+
 export interface Example {
   readonly args: Readonly<Record<string, unknown>>;
   readonly note?: string;
@@ -76,6 +87,8 @@ interface EntryBase {
   readonly notes: readonly string[];
   readonly inputSchema: JsonSchema;
   readonly status?: EntryStatus;
+  /** Only where it is defined outside: what is written for Keyhole needs no approval. */
+  readonly origin?: Origin;
   /** Body text that search may look into. */
   readonly content?: string;
   /** Facts of the source (such as `resource_type`) that a domain's search segments filter by. */

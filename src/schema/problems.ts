@@ -128,6 +128,26 @@ export const PROBLEMS = {
     next: "{advice}",
     when: "An API answered with an error status, or its answer did not arrive whole. The next step depends on which.",
   },
+  SERVER_CONFIG_INVALID: {
+    sentence: "The configuration of the server {server} cannot be used: {reason}.",
+    next: "Correct it where it was written; set the variables that it names.",
+    when: "The configuration of an upstream server is malformed, or names a variable that is not set.",
+  },
+  UPSTREAM_LOST: {
+    sentence: "The connection to the server {server} broke: {reason}",
+    next: "The server is started again by the next call. Do not repeat a write blindly: read first whether it took effect.",
+    when: "An upstream server ended, or sent what cannot be read, while a call ran.",
+  },
+  UPSTREAM_ERROR: {
+    sentence: "The server {server} answered with an error: {reason}",
+    next: "Read the error; correct the args, or use another entry.",
+    when: "An upstream server ran the call and reported an error, or refused it.",
+  },
+  BUSY: {
+    sentence: "The server {server} has {running} calls running and {waiting} waiting, which is its limit.",
+    next: "Wait a little, then call again.",
+    when: "An upstream server gets calls faster than it answers them.",
+  },
   CLOSED: {
     sentence: "The gateway is closed.",
     next: "Create a new gateway.",

@@ -23,7 +23,7 @@ export interface EmbeddedIndex extends SearchIndex {
   /** Makes search as fast as it gets, after much was put. */
   compact(): Promise<void>;
   /** Writes everything to a file that `openEmbeddedIndex` reads. */
-  save(path: string, tag?: string): Promise<void>;
+  save(path: string, note?: string): Promise<void>;
 }
 
 /** With more segments than this a put waits for merges, so that they do not fall behind. */
@@ -56,13 +56,13 @@ interface Parts {
 async function load(
   path: string,
   { embedder }: EmbeddedIndexOptions,
-): Promise<Opened<Parts & { tag: string }>> {
+): Promise<Opened<Parts & { note: string }>> {
   const read = await readSnapshot(path);
   if (!read.ok) return read;
-  const { segment, tag, vectors } = read.value;
+  const { segment, note, vectors } = read.value;
   const words = new LexicalIndex();
   words.load(segment);
-  if (embedder === undefined) return { ok: true, value: { words, side: undefined, tag } };
+  if (embedder === undefined) return { ok: true, value: { words, side: undefined, note } };
   if (vectors?.embedder !== embedder.id) {
     return { ok: false, reason: "The search snapshot is not used: its vectors are of another embedder." };
   }
@@ -72,7 +72,7 @@ async function load(
     facet: segment.facets[facet]!,
   }));
   side.adopt(vectorStoreFromBytes(vectors.bytes), documents);
-  return { ok: true, value: { words, side, tag } };
+  return { ok: true, value: { words, side, note } };
 }
 
 function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex {
@@ -151,28 +151,26 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
       while (!closed && words.whole === undefined) await startMerging(true);
     },
 
-    async save(path, tag = "") {
+    async save(path, note = "") {
       await this.settled();
       await this.compact();
       const { whole } = words;
       if (whole === undefined) throw problem("CLOSED");
       const bytes = side?.toBytes();
       const vectors = side && bytes && { embedder: side.embedderId, bytes };
-      await writeSnapshot(path, { segment: whole, tag, ...(vectors && { vectors }) });
+      await writeSnapshot(path, { segment: whole, note, ...(vectors && { vectors }) });
     },
 
-    async restore(tag) {
-      if (options.snapshot === undefined) return { restored: false };
+    async restore() {
+      if (options.snapshot === undefined) return {};
       const loaded = await load(options.snapshot, options);
-      if (!loaded.ok) return { restored: false, reason: loaded.reason };
-      if (loaded.value.tag !== tag)
-        return { restored: false, reason: "The search snapshot is of other documents." };
+      if (!loaded.ok) return { reason: loaded.reason };
       ({ words, side } = loaded.value);
-      return { restored: true };
+      return { note: loaded.value.note };
     },
 
-    async keep(tag) {
-      if (options.snapshot !== undefined) await this.save(options.snapshot, tag);
+    async keep(note) {
+      if (options.snapshot !== undefined) await this.save(options.snapshot, note);
     },
 
     async close() {

@@ -95,9 +95,9 @@ export interface SearchIndex {
   search(request: SearchRequest): Promise<readonly SearchHit[]>;
   /** How it searches now; an engine that has only one way may leave it out. */
   status?(): SearchStatus | Promise<SearchStatus>;
-  /** Takes up a snapshot that was kept under this tag, in the place of what it holds; or says why not. */
-  restore?(tag: string): Promise<{ readonly restored: boolean; readonly reason?: string }>;
-  /** Keeps a snapshot of what it holds. */
-  keep?(tag: string): Promise<void>;
+  /** Takes up the snapshot that was kept, in the place of what it holds, and gives its note; or says why not. */
+  restore?(): Promise<{ readonly note?: string; readonly reason?: string }>;
+  /** Keeps a snapshot of what it holds, with a note of the caller's. */
+  keep?(note: string): Promise<void>;
   close(): Promise<void>;
 }

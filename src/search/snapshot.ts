@@ -7,8 +7,8 @@ import { StringTable } from "./lexical/string-table.ts";
 
 export interface Snapshot {
   readonly segment: Segment;
-  /** What the documents were taken from, in the words of who saved it. */
-  readonly tag: string;
+  /** In the words of who saved it. */
+  readonly note: string;
   /** What made the vectors, and the vectors. */
   readonly vectors?: { readonly embedder: string; readonly bytes: Uint8Array };
 }
@@ -30,7 +30,7 @@ interface Header {
   readonly wideIds: boolean;
   readonly wideTerms: boolean;
   readonly facets: readonly Facet[];
-  readonly tag: string;
+  readonly note: string;
   readonly embedder?: string;
 }
 
@@ -60,7 +60,7 @@ export async function readSnapshot(path: string): Promise<Opened<Snapshot>> {
   }
 }
 
-function encode({ segment, tag, vectors }: Snapshot): Buffer {
+function encode({ segment, note, vectors }: Snapshot): Buffer {
   const parts: Record<string, ArrayBufferView> = {
     idUnits: segment.ids.units,
     idOffsets: segment.ids.offsets,
@@ -85,7 +85,7 @@ function encode({ segment, tag, vectors }: Snapshot): Buffer {
     wideIds: segment.ids.units.BYTES_PER_ELEMENT === 2,
     wideTerms: segment.terms.units.BYTES_PER_ELEMENT === 2,
     facets: segment.facets,
-    tag,
+    note,
     ...(vectors && { embedder: vectors.embedder }),
   };
   const json = Buffer.from(JSON.stringify(header), "utf8");
@@ -127,9 +127,9 @@ function decode(file: Buffer): Snapshot {
     facets: header.facets,
     facetOf: words("facetOf"),
   };
-  const { tag } = header;
-  if (header.embedder === undefined) return { segment, tag };
-  return { segment, tag, vectors: { embedder: header.embedder, bytes: bytes("vectors") } };
+  const { note } = header;
+  if (header.embedder === undefined) return { segment, note };
+  return { segment, note, vectors: { embedder: header.embedder, bytes: bytes("vectors") } };
 }
 
 function view<T>(

@@ -1,5 +1,11 @@
 export type { GuardedFetch, GuardedRequest, GuardOptions } from "./guarded-fetch/guarded-fetch.ts";
 export { createGuardedFetch } from "./guarded-fetch/guarded-fetch.ts";
+export { fromMcpConfig } from "./mcp/from-mcp-config.ts";
+export type { McpDiagnostics } from "./mcp/mcp-run.ts";
+export type { McpSource, McpSourceOptions } from "./mcp/mcp-source.ts";
+export { createMcpSource } from "./mcp/mcp-source.ts";
+export type { McpServerConfig } from "./mcp/server-config.ts";
+export type { UpstreamDiagnostics, UpstreamLimits } from "./mcp/upstream.ts";
 export type { ClientCredentials } from "./openapi/client-credentials.ts";
 export type { OpenApiAuth } from "./openapi/credentials.ts";
 export type { OpenApiOptions } from "./openapi/openapi-source.ts";

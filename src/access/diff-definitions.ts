@@ -1,0 +1,49 @@
+/** One place where two definitions differ. */
+export interface DefinitionChange {
+  /** JSON pointer. */
+  readonly path: string;
+  /** Absent where it is new. */
+  readonly before?: unknown;
+  /** Absent where it is gone. */
+  readonly after?: unknown;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const MAX_CHANGES = 200;
+
+/** Where two definitions differ, by the innermost fields, in order. */
+export function diffDefinitions(before: Fields, after: Fields): DefinitionChange[] {
+  const changes: DefinitionChange[] = [];
+  const pending: { path: string; before: unknown; after: unknown }[] = [
+    { path: "", before: { ...before }, after: { ...after } },
+  ];
+  // A list of open places instead of recursion: definitions may be nested deeper than the stack.
+  for (let at = pending.pop(); at !== undefined && changes.length < MAX_CHANGES; at = pending.pop()) {
+    if (isFields(at.before) && isFields(at.after)) {
+      const names = [...new Set([...Object.keys(at.before), ...Object.keys(at.after)])].sort().reverse();
+      for (const name of names) {
+        pending.push({
+          path: `${at.path}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+          before: own(at.before, name),
+          after: own(at.after, name),
+        });
+      }
+    } else if (JSON.stringify(at.before) !== JSON.stringify(at.after)) {
+      changes.push({
+        path: at.path,
+        ...(at.before !== undefined && { before: at.before }),
+        ...(at.after !== undefined && { after: at.after }),
+      });
+    }
+  }
+  return changes;
+}
+
+function own(fields: Fields, name: string): unknown {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined;
+}
+
+function isFields(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

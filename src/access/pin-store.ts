@@ -1,0 +1,93 @@
+import { readFileSync, renameSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { contentHash } from "../util/content-hash.ts";
+import { writeFileAtomic } from "../util/write-file-atomic.ts";
+
+/** A definition that a person has approved. */
+export interface Approval {
+  readonly hash: string;
+  readonly definition: Readonly<Record<string, unknown>>;
+  /** Milliseconds since 1970. */
+  readonly approvedAt: number;
+}
+
+/** Approvals by key. Whatever cannot be read was never approved. */
+export interface PinStore {
+  get(key: string): Approval | undefined;
+  /** What is set and, where undefined, taken back. Resolves when it is on the disk; else nothing has changed. */
+  change(changes: ReadonlyMap<string, Approval | undefined>): Promise<void>;
+  /** Set where the file was damaged and nothing in it counts. */
+  readonly damage: string | undefined;
+}
+
+const FORMAT = 1;
+const approvalSchema = z.object({
+  hash: z.string(),
+  definition: z.record(z.string(), z.unknown()),
+  approvedAt: z.number(),
+});
+const fileSchema = z.object({
+  format: z.literal(FORMAT),
+  checksum: z.string(),
+  pins: z.array(z.tuple([z.string(), approvalSchema])),
+});
+
+/** Keeps approvals in a file, or in memory where no path is given. */
+export function createPinStore(path?: string): PinStore {
+  const first = read(path);
+  let pins = first.pins;
+  let changing: Promise<void> = Promise.resolve();
+
+  async function apply(changes: ReadonlyMap<string, Approval | undefined>): Promise<void> {
+    // From the file as it is now: what another process took back must not come back with our changes.
+    const next = path === undefined ? new Map(pins) : read(path).pins;
+    for (const [key, approval] of changes) {
+      if (approval) next.set(key, approval);
+      else next.delete(key);
+    }
+    if (path !== undefined) await write(path, next);
+    pins = next;
+  }
+
+  return {
+    damage: first.damage,
+    get: (key) => pins.get(key),
+    change: (changes) => {
+      const applied = changing.then(() => apply(changes));
+      changing = applied.catch(() => {});
+      return applied;
+    },
+  };
+}
+
+async function write(path: string, pins: ReadonlyMap<string, Approval>): Promise<void> {
+  const content = [...pins].sort(([left], [right]) => (left < right ? -1 : 1));
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const text = JSON.stringify({ format: FORMAT, checksum: contentHash(content), pins: content }, null, 1);
+  await writeFileAtomic(path, text);
+}
+
+function read(path: string | undefined): { pins: Map<string, Approval>; damage: string | undefined } {
+  const empty = new Map<string, Approval>();
+  if (path === undefined) return { pins: empty, damage: undefined };
+  try {
+    const file = fileSchema.parse(JSON.parse(readFileSync(path, "utf8")));
+    if (contentHash(file.pins) === file.checksum) return { pins: new Map(file.pins), damage: undefined };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { pins: empty, damage: undefined };
+  }
+  return { pins: empty, damage: setAside(path) };
+}
+
+/** A damaged file is kept for whoever wants to know what happened. */
+function setAside(path: string): string {
+  const aside = `${path}.damaged`;
+  try {
+    renameSync(path, aside);
+    return `${path} cannot be read; it is kept as ${aside}, and nothing in it counts as approved`;
+  } catch {
+    return `${path} cannot be read, and nothing in it counts as approved`;
+  }
+}

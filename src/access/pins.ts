@@ -1,0 +1,160 @@
+import type { EntryDraft, EntryStatus, Origin } from "../schema/entry.ts";
+import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
+import { createPinStore } from "./pin-store.ts";
+
+/** `pending`: never approved. `changed`: approved as something else. `trusted`: its source needs no approval. */
+export type PinState = "approved" | "pending" | "changed" | "trusted";
+
+export interface Pin {
+  readonly route: string;
+  readonly source: string;
+  readonly state: PinState;
+  readonly hash: string;
+}
+
+/** All that is known, all of a source, or one entry. */
+export type PinSelection = "all" | { readonly source: string } | { readonly route: string };
+
+/** What was approved of the definitions that come from outside. The same state drives finding and calling. */
+export interface Pins {
+  /** The pins of all entries that were judged, in the order of their routes. */
+  list(): readonly Pin[];
+  /** How the definition differs from the approved one; from nothing where none was approved. */
+  diff(route: string): readonly DefinitionChange[];
+  /** Approves definitions exactly as they are now. Resolves to how many there were. */
+  approve(which: PinSelection): Promise<number>;
+  /** Takes approvals back. Resolves to how many there were. */
+  revoke(which: PinSelection): Promise<number>;
+  /** Set where the store was damaged and everything waits for approval again. */
+  readonly damage: string | undefined;
+  /** Drafts as they may be shown now: as they are, or with nothing of their definition. */
+  judge(drafts: readonly EntryDraft[]): EntryDraft[];
+  /** Calls the listener after each change, and waits for it; the answer stops it. */
+  onChange(listener: () => Promise<void>): () => void;
+}
+
+export interface PinsOptions {
+  /** The file that approvals are kept in. Without it they last as long as the process. */
+  readonly path?: string;
+}
+
+interface Judged {
+  readonly route: string;
+  readonly origin: Origin;
+}
+
+export function createPins({ path }: PinsOptions = {}): Pins {
+  const store = createPinStore(path);
+  let judged = new Map<string, Judged>();
+  const masked = new WeakMap<EntryDraft, EntryDraft>();
+  const listeners = new Set<() => Promise<void>>();
+
+  function stateOf({ route, origin }: Judged): PinState {
+    if (origin.trusted) return "trusted";
+    const approval = store.get(keyOf(route, origin));
+    if (!approval) return "pending";
+    return approval.hash === origin.hash ? "approved" : "changed";
+  }
+
+  function select(which: PinSelection): Judged[] {
+    return [...judged.values()].filter(({ route, origin }) => {
+      if (which === "all") return true;
+      return "source" in which ? origin.source === which.source : route === which.route;
+    });
+  }
+
+  async function change(selected: readonly Judged[], approve: boolean): Promise<number> {
+    const approvedAt = Date.now();
+    const changes = selected.map(({ route, origin }) => {
+      const approval = { hash: origin.hash, definition: origin.definition, approvedAt };
+      return [keyOf(route, origin), approve ? approval : undefined] as const;
+    });
+    try {
+      await store.change(new Map(changes));
+    } finally {
+      await Promise.all([...listeners].map((listener) => listener()));
+    }
+    return selected.length;
+  }
+
+  function judgeOne(draft: EntryDraft): EntryDraft {
+    const { origin, route } = draft;
+    if (!origin || route === undefined) return draft;
+    const pin = { route, origin };
+    judged.set(route, pin);
+    const state = stateOf(pin);
+    if (state === "trusted" || state === "approved") return draft;
+    const known = masked.get(draft);
+    const reason = REASONS[state];
+    if (known?.status?.reason === reason) return known;
+    const made = mask(draft, route, { state: "quarantined", reason });
+    masked.set(draft, made);
+    return made;
+  }
+
+  return {
+    damage: store.damage,
+    judge: (drafts) => {
+      judged = new Map();
+      return drafts.map(judgeOne);
+    },
+    list: () =>
+      [...judged.values()]
+        .map((pin) => ({
+          route: pin.route,
+          source: pin.origin.source,
+          state: stateOf(pin),
+          hash: pin.origin.hash,
+        }))
+        .sort((left, right) => (left.route < right.route ? -1 : 1)),
+    diff: (route) => {
+      const pin = judged.get(route);
+      if (!pin) return [];
+      return diffDefinitions(store.get(keyOf(route, pin.origin))?.definition ?? {}, pin.origin.definition);
+    },
+    approve: (which) =>
+      change(
+        select(which).filter((pin) => ["pending", "changed"].includes(stateOf(pin))),
+        true,
+      ),
+    revoke: (which) =>
+      change(
+        select(which).filter((pin) => store.get(keyOf(pin.route, pin.origin)) !== undefined),
+        false,
+      ),
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+}
+
+const REASONS = {
+  pending: "its definition waits for a person's approval",
+  changed: "its definition has changed since it was approved",
+} as const;
+
+function keyOf(route: string, origin: Origin): string {
+  return JSON.stringify([origin.source, route]);
+}
+
+/** Only the address stays: words that nobody has approved reach no model. */
+function mask(draft: EntryDraft, route: string, status: EntryStatus): EntryDraft {
+  const blank = {
+    route,
+    name: route.split("/").at(-1) ?? route,
+    description: "Waits for approval. Its definition is not shown until then.",
+    aliases: [],
+    phrases: [],
+    tags: [],
+    notes: [],
+    examples: [],
+    guidance: [],
+    related: [],
+    metadata: {},
+    inputSchema: { type: "object" },
+    status,
+  };
+  const { content: _, category: __, parse: ___, ...rest } = draft;
+  return { ...rest, ...blank } as EntryDraft;
+}

@@ -1,0 +1,45 @@
+import { cutText } from "../../util/cut-text.ts";
+
+const MAX_CHARS = 128;
+const ILLEGAL = /[^A-Za-z0-9_.-]+/g;
+
+/**
+ * Gives each name a path of its own: the name itself, or what of it can stand in a route. Of names that
+ * fall together the first in order keeps the plain path. `taken` has paths that are no longer free.
+ */
+export function assignPaths<T>(
+  items: readonly T[],
+  nameOf: (item: T) => string,
+  taken: Set<string>,
+  prefix = "",
+): Map<T, string> {
+  const paths = new Map<T, string>();
+  const exact = (item: T) => toSegment(nameOf(item)) === nameOf(item);
+  // A name that needs no change is never moved aside by one that does.
+  const ordered = [...items].sort(
+    (left, right) => Number(exact(right)) - Number(exact(left)) || compare(nameOf(left), nameOf(right)),
+  );
+  for (const item of ordered) {
+    const segment = toSegment(nameOf(item));
+    let path = segment;
+    for (let count = 2; taken.has(prefix + path); count += 1) path = `${segment}-${count}`;
+    taken.add(prefix + path);
+    paths.set(item, path);
+  }
+  return paths;
+}
+
+function toSegment(name: string): string {
+  const plain = cutText(name, MAX_CHARS).replace(ILLEGAL, "-");
+  let from = 0;
+  let to = plain.length;
+  // By hand: a pattern anchored at the end takes quadratic time on runs of hyphens.
+  while (from < to && (plain[from] === "-" || plain[from] === ".") && plain !== name) from += 1;
+  while (to > from && plain[to - 1] === "-" && plain !== name) to -= 1;
+  const segment = plain.slice(from, to);
+  return segment === "" || segment === "." || segment === ".." ? "unnamed" : segment;
+}
+
+function compare(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

@@ -1,0 +1,44 @@
+import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import { contentHash } from "../../util/content-hash.ts";
+
+export type Listed = Tool | Prompt | Resource | ResourceTemplateType;
+
+/** What a person approves: all of it that says what it does, and nothing that changes by itself. */
+const FIELDS = [
+  "name",
+  "title",
+  "description",
+  "inputSchema",
+  "outputSchema",
+  "annotations",
+  "arguments",
+  "uri",
+  "uriTemplate",
+  "mimeType",
+];
+
+export interface Definition {
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly hash: string;
+}
+
+const known = new WeakMap<Listed, Definition>();
+
+export function toDefinition(listed: Listed): Definition {
+  const made = known.get(listed) ?? makeDefinition(listed);
+  known.set(listed, made);
+  return made;
+}
+
+function makeDefinition(listed: Listed): Definition {
+  const fields = Object.entries(listed).filter(
+    ([name, value]) => FIELDS.includes(name) && value !== undefined && !isVolatile(listed, name),
+  );
+  const content = JSON.parse(JSON.stringify(Object.fromEntries(fields)));
+  return { content, hash: contentHash(content) };
+}
+
+/** The annotations of a resource tell when it last changed. */
+function isVolatile(listed: Listed, field: string): boolean {
+  return field === "annotations" && !("inputSchema" in listed);
+}

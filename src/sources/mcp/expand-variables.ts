@@ -1,0 +1,33 @@
+import { invalid } from "./server-config.ts";
+
+type Variables = Readonly<Record<string, string | undefined>>;
+
+// Bounded by its closing brace; nothing in it can match in two ways.
+const VARIABLE = /\$\{([^{}]*)\}/g;
+const NAME = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
+
+/**
+ * Puts the environment's values in the place of `${X}`, `${env:X}` and `${X:-default}`. Names what is
+ * missing, never what is there.
+ */
+export function expandVariables(label: string, text: string, variables: Variables): string {
+  return text.replace(VARIABLE, (whole, inner: string) => {
+    const [, name, fallback] = NAME.exec(inner) ?? [];
+    if (name === undefined) throw invalid(label, `${whole} is not a variable that can be filled in`);
+    const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+    if (value !== undefined && (value !== "" || fallback === undefined)) return value;
+    if (fallback !== undefined) return fallback;
+    throw invalid(label, `the variable ${name} is not set`);
+  });
+}
+
+/** All values of a record, expanded. */
+export function expandAll(
+  label: string,
+  texts: Readonly<Record<string, string>>,
+  variables: Variables,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, expandVariables(label, text, variables)]),
+  );
+}

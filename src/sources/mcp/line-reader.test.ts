@@ -1,0 +1,43 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createLineReader } from "./line-reader.ts";
+import { createTextRing } from "./text-ring.ts";
+
+test("lines are the same however the bytes are cut", () => {
+  const texts = fc.array(
+    fc.string().map((text) => text.replaceAll("\n", "").toWellFormed()),
+    { minLength: 1 },
+  );
+  fc.assert(
+    fc.property(texts, fc.integer({ min: 1, max: 9 }), (lines, size) => {
+      const bytes = Buffer.from(lines.map((line) => `${line}\n`).join(""));
+      const reader = createLineReader(10_000);
+      const read: string[] = [];
+      for (let at = 0; at < bytes.length; at += size) {
+        read.push(...(reader.read(bytes.subarray(at, at + size)) ?? []));
+      }
+      expect(read).toEqual(lines);
+    }),
+  );
+});
+
+test("a line over the limit is told as soon as it is too long", () => {
+  const reader = createLineReader(10);
+  expect(reader.read(Buffer.from("0123456789\n01234"))).toEqual(["0123456789"]);
+  expect(reader.read(Buffer.from("567890"))).toBeUndefined();
+});
+
+test("a ring keeps the last of a text within its size", () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.string({ unit: "grapheme-ascii" })),
+      fc.integer({ min: 1, max: 40 }),
+      (parts, size) => {
+        const ring = createTextRing(size);
+        for (const part of parts) ring.add(Buffer.from(part));
+        const all = parts.join("");
+        expect(ring.text()).toBe(all.slice(Math.max(0, all.length - size)));
+      },
+    ),
+  );
+});

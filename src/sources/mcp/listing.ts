@@ -1,0 +1,113 @@
+import type { Client, Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import { cleanText } from "../../util/clean-text.ts";
+import { type Listed, toDefinition } from "./definition.ts";
+
+const MAX_PAGES = 64;
+const MAX_ENTRIES = 5_000;
+
+/** Everything a server says it has. */
+export interface Listing {
+  readonly instructions?: string;
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly Prompt[];
+  readonly resources: readonly Resource[];
+  readonly templates: readonly ResourceTemplateType[];
+  /** What could not be listed, or not to its end. */
+  readonly warnings: readonly string[];
+}
+
+interface Page<T extends Listed> {
+  readonly items: readonly T[];
+  readonly next?: string | undefined;
+}
+
+/** Asks a connected server for all it has. Only a failing list of tools is a failure of the whole. */
+export async function fetchListing(client: Client, timeout: number): Promise<Listing> {
+  const warnings: string[] = [];
+  const options = { timeout };
+  const {
+    tools: hasTools,
+    prompts: hasPrompts,
+    resources: hasResources,
+  } = client.getServerCapabilities() ?? {};
+  const tolerate = async <T>(what: string, list: Promise<T[]>): Promise<T[]> =>
+    list.catch((error: unknown) => {
+      warnings.push(
+        `its ${what} cannot be listed: ${error instanceof Error ? error.message : String(error)}`,
+      );
+      return [];
+    });
+
+  const tools = hasTools
+    ? await walk("tools", warnings, async (cursor) => {
+        const page = await client.request({ method: "tools/list", params: at(cursor) }, options);
+        return { items: page.tools, next: page.nextCursor };
+      })
+    : [];
+  const prompts = walk("prompts", warnings, async (cursor) => {
+    if (!hasPrompts) return { items: [] };
+    const page = await client.request({ method: "prompts/list", params: at(cursor) }, options);
+    return { items: page.prompts, next: page.nextCursor };
+  });
+  const resources = walk("resources", warnings, async (cursor) => {
+    if (!hasResources) return { items: [] };
+    const page = await client.request({ method: "resources/list", params: at(cursor) }, options);
+    return { items: page.resources, next: page.nextCursor };
+  });
+  const templates = walk("resource templates", warnings, async (cursor) => {
+    if (!hasResources) return { items: [] };
+    const page = await client.request({ method: "resources/templates/list", params: at(cursor) }, options);
+    return { items: page.resourceTemplates, next: page.nextCursor };
+  });
+  const instructions = client.getInstructions();
+  return {
+    ...(instructions !== undefined && { instructions }),
+    tools,
+    prompts: await tolerate("prompts", prompts),
+    resources: await tolerate("resources", resources),
+    templates: await tolerate("resource templates", templates),
+    warnings,
+  };
+}
+
+/** Follows cursors to the end, to a cursor seen before, or to a limit: an endless list ends too. */
+async function walk<T extends Listed>(
+  what: string,
+  warnings: string[],
+  fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
+): Promise<T[]> {
+  const items: T[] = [];
+  const seen = new Set<string>();
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const { items: more, next } = await fetchPage(cursor);
+    const sound = more.filter((item) => isSound(item, warnings));
+    items.push(...sound.slice(0, MAX_ENTRIES - items.length));
+    if (next === undefined || next === "") return items;
+    if (items.length >= MAX_ENTRIES) return cut(items, `more than ${MAX_ENTRIES} ${what}`);
+    if (seen.has(next)) return cut(items, `a list of ${what} that begins again`);
+    seen.add(next);
+    cursor = next;
+  }
+  return cut(items, `more than ${MAX_PAGES} pages of ${what}`);
+
+  function cut(kept: T[], why: string): T[] {
+    warnings.push(`it has ${why}; the first ${kept.length} are listed`);
+    return kept;
+  }
+}
+
+/** A definition too deep to be read to its end is left out, here and nowhere else. */
+function isSound(item: Listed, warnings: string[]): boolean {
+  try {
+    toDefinition(item);
+    return true;
+  } catch {
+    warnings.push(`the definition of ${cleanText(item.name, 100)} cannot be read`);
+    return false;
+  }
+}
+
+function at(cursor: string | undefined): Record<string, unknown> {
+  return cursor === undefined ? {} : { cursor };
+}

@@ -1,0 +1,184 @@
+import type { Domain, EntryDraft, EntryStatus } from "../../schema/entry.ts";
+import type { SourceContent } from "../../schema/source.ts";
+import { cleanText } from "../../util/clean-text.ts";
+import { toSummary } from "../../util/to-summary.ts";
+import type { ListingCache, Remembered } from "./listing-cache.ts";
+import type { ServerConfig } from "./server-config.ts";
+import { toDrafts } from "./to-drafts.ts";
+import { createUpstream, type UpstreamDiagnostics, type UpstreamLimits } from "./upstream.ts";
+
+export interface RunOptions {
+  readonly label: string;
+  readonly config: ServerConfig;
+  readonly cache: ListingCache | undefined;
+  readonly ttlMs: number;
+  readonly trusted: boolean;
+  readonly description: string | undefined;
+  readonly scopes: readonly string[];
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly limits: UpstreamLimits;
+}
+
+export interface McpDiagnostics extends UpstreamDiagnostics {
+  readonly label: string;
+  readonly status: EntryStatus | undefined;
+  /** Milliseconds since 1970; undefined if it was never listed. */
+  readonly listedAt: number | undefined;
+  /** Whether the listing in use was kept from an earlier start. */
+  readonly fromCache: boolean;
+  readonly entries: number;
+  readonly warnings: readonly string[];
+}
+
+/** One following of a server, from what is kept of it to its end. */
+export interface Run {
+  contents(signal: AbortSignal): AsyncIterable<SourceContent>;
+  refresh(): Promise<void>;
+  diagnostics(): McpDiagnostics;
+}
+
+const LEAST_WAIT_MS = 1_000;
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+export function createRun(options: RunOptions): Run {
+  const { label, config, cache, ttlMs, trusted } = options;
+  const changes = createBell();
+  const upstream = createUpstream({ ...options, onChange: changes.ring });
+  let kept: Remembered | undefined;
+  let listedAt: number | undefined;
+  let triedAt: number | undefined;
+  let drafts: readonly EntryDraft[] = [];
+
+  async function* contents(signal: AbortSignal): AsyncIterable<SourceContent> {
+    signal.addEventListener("abort", changes.ring, { once: true });
+    let expiry: NodeJS.Timeout | undefined;
+    let shown: string | undefined;
+    try {
+      kept = await cache?.read();
+      listedAt = kept?.savedAt;
+      upstream.recall(kept?.era);
+      if (kept) {
+        yield content();
+        shown = fingerprint(drafts);
+      }
+      if (ageOf(listedAt) >= ttlMs) void refresh();
+      while (!signal.aborted) {
+        expiry = refreshLater();
+        await changes.wait();
+        clearTimeout(expiry);
+        if (signal.aborted) return;
+        await keep();
+        const next = content();
+        const seen = fingerprint(drafts);
+        if (seen === shown) continue;
+        shown = seen;
+        yield next;
+      }
+    } finally {
+      clearTimeout(expiry);
+      signal.removeEventListener("abort", changes.ring);
+      await upstream.close();
+    }
+  }
+
+  function content(): SourceContent {
+    const listing = upstream.listing ?? kept?.listing;
+    const { status } = upstream;
+    const shared = { label, trusted, upstream, status, timeoutMs: config.timeoutMs };
+    drafts = listing ? toDrafts(listing, shared) : status ? [standIn(label, status)] : [];
+    return { domains: [toDomain(options, trusted ? listing?.instructions : undefined)], drafts };
+  }
+
+  async function keep(): Promise<void> {
+    const { listing, era } = upstream;
+    if (!listing || listing === kept?.listing) return;
+    listedAt = Date.now();
+    kept = { savedAt: listedAt, ...(era && { era }), listing };
+    // The listing serves on from memory; a full disk costs the next start a listing.
+    await cache?.write(kept).catch(() => {});
+  }
+
+  /** A server that is down is tried again by its upstream; one that fails to list waits as long as one that did. */
+  function refreshLater(): NodeJS.Timeout | undefined {
+    if (upstream.status) return undefined;
+    const left = ttlMs - Math.min(ageOf(listedAt), ageOf(triedAt));
+    return setTimeout(() => void refresh(), Math.min(Math.max(left, LEAST_WAIT_MS), MAX_TIMER_MS)).unref();
+  }
+
+  async function refresh(): Promise<void> {
+    triedAt = Date.now();
+    await upstream.refresh().catch(() => {});
+    changes.ring();
+  }
+
+  return {
+    contents,
+    refresh: () => upstream.refresh(),
+    diagnostics: () => ({
+      label,
+      ...upstream.diagnostics(),
+      status: upstream.status,
+      listedAt,
+      fromCache: upstream.listing === undefined && kept !== undefined,
+      entries: drafts.length,
+      warnings: (upstream.listing ?? kept?.listing)?.warnings ?? [],
+    }),
+  };
+}
+
+/** A time in the future is as old as one in the past: the clock was set. */
+function ageOf(time: number | undefined): number {
+  return time === undefined ? Number.POSITIVE_INFINITY : Math.abs(Date.now() - time);
+}
+
+function toDomain({ label, description, scopes }: RunOptions, instructions: string | undefined): Domain {
+  const told = instructions && toSummary(cleanText(instructions), 300);
+  const shown = description ?? (told || `What the MCP server ${label} offers.`);
+  return { name: label, description: shown, scopes, rules: [] };
+}
+
+/** A server that was never listed is not silently missing: one entry says what is wrong with it. */
+function standIn(label: string, status: EntryStatus): EntryDraft {
+  return {
+    kind: "resource",
+    route: `${label}://resources/server`,
+    domain: label,
+    name: `${label} server`,
+    description: `The MCP server ${label}, which could not be listed yet.`,
+    visibility: "listed",
+    scopes: [],
+    tags: [],
+    aliases: [label],
+    phrases: [],
+    related: [],
+    guidance: [],
+    examples: [],
+    notes: [],
+    metadata: {},
+    inputSchema: { type: "object", properties: {} },
+    status,
+    load: async () => status,
+  };
+}
+
+/** The same where nothing that a catalog holds has changed. */
+function fingerprint(drafts: readonly EntryDraft[]): string {
+  return JSON.stringify(drafts.map(({ route, origin, status }) => [route, origin?.hash, status]));
+}
+
+interface Bell {
+  ring(): void;
+  /** Resolves when it has rung since the last time. */
+  wait(): Promise<void>;
+}
+
+function createBell(): Bell {
+  let rung = Promise.withResolvers<void>();
+  return {
+    ring: () => rung.resolve(),
+    wait: async () => {
+      await rung.promise;
+      rung = Promise.withResolvers<void>();
+    },
+  };
+}

@@ -1,0 +1,94 @@
+import type { Source } from "../../schema/source.ts";
+import { createListingCache } from "./listing-cache.ts";
+import { createRun, type McpDiagnostics, type RunOptions } from "./mcp-run.ts";
+import { sweepOrphans } from "./process-tree.ts";
+import { invalid, type McpServerConfig, readServerConfig } from "./server-config.ts";
+import type { UpstreamLimits } from "./upstream.ts";
+
+export interface McpSourceOptions {
+  /** Where listings are kept between starts. Without it the server is started to be listed. */
+  readonly cacheDirectory?: string;
+  /** How old a kept listing may be before it is read again. Default a day. */
+  readonly ttlMs?: number;
+  /** Takes whatever the server defines, now and later, without approval. */
+  readonly trusted?: boolean;
+  /** What the server is for, in the owner's words. */
+  readonly description?: string;
+  /** Who must have which scopes to see it. */
+  readonly scopes?: readonly string[];
+  /** What `${X}` in the config stands for. Default the environment. */
+  readonly variables?: Readonly<Record<string, string | undefined>>;
+  readonly limits?: Partial<UpstreamLimits>;
+}
+
+/** The entries of one upstream server. */
+export interface McpSource extends Source {
+  /** Connects and lists again. */
+  refresh(): Promise<void>;
+  diagnostics(): McpDiagnostics;
+}
+
+const LABEL = /^[a-z][a-z0-9_-]{0,63}$/i;
+const DAY_MS = 86_400_000;
+
+const DEFAULT_LIMITS: UpstreamLimits = {
+  concurrency: 8,
+  queue: 256,
+  connectMs: 30_000,
+  totalMs: 600_000,
+  maxLineBytes: 32 * 1024 * 1024,
+  graceMs: 1_000,
+  restarts: 5,
+  restartWindowMs: 600_000,
+  backoffMs: 250,
+  breakerTimeouts: 3,
+  breakerMs: 30_000,
+  relistMs: 500,
+};
+
+/**
+ * A source for one MCP server, under the label that the user gave it. The server is started when one of
+ * its entries is called, or when there is no listing of it that is fresh enough.
+ */
+export function createMcpSource(
+  label: string,
+  config: McpServerConfig,
+  options: McpSourceOptions = {},
+): McpSource {
+  if (!LABEL.test(label))
+    throw invalid(label, "a label has letters, digits, hyphens and underscores, and begins with a letter");
+  const server = readServerConfig(label, config);
+  const runOptions: RunOptions = {
+    label,
+    config: server,
+    cache: options.cacheDirectory ? createListingCache(options.cacheDirectory, label, server) : undefined,
+    ttlMs: options.ttlMs ?? DAY_MS,
+    trusted: options.trusted ?? false,
+    description: options.description,
+    scopes: options.scopes ?? [],
+    variables: options.variables ?? process.env,
+    limits: { ...DEFAULT_LIMITS, ...options.limits },
+  };
+  let run = createRun(runOptions);
+  let used = false;
+  return {
+    id: `mcp:${label}`,
+    contents: (signal) => {
+      void sweepOnce();
+      // The same source may serve one gateway after another.
+      if (used) run = createRun(runOptions);
+      used = true;
+      return run.contents(signal);
+    },
+    refresh: () => run.refresh(),
+    diagnostics: () => run.diagnostics(),
+  };
+}
+
+let swept: Promise<number> | undefined;
+
+/** Once for each process of ours: what earlier ones have left behind when they were killed. */
+function sweepOnce(): Promise<number> {
+  swept ??= sweepOrphans().catch(() => 0);
+  return swept;
+}

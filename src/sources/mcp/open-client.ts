@@ -1,0 +1,124 @@
+import type { Client, JsonSchemaValidator, PriorDiscovery, Transport } from "@modelcontextprotocol/client";
+import { expandAll, expandVariables } from "./expand-variables.ts";
+import { createHider, isLost } from "./failure.ts";
+import { invalid, type ServerConfig } from "./server-config.ts";
+import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
+
+const CLIENT = { name: "keyhole", version: "0.1.0" };
+const PROBE_MS = 5_000;
+
+export interface OpenOptions {
+  readonly label: string;
+  readonly config: ServerConfig;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly era: PriorDiscovery | undefined;
+  readonly connectMs: number;
+  readonly maxLineBytes: number;
+  readonly graceMs: number;
+  onListChanged(): void;
+  /** A transport is made: from now on it may hold a process. */
+  onMade(made: Made): void;
+  onClosed(made: Made): void;
+}
+
+/** A transport with what belongs to it. */
+export interface Made {
+  readonly transport: Transport;
+  readonly process: StdioTransport | undefined;
+  /** Takes the resolved secrets of the config out of a text. */
+  hide(text: string): string;
+}
+
+/** A connection to a server. */
+export interface Opened {
+  readonly client: Client;
+  readonly era: PriorDiscovery;
+  readonly made: Made;
+}
+
+/** Connects to a server in the protocol that it speaks. The SDK is loaded with the first one. */
+export async function openClient(options: OpenOptions): Promise<Opened> {
+  const sdk = await import("@modelcontextprotocol/client");
+
+  async function attempt(prior: PriorDiscovery | undefined): Promise<Opened> {
+    const made = makeTransport(sdk, options);
+    options.onMade(made);
+    const changed = { autoRefresh: false, debounceMs: 0, onChanged: () => options.onListChanged() };
+    const client = new sdk.Client(CLIENT, {
+      versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, options.connectMs) } },
+      listChanged: { tools: changed, prompts: changed, resources: changed },
+      // Compiling a schema from outside can block the process; results are checked by whoever uses them.
+      jsonSchemaValidator: { getValidator: acceptAll },
+    });
+    // Single wrong messages are skipped; what ends the connection is told by `onclose`.
+    client.onerror = () => {};
+    client.onclose = () => options.onClosed(made);
+    try {
+      await client.connect(made.transport, { timeout: options.connectMs, ...(prior && { prior }) });
+    } catch (error) {
+      options.onClosed(made);
+      throw error;
+    }
+    const discover = client.getDiscoverResult();
+    const era: PriorDiscovery = discover ? { kind: "modern", discover } : { kind: "legacy" };
+    return { client, era, made };
+  }
+
+  try {
+    return await attempt(options.era);
+  } catch (error) {
+    // A server of the older protocol may end itself over a question that it does not know.
+    const wasAsked = options.era === undefined && options.config.transport === "stdio";
+    if (!wasAsked || !endedOverProbe(error)) throw error;
+    return attempt({ kind: "legacy" });
+  }
+}
+
+function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), options: OpenOptions): Made {
+  const { label, config, variables } = options;
+  if (config.transport === "http") {
+    const url = toUrl(label, expandVariables(label, config.url, variables));
+    const headers = expandAll(label, config.headers, variables);
+    const transport = new sdk.StreamableHTTPClientTransport(url, { requestInit: { headers } });
+    return { transport, process: undefined, hide: createHider([...Object.values(headers), url.password]) };
+  }
+  const env = expandAll(label, config.env, variables);
+  const process = createStdioTransport({
+    label,
+    command: expandVariables(label, config.command, variables),
+    args: config.args.map((argument) => expandVariables(label, argument, variables)),
+    env,
+    ...(config.cwd !== undefined && { cwd: expandVariables(label, config.cwd, variables) }),
+    maxLineBytes: options.maxLineBytes,
+    graceMs: options.graceMs,
+    readMessage: sdk.deserializeMessage,
+  });
+  return { transport: process, process, hide: createHider(secretsOf(config.args, env, options)) };
+}
+
+/** What came out of variables in arguments is as secret as what is in the environment. */
+function secretsOf(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { label, variables }: OpenOptions,
+): string[] {
+  const filled = args.filter((argument) => argument.includes("${"));
+  return [...Object.values(env), ...filled.map((argument) => expandVariables(label, argument, variables))];
+}
+
+function toUrl(label: string, text: string): URL {
+  if (!URL.canParse(text)) throw invalid(label, "its url is not a URL");
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw invalid(label, "its url is not http or https");
+  return url;
+}
+
+function endedOverProbe(error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return isLost(error) || code === "ERA_NEGOTIATION_FAILED";
+}
+
+function acceptAll<T>(): JsonSchemaValidator<T> {
+  return (data) => ({ valid: true, data: data as T, errorMessage: undefined });
+}

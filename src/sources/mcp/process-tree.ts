@@ -1,0 +1,82 @@
+import { readdir, readFile } from "node:fs/promises";
+import { isOrphan, MARKER } from "./process-marker.ts";
+
+const CHECK_MS = 20;
+const KILL_ROUNDS = 10;
+
+interface Found {
+  readonly pid: number;
+  readonly group: number;
+  readonly marker: string | undefined;
+}
+
+/**
+ * Ends a process group and everything that carries its marker, also what has left the group: waits,
+ * asks, waits, then kills. Resolves when nothing is left.
+ */
+export async function endProcesses(group: number, marker: string, graceMs: number): Promise<void> {
+  if (await gone(group, marker, graceMs)) return;
+  await signalAll(group, marker, "SIGTERM");
+  if (await gone(group, marker, graceMs)) return;
+  // What forks while it is being killed is found in the next round.
+  for (let round = 0; round < KILL_ROUNDS; round += 1) {
+    await signalAll(group, marker, "SIGKILL");
+    if (await gone(group, marker, CHECK_MS * 5)) return;
+  }
+}
+
+/** Ends what gateways that no longer live have left behind. Resolves to the number of processes. */
+export async function sweepOrphans(): Promise<number> {
+  const orphans = (await living()).filter(({ marker }) => marker !== undefined && isOrphan(marker));
+  for (const { pid } of orphans) send(pid, "SIGKILL");
+  return orphans.length;
+}
+
+async function gone(group: number, marker: string, withinMs: number): Promise<boolean> {
+  const end = performance.now() + withinMs;
+  for (;;) {
+    if ((await members(group, marker)).length === 0) return true;
+    if (performance.now() >= end) return false;
+    await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
+  }
+}
+
+async function signalAll(group: number, marker: string, signal: NodeJS.Signals): Promise<void> {
+  for (const pid of await members(group, marker)) send(pid, signal);
+}
+
+/** Where there is no /proc, the group as a whole stands for its members. */
+async function members(group: number, marker: string): Promise<number[]> {
+  if (process.platform !== "linux") return send(-group, 0) ? [-group] : [];
+  const found = await living();
+  return found.filter((each) => each.group === group || each.marker === marker).map(({ pid }) => pid);
+}
+
+async function living(): Promise<Found[]> {
+  const names = await readdir("/proc").catch(() => []);
+  const pids = names.map(Number).filter((pid) => pid > 1 && pid !== process.pid);
+  return (await Promise.all(pids.map(inspect))).filter((found) => found !== undefined);
+}
+
+async function inspect(pid: number): Promise<Found | undefined> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, "latin1");
+    const [state, , group] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (state === "Z" || state === "X") return undefined;
+    const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
+    const line = environment.split("\0").find((variable) => variable.startsWith(`${MARKER}=`));
+    return { pid, group: Number(group), marker: line?.slice(MARKER.length + 1) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether there was anybody to receive it. */
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(pid, signal);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { createRestartPolicy } from "./restart-policy.ts";
+
+function policy(random = 1) {
+  const clock = { now: 0 };
+  const made = createRestartPolicy({
+    most: 5,
+    windowMs: 600_000,
+    baseMs: 100,
+    now: () => clock.now,
+    random: () => random,
+  });
+  return { clock, made };
+}
+
+test("the first start is free, each further one waits twice as long", () => {
+  const { made } = policy();
+  const delays = Array.from({ length: 5 }, () => {
+    const delay = made.delay();
+    made.started();
+    return delay;
+  });
+  expect(delays).toEqual([0, 100, 200, 400, 800]);
+});
+
+test("half of a delay is chance", () => {
+  const { made } = policy(0);
+  made.started();
+  expect(made.delay()).toBe(50);
+});
+
+test("five restarts in ten minutes are enough; an hour later all is forgotten", () => {
+  const { made, clock } = policy();
+  for (let count = 0; count < 6; count += 1) {
+    expect(made.exhaustedFor()).toBe(0);
+    made.started();
+    clock.now += 1_000;
+  }
+  expect(made.exhaustedFor()).toBe(594_000);
+  clock.now += 3_600_000;
+  expect(made.exhaustedFor()).toBe(0);
+  expect(made.delay()).toBe(0);
+});

@@ -1,0 +1,65 @@
+import { z } from "zod";
+import { problem } from "../../schema/problem.ts";
+
+const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
+
+const common = {
+  disabled: z.boolean().optional(),
+  /** How long one call may take, in milliseconds. */
+  timeoutMs: z.number().int().positive().optional(),
+};
+
+const stdioSchema = z.object({
+  type: z.enum(["stdio", "local"]).optional(),
+  command: z.string().min(1),
+  args: z.array(z.string()).default([]),
+  env: texts.default({}),
+  cwd: z.string().min(1).optional(),
+  ...common,
+});
+
+const httpSchema = z.object({
+  type: z.enum(["http", "streamable-http", "streamableHttp", "remote"]).optional(),
+  url: z.string().min(1),
+  headers: texts.default({}),
+  ...common,
+});
+
+/** One server as the configs of MCP clients have it. */
+export type McpServerConfig = z.input<typeof stdioSchema> | z.input<typeof httpSchema>;
+
+export type ServerConfig =
+  | (Omit<z.output<typeof stdioSchema>, "type"> & { readonly transport: "stdio" })
+  | (Omit<z.output<typeof httpSchema>, "type"> & { readonly transport: "http" });
+
+/** Reads the config of one server, or says what is wrong with it; values are never repeated. */
+export function readServerConfig(label: string, config: unknown): ServerConfig {
+  const fields = z.record(z.string(), z.unknown()).safeParse(config);
+  if (!fields.success) throw invalid(label, "it is not an object");
+  const url = fields.data.url ?? fields.data.httpUrl ?? fields.data.serverUrl;
+  if (fields.data.type === "sse")
+    throw invalid(label, "SSE is not supported; give the Streamable HTTP address");
+  if (fields.data.command !== undefined && url !== undefined)
+    throw invalid(label, "it has both a command and a url");
+  if (fields.data.command === undefined && url === undefined)
+    throw invalid(label, "it has neither a command nor a url");
+  if (url === undefined) {
+    const { type: _, ...stdio } = parse(label, stdioSchema, fields.data);
+    return { ...stdio, transport: "stdio" };
+  }
+  const { type: _, ...http } = parse(label, httpSchema, { ...fields.data, url });
+  return { ...http, transport: "http" };
+}
+
+function parse<T extends z.ZodType>(label: string, schema: T, value: unknown): z.output<T> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw invalid(
+    label,
+    parsed.error.issues.map((issue) => `${issue.path.join(".")}: ${issue.message}`).join("; "),
+  );
+}
+
+export function invalid(label: string, reason: string) {
+  return problem("SERVER_CONFIG_INVALID", { server: label, reason }, { reason });
+}

@@ -1,0 +1,177 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
+import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { type Problem, problem } from "../../schema/problem.ts";
+import { killOnExit } from "./kill-on-exit.ts";
+import { createLineReader } from "./line-reader.ts";
+import { createMarker, MARKER } from "./process-marker.ts";
+import { endProcesses } from "./process-tree.ts";
+import { createTextRing } from "./text-ring.ts";
+
+const STDERR_BYTES = 64 * 1024;
+const LAST_OUTPUT_MS = 50;
+/** What a program needs to run at all; everything else must be declared. */
+const INHERITED = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
+
+export interface StdioOptions {
+  readonly label: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly maxLineBytes: number;
+  /** How long each of end of input and SIGTERM may take on close. */
+  readonly graceMs: number;
+  /** Reads one line; throws where it is no message. */
+  readonly readMessage: (line: string) => JSONRPCMessage;
+}
+
+/** A server that runs as a child, with all its descendants in a process group of their own. */
+export interface StdioTransport extends Transport {
+  readonly pid: number | null;
+  /** Its presence tells the SDK that this is a local pipe. */
+  readonly stderr: null;
+  stderrText(): string;
+  /** Lines that were no messages and were skipped. */
+  readonly invalidLines: number;
+  /** Why the connection ended, where it did. */
+  readonly ending: string | undefined;
+}
+
+type Child = ChildProcessByStdio<Writable, Readable, Readable>;
+
+export function createStdioTransport(options: StdioOptions): StdioTransport {
+  const ring = createTextRing(STDERR_BYTES);
+  const lines = createLineReader(options.maxLineBytes);
+  const marker = createMarker();
+  let child: Child | undefined;
+  let invalidLines = 0;
+  let ending: string | undefined;
+  let closed: Promise<void> | undefined;
+  let announced = false;
+  let forget = () => {};
+
+  const transport: StdioTransport & Transport = {
+    stderr: null,
+    get pid() {
+      return child?.pid ?? null;
+    },
+    get invalidLines() {
+      return invalidLines;
+    },
+    get ending() {
+      return ending;
+    },
+    stderrText: () => ring.text(),
+    start: () => start(),
+    send: (message) => send(message),
+    close: () => close(),
+  };
+
+  async function start(): Promise<void> {
+    const started = spawn(options.command, [...options.args], {
+      env: { ...inherited(), ...options.env, [MARKER]: marker },
+      stdio: ["pipe", "pipe", "pipe"],
+      detached: true,
+      shell: false,
+      windowsHide: true,
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
+    });
+    child = started;
+    started.stdout.on("data", (chunk: Buffer) => receive(chunk));
+    started.stderr.on("data", (chunk: Buffer) => ring.add(chunk));
+    for (const stream of [started.stdin, started.stdout, started.stderr]) {
+      stream.on("error", (error: Error) => transport.onerror?.(error));
+    }
+    // Not `close` alone: a descendant may hold the pipes long after the server itself has ended.
+    started.on("exit", (code, signal) => {
+      ending ??= signal ? `it was ended by ${signal}` : `it exited with code ${code}`;
+      // What it wrote last may still be in the pipe.
+      setTimeout(() => void close(), LAST_OUTPUT_MS);
+    });
+    started.on("close", () => void close());
+    // Each call that waits for room adds a listener; how many wait is limited elsewhere.
+    started.stdin.setMaxListeners(0);
+    await new Promise<void>((resolve, reject) => {
+      started.once("spawn", () => {
+        if (started.pid !== undefined) forget = killOnExit(started.pid);
+        resolve();
+      });
+      started.once("error", (error: NodeJS.ErrnoException) => {
+        ending = `it cannot be started (${error.code ?? "unknown"})`;
+        reject(lost(ending));
+      });
+    });
+  }
+
+  function lost(reason: string): Problem {
+    return problem("UPSTREAM_LOST", { server: options.label, reason }, { reason });
+  }
+
+  function receive(chunk: Buffer): void {
+    if (closed) return;
+    const complete = lines.read(chunk);
+    if (complete === undefined) {
+      ending ??= `it sent a line longer than ${options.maxLineBytes} bytes`;
+      void close();
+      return;
+    }
+    for (const line of complete) deliver(line);
+  }
+
+  function deliver(line: string): void {
+    if (line.trim() === "") return;
+    let message: JSONRPCMessage;
+    try {
+      message = options.readMessage(line);
+    } catch {
+      invalidLines += 1;
+      return;
+    }
+    transport.onmessage?.(message);
+  }
+
+  async function send(message: JSONRPCMessage): Promise<void> {
+    if (!child || closed || child.exitCode !== null || child.signalCode !== null) {
+      throw lost(ending ?? "it is not running");
+    }
+    const { stdin } = child;
+    if (stdin.write(`${JSON.stringify(message)}\n`)) return;
+    await new Promise<void>((resolve) => {
+      stdin.once("drain", resolve);
+      stdin.once("close", resolve);
+    });
+  }
+
+  function close(): Promise<void> {
+    closed ??= end();
+    return closed;
+  }
+
+  async function end(): Promise<void> {
+    // Callers learn at once; that the processes are gone is what `close` waits for.
+    announce();
+    if (child?.pid === undefined) return;
+    child.stdin.end();
+    await endProcesses(child.pid, marker, options.graceMs);
+    forget();
+    for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+  }
+
+  function announce(): void {
+    if (announced) return;
+    announced = true;
+    transport.onclose?.();
+  }
+
+  return transport;
+}
+
+function inherited(): Record<string, string> {
+  const present = INHERITED.flatMap((name) => {
+    const value = process.env[name];
+    // A value that starts like this is a shell function, not data.
+    return value === undefined || value.startsWith("()") ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(present);
+}

@@ -1,0 +1,183 @@
+import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import type { EntryDraft, EntryStatus, Lane } from "../../schema/entry.ts";
+import type { JsonSchema } from "../../schema/json-schema.ts";
+import { problem } from "../../schema/problem.ts";
+import { cleanText } from "../../util/clean-text.ts";
+import { assignPaths } from "./assign-paths.ts";
+import { type Listed, toDefinition } from "./definition.ts";
+import type { Listing } from "./listing.ts";
+import { promptValue, resourceValue, textOf, toolValue } from "./result-value.ts";
+import type { Upstream } from "./upstream.ts";
+import { templateVariables } from "./uri-template.ts";
+
+const ERROR_CHARS = 4_000;
+
+export interface DraftOptions {
+  readonly label: string;
+  readonly trusted: boolean;
+  readonly upstream: Upstream;
+  readonly status: EntryStatus | undefined;
+  readonly timeoutMs: number | undefined;
+}
+
+/** Everything in a listing as entries of the label's domain, the same for the same listing. */
+export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] {
+  const ops = new Set<string>();
+  const { label } = options;
+  const tools = assignPaths(listing.tools, ({ name }) => name, ops);
+  const prompts = assignPaths(listing.prompts, ({ name }) => name, ops, "prompts.");
+  const documents = [...listing.resources, ...listing.templates];
+  const resources = assignPaths(documents, ({ name }) => name, ops, "resources.");
+  return [
+    ...[...tools].map(([tool, path]) => toolDraft(tool, `${label}://tools/${path}`, options)),
+    ...[...prompts].map(([prompt, path]) => promptDraft(prompt, `${label}://prompts/${path}`, options)),
+    ...[...resources].map(([resource, path]) =>
+      resourceDraft(resource, `${label}://resources/${path}`, options),
+    ),
+  ];
+}
+
+function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft {
+  const { upstream, label, timeoutMs } = options;
+  const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
+  // Without the output schema: the SDK would compile it.
+  const { outputSchema: _, ...toolDefinition } = tool;
+  return {
+    kind: "tool",
+    ...common(tool, route, options),
+    ...laneOf(tool),
+    defaultLane: "write",
+    inputSchema: tool.inputSchema as JsonSchema,
+    requiresConfirmation: false,
+    extraction: null,
+    ...(timeoutMs !== undefined && { timeoutMs }),
+    call: async (params, { signal }) => {
+      const result = await upstream.run(
+        {
+          repeatable: readOnlyHint === true || idempotentHint === true,
+          check: checkOffered(tool, (listing) => listing.tools, route, options),
+          work: (client, request) =>
+            client.callTool({ name: tool.name, arguments: params }, { ...request, toolDefinition }),
+        },
+        signal,
+      );
+      if (!result.isError) return toolValue(result);
+      const reason = cleanText(textOf(result.content ?? []), ERROR_CHARS) || "no reason given";
+      throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
+    },
+  };
+}
+
+function promptDraft(prompt: Prompt, route: string, options: DraftOptions): EntryDraft {
+  const taken = prompt.arguments ?? [];
+  return {
+    kind: "prompt",
+    ...common(prompt, route, options),
+    inputSchema: {
+      type: "object",
+      properties: Object.fromEntries(
+        taken.map(({ name, description }) => [name, { type: "string", ...(description && { description }) }]),
+      ),
+      required: taken.filter(({ required }) => required).map(({ name }) => name),
+    },
+    load: async (params, { signal }) => {
+      const texts = Object.entries(params).map(([name, value]) => [name, String(value)]);
+      const result = await options.upstream.run(
+        {
+          repeatable: true,
+          check: checkOffered(prompt, (listing) => listing.prompts, route, options),
+          work: (client, request) =>
+            client.getPrompt({ name: prompt.name, arguments: Object.fromEntries(texts) }, request),
+        },
+        signal,
+      );
+      return promptValue(result);
+    },
+  };
+}
+
+function resourceDraft(
+  resource: Resource | ResourceTemplateType,
+  route: string,
+  options: DraftOptions,
+): EntryDraft {
+  const template = "uriTemplate" in resource ? String(resource.uriTemplate) : undefined;
+  const names = template === undefined ? [] : templateVariables(template);
+  return {
+    kind: "resource",
+    ...common(resource, route, options),
+    inputSchema: {
+      type: "object",
+      properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
+      required: names,
+    },
+    load: async (params, { signal }) => {
+      const { UriTemplate } = await import("@modelcontextprotocol/client");
+      const texts = Object.fromEntries(names.map((name) => [name, String(params[name])]));
+      const uri =
+        template === undefined ? (resource as Resource).uri : new UriTemplate(template).expand(texts);
+      const result = await options.upstream.run(
+        {
+          repeatable: true,
+          check: checkOffered(
+            resource,
+            (listing) => [...listing.resources, ...listing.templates],
+            route,
+            options,
+          ),
+          work: (client, request) => client.readResource({ uri }, request),
+        },
+        signal,
+      );
+      return resourceValue(result);
+    },
+  };
+}
+
+function common(listed: Listed, route: string, { label, trusted, status }: DraftOptions) {
+  const { content, hash } = toDefinition(listed);
+  const title = listed.title === undefined || listed.title === listed.name ? [] : [listed.title];
+  return {
+    route,
+    domain: label,
+    name: listed.name,
+    description: listed.description || listed.title || listed.name,
+    visibility: "listed" as const,
+    scopes: [],
+    tags: [],
+    aliases: [],
+    phrases: title,
+    related: [],
+    guidance: [],
+    examples: [],
+    notes: [],
+    metadata: {},
+    origin: { source: label, definition: content, hash, trusted },
+    ...(status && { status }),
+  };
+}
+
+/** Never weaker than what the server declares; where it says nothing, the name tells, or it is a write. */
+function laneOf({ annotations = {} }: Tool): { lane?: Lane; riskLevel: "safe" | "moderate" } {
+  const { readOnlyHint, destructiveHint } = annotations;
+  if (destructiveHint === true && readOnlyHint !== true) return { lane: "destructive", riskLevel: "safe" };
+  if (readOnlyHint === true) return { lane: destructiveHint ? "destructive" : "read", riskLevel: "safe" };
+  if (destructiveHint === false) return { lane: "write", riskLevel: "safe" };
+  return { riskLevel: readOnlyHint === false ? "moderate" : "safe" };
+}
+
+/** A definition that has changed behind the catalog's back is not called until it was seen again. */
+function checkOffered(
+  listed: Listed,
+  among: (listing: Listing) => readonly Listed[],
+  route: string,
+  { trusted }: DraftOptions,
+): (listing: Listing) => void {
+  const { hash } = toDefinition(listed);
+  return (listing) => {
+    if (trusted || among(listing).some((other) => other === listed || toDefinition(other).hash === hash))
+      return;
+    const reason = "the server no longer offers it as it was listed";
+    throw problem("UNAVAILABLE", { name: route, state: "quarantined", reason });
+  };
+}

@@ -1,0 +1,108 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Gateway } from "keyhole";
+import { expect } from "vitest";
+import { verifies } from "./requirements.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { type ChaosOptions, chaos, eventually, gatewayOf } from "./upstream-kit.ts";
+
+async function list(options: ChaosOptions): Promise<void> {
+  const gateway = gatewayOf([chaos("bad", options)]);
+  await gateway.ready();
+  await gateway.close();
+}
+
+async function using(
+  options: ChaosOptions,
+  use: (gateway: Gateway, source: ReturnType<typeof chaos>) => unknown,
+) {
+  const source = chaos("bad", options);
+  const gateway = gatewayOf([source]);
+  try {
+    await gateway.ready();
+    await use(gateway, source);
+  } finally {
+    await gateway.close();
+  }
+}
+
+verifies("upstream:lazy", "a second start starts nothing until a call", async () => {
+  const options = { cacheDirectory: temporaryFolder() };
+  await list(options);
+  await using(options, async (gateway, source) => {
+    const found = await gateway.ask({ query: "adds numbers" });
+    expect(found.hits[0]?.op).toBe("bad.add");
+    expect(source.diagnostics()).toMatchObject({ fromCache: true, connected: false, starts: 0 });
+    expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
+    expect(source.diagnostics()).toMatchObject({ connected: true, starts: 1 });
+  });
+});
+
+verifies("upstream:lazy", "fifty kept listings start no process", async () => {
+  const cacheDirectory = temporaryFolder();
+  await list({ cacheDirectory });
+  const [kept = ""] = readdirSync(cacheDirectory);
+  const labels = Array.from({ length: 50 }, (_, index) => `bad${index}`);
+  for (const label of labels) {
+    writeFileSync(join(cacheDirectory, kept.replace("bad", label)), readFileSync(join(cacheDirectory, kept)));
+  }
+  const sources = labels.map((label) => chaos(label, { cacheDirectory }));
+  const gateway = gatewayOf(sources);
+  const { hits } = await gateway.ask({ query: "bad49.add" });
+  expect(hits[0]?.op).toBe("bad49.add");
+  expect(sources.every((source) => source.diagnostics().starts === 0)).toBe(true);
+  await gateway.close();
+});
+
+verifies("upstream:lazy", "a stale listing is shown at once and read again", async () => {
+  const options = { cacheDirectory: temporaryFolder() };
+  await list(options);
+  await using({ ...options, ttlMs: 1 }, async (gateway, source) => {
+    expect((await gateway.ask({ query: "bad.add" })).hits[0]?.op).toBe("bad.add");
+    await eventually(() => expect(source.diagnostics()).toMatchObject({ connected: true, fromCache: false }));
+  });
+});
+
+verifies("upstream:lazy", "a damaged listing is read again from the server", async () => {
+  const options = { cacheDirectory: temporaryFolder() };
+  await list(options);
+  const [file = ""] = readdirSync(options.cacheDirectory);
+  const path = join(options.cacheDirectory, file);
+  writeFileSync(path, readFileSync(path, "utf8").replace("Adds two", "Adds ten"));
+  await using(options, (_, source) => {
+    expect(source.diagnostics()).toMatchObject({ fromCache: false, starts: 1 });
+  });
+});
+
+verifies("upstream:lazy", "another config is another server", async () => {
+  const options = { cacheDirectory: temporaryFolder() };
+  await list(options);
+  await using({ ...options, words: ["banner"] }, (_, source) => {
+    expect(source.diagnostics()).toMatchObject({ fromCache: false, starts: 1 });
+  });
+});
+
+verifies("upstream:lazy", "what is kept of a server that is down stays listed with the reason", async () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is filled in from the variables.
+  const options = { cacheDirectory: temporaryFolder(), env: { CHAOS_START: "${CHAOS_WORD:-}" } };
+  await list(options);
+  await using({ ...options, variables: { CHAOS_WORD: "exit" } }, async (gateway) => {
+    const refused = await gateway.exec({ op: "bad.add", args: {} });
+    expect(refused).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
+    expect(refused.text).toContain("no config found");
+    await eventually(async () => {
+      const { text } = await gateway.ask({ query: "bad.add" });
+      expect(text).toContain("unavailable, server_down: it exited with code 3");
+    });
+  });
+});
+
+verifies("upstream:lazy", "a source serves one gateway after another", async () => {
+  const source = chaos("bad");
+  for (const round of [1, 2]) {
+    const gateway = gatewayOf([source]);
+    expect(await gateway.exec({ op: "bad.add", args: { round } })).toMatchObject({ result: { round } });
+    await gateway.close();
+    expect(source.diagnostics().connected).toBe(false);
+  }
+});

@@ -1,0 +1,144 @@
+import type { Tool } from "@modelcontextprotocol/client";
+import fc from "fast-check";
+import { defineDomain, defineTool } from "keyhole";
+import { expect } from "vitest";
+import { buildCatalog } from "../src/catalog/catalog.ts";
+import type { Listing } from "../src/sources/mcp/listing.ts";
+import { toDrafts } from "../src/sources/mcp/to-drafts.ts";
+import { createUpstream } from "../src/sources/mcp/upstream.ts";
+import { verifies } from "./requirements.ts";
+import { chaos, gatewayOf } from "./upstream-kit.ts";
+
+const upstream = createUpstream({
+  label: "up",
+  config: { transport: "stdio", command: "none", args: [], env: {} },
+  limits: {
+    concurrency: 1,
+    queue: 1,
+    connectMs: 1,
+    totalMs: 1,
+    maxLineBytes: 1,
+    graceMs: 1,
+    restarts: 1,
+    restartWindowMs: 1,
+    backoffMs: 1,
+    breakerTimeouts: 1,
+    breakerMs: 1,
+    relistMs: 1,
+  },
+  variables: {},
+  onChange: () => {},
+});
+
+function catalogOf(listing: Partial<Listing>) {
+  const whole = { tools: [], prompts: [], resources: [], templates: [], warnings: [], ...listing };
+  const drafts = toDrafts(whole, {
+    label: "up",
+    trusted: true,
+    upstream,
+    status: undefined,
+    timeoutMs: undefined,
+  });
+  const domain = { name: "up", description: "Upstream.", scopes: [], rules: [] };
+  return buildCatalog({ domains: [domain], drafts });
+}
+
+function tool(name: string, annotations?: Tool["annotations"]): Tool {
+  return { name, inputSchema: { type: "object" }, ...(annotations && { annotations }) };
+}
+
+verifies(
+  "upstream:lanes",
+  "annotations decide; where they are silent the name does, or it is a write",
+  () => {
+    const lanes: [Tool, string][] = [
+      [tool("alpha", { readOnlyHint: true }), "read"],
+      [tool("beta", { destructiveHint: true }), "destructive"],
+      [tool("gamma", { readOnlyHint: true, destructiveHint: true }), "destructive"],
+      [tool("delta"), "write"],
+      [tool("get_epsilon"), "read"],
+      [tool("delete_zeta"), "destructive"],
+      [tool("get_eta", { readOnlyHint: false }), "write"],
+      [tool("delete_theta", { readOnlyHint: false }), "destructive"],
+      [tool("delete_iota", { readOnlyHint: false, destructiveHint: false }), "write"],
+    ];
+    const catalog = catalogOf({ tools: lanes.map(([each]) => each) });
+    for (const [{ name }, lane] of lanes)
+      expect([name, catalog.find(`up.${name}`)?.lane]).toEqual([name, lane]);
+  },
+);
+
+verifies("upstream:names", "names are kept where they can be, and told apart by their order", () => {
+  const names = [
+    "read_file",
+    "a b",
+    "a/b",
+    "a-b",
+    "..",
+    "__proto__",
+    "constructor",
+    "search",
+    "é",
+    "resources.x",
+  ];
+  const catalog = catalogOf({
+    tools: names.map((name) => tool(name)),
+    resources: [{ name: "x", uri: "a://x" }],
+  });
+  expect(catalog.entries.map(({ route, name }) => [route, name])).toEqual([
+    ["up://resources/x-2", "x"],
+    ["up://tools/__proto__", "__proto__"],
+    ["up://tools/a-b", "a-b"],
+    ["up://tools/a-b-2", "a b"],
+    ["up://tools/a-b-3", "a/b"],
+    ["up://tools/constructor", "constructor"],
+    ["up://tools/read_file", "read_file"],
+    ["up://tools/resources.x", "resources.x"],
+    ["up://tools/search", "search"],
+    ["up://tools/unnamed", ".."],
+    ["up://tools/unnamed-2", "é"],
+  ]);
+});
+
+verifies("upstream:names", "no server takes the place of a domain or of another server", async () => {
+  const own = defineDomain({
+    name: "bad",
+    description: "Written here.",
+    tools: [defineTool({ name: "add", op: "bad.add", description: "Adds.", execute: () => "mine" })],
+  });
+  expect(() => gatewayOf([chaos("good"), chaos("good")])).toThrow("source mcp:good: given more than once");
+  const gateway = gatewayOf([chaos("bad"), chaos("good")], { domains: [own] });
+  expect(await gateway.exec({ op: "bad.add" })).toMatchObject({ ok: true, result: "mine" });
+  expect(await gateway.exec({ op: "good.add", args: { a: 1 } })).toMatchObject({ ok: true });
+  await gateway.close();
+});
+
+verifies("upstream:names", "any names make a catalog, the same one in any order", () => {
+  const name = fc.oneof(
+    fc.string(),
+    fc.stringMatching(/^[a-z.\-/ ]{0,6}$/),
+    fc.constantFrom("a", "a-2", "prompts.a"),
+  );
+  const names = fc.uniqueArray(name, { maxLength: 12 });
+  fc.assert(
+    fc.property(names, names, names, (tools, prompts, resources) => {
+      const listing = {
+        tools: tools.map((each) => tool(each)),
+        prompts: prompts.map((each) => ({ name: each })),
+        resources: resources.map((each) => ({
+          name: each,
+          uri: `a://${encodeURIComponent(each.toWellFormed())}`,
+        })),
+      };
+      const catalog = catalogOf(listing);
+      expect(catalog.entries).toHaveLength(tools.length + prompts.length + resources.length);
+      const turned = catalogOf({
+        tools: listing.tools.toReversed(),
+        prompts: listing.prompts.toReversed(),
+        resources: listing.resources.toReversed(),
+      });
+      expect(turned.version).toBe(catalog.version);
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { createGateway, type Gateway, type GatewayOptions, type Principal } from "keyhole";
+import { createMcpSource, type McpSource, type McpSourceOptions } from "keyhole/sources";
+
+export const operator: Principal = { id: "operator", scopes: [], allowWrite: true };
+
+const CHAOS = resolve("src/testing/chaos-upstream.ts");
+
+export interface ChaosOptions extends McpSourceOptions {
+  readonly words?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Started through a shell that stays in between. */
+  readonly wrapped?: boolean;
+}
+
+export function chaos(
+  label: string,
+  { words = [], env = {}, wrapped, ...options }: ChaosOptions = {},
+): McpSource {
+  const args = [CHAOS, ...words];
+  const config = wrapped
+    ? { command: "sh", args: ["-c", '"$0" "$@"; echo done >&2', process.execPath, ...args], env }
+    : { command: process.execPath, args, env };
+  return createMcpSource(label, config, { trusted: true, ...options });
+}
+
+export function gatewayOf(sources: readonly McpSource[], options: Partial<GatewayOptions> = {}): Gateway {
+  return createGateway({ domains: [], sources, principal: operator, ...options });
+}
+
+/** Processes that carry the word in their environment. */
+export function processesWith(word: string): number[] {
+  return readdirSync("/proc")
+    .map(Number)
+    .filter((pid) => pid > 1 && pid !== process.pid)
+    .filter((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/environ`, "latin1").includes(word);
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Runs the check again and again until it holds; the last failure is what the test shows. */
+export async function eventually(check: () => void | Promise<void>, withinMs = 10_000): Promise<void> {
+  const end = performance.now() + withinMs;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > end) throw error;
+      await new Promise((done) => setTimeout(done, 25));
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fromMcpConfig } from "keyhole/sources";
+import { expect } from "vitest";
+import { verifies } from "./requirements.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { gatewayOf } from "./upstream-kit.ts";
+
+const { resolve } = createRequire(import.meta.url);
+
+function entryOf(name: string): string {
+  return join(dirname(resolve(`@modelcontextprotocol/${name}/package.json`)), "dist/index.js");
+}
+
+verifies("upstream:real", "ask, get and exec over four servers that nobody here wrote", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "note.txt"), "Ship on Friday.");
+  const server = (name: string, ...args: string[]) => ({
+    command: process.execPath,
+    args: [entryOf(name), ...args],
+  });
+  const sources = fromMcpConfig(
+    {
+      mcpServers: {
+        everything: server("server-everything"),
+        files: server("server-filesystem", folder),
+        memory: {
+          ...server("server-memory"),
+          env: { MEMORY_FILE_PATH: join(folder, "memory.jsonl") },
+        },
+        thinking: server("server-sequential-thinking"),
+        off: { command: "does-not-exist", disabled: true },
+      },
+    },
+    { trusted: true },
+  );
+  const gateway = gatewayOf(sources);
+  try {
+    const found = await gateway.ask({ query: "read a text file" });
+    expect(found.hits[0]?.route).toBe("files://tools/read_text_file");
+    expect((await gateway.ask({ query: "sequential thinking with thoughts" })).hits[0]?.domain).toBe(
+      "thinking",
+    );
+
+    const read = await gateway.get({
+      routes: [
+        { route: "files.read_text_file", params: { path: join(folder, "note.txt") } },
+        { route: "everything://prompts/args-prompt", params: { city: "Rome" } },
+        { route: "everything://resources/architecture.md" },
+        { route: "everything://resources/Dynamic-Text-Resource", params: { resourceId: "1" } },
+      ],
+    });
+    expect(read.summary).toEqual({ total: 4, success: 4, failed: 0 });
+    expect(read.text).toContain("Ship on Friday.");
+    expect(read.text).toContain("What's weather in Rome?");
+
+    const entities = [{ name: "Ada", entityType: "person", observations: ["writes programs"] }];
+    expect(await gateway.exec({ op: "memory.create_entities", args: { entities } })).toMatchObject({
+      ok: true,
+    });
+    expect((await gateway.exec({ op: "memory.search_nodes", args: { query: "Ada" } })).text).toContain(
+      "programs",
+    );
+
+    const image = await gateway.exec({ op: "everything.get-tiny-image", args: {} });
+    expect(image).toMatchObject({ result: { blocks: [{ type: "image", mimeType: "image/png" }] } });
+    const sum = await gateway.exec({ op: "everything.get-sum", args: { a: 2, b: 3 } });
+    expect(sum.text).toContain("5");
+    const wrong = await gateway.exec({ op: "files.read_text_file", args: { path: "/etc/passwd" } });
+    expect(wrong).toMatchObject({ ok: false, error: { code: "UPSTREAM_ERROR" } });
+  } finally {
+    await gateway.close();
+  }
+});
