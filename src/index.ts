@@ -1,10 +1,13 @@
+export type { View } from "./access/view.ts";
 export type { Registry, RegistryOp } from "./catalog/registry.ts";
 export { readRegistry, writeRegistry } from "./catalog/registry.ts";
 export type { Answered, CallOptions, Gateway, GatewayOptions } from "./gateway.ts";
 export { createGateway } from "./gateway.ts";
 export type { AskOutput } from "./operations/ask-input.ts";
-export type { MenuTool } from "./operations/menu.ts";
+export type { MenuOptions, MenuTool } from "./operations/menu.ts";
+export type { NativeNames } from "./operations/native-tools.ts";
 export type { ApprovalRequest, Limits } from "./operations/operation.ts";
+export type { Surface, SurfaceOptions } from "./operations/surfaces.ts";
 export type { TokenCounter } from "./render/tokens.ts";
 export { loadTokenCounter } from "./render/tokens.ts";
 export type {
@@ -17,6 +20,7 @@ export type {
 } from "./schema/definition.ts";
 export type {
   CallContext,
+  CallingClient,
   Example,
   FieldError,
   Kind,

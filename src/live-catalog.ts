@@ -24,6 +24,8 @@ export interface LiveCatalog {
   ready(): Promise<void>;
   /** Puts other content in the place of that of these sources. A wrong one is refused and changes nothing. */
   update(changes: Readonly<Record<string, SourceContent>>): Promise<void>;
+  /** Calls the listener after every swap to a catalog of another version; the answer stops it. */
+  onChange(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
@@ -42,6 +44,7 @@ export function createLiveCatalog(
   let indexed: ReadonlyMap<string, string> = new Map();
   let started: Promise<void> | undefined;
   let updates: Promise<unknown> = Promise.resolve();
+  const listeners = new Set<() => void>();
 
   /** New documents are searchable before the swap and old ones until after it: neither can be missed. */
   async function swap(next: Generation): Promise<void> {
@@ -49,9 +52,11 @@ export function createLiveCatalog(
     const hashes = new Map([...documents].map(([id, document]) => [id, contentHash(document)]));
     const changed = [...documents.values()].filter(({ id }) => indexed.get(id) !== hashes.get(id));
     await index.put(changed);
+    const changes = next.catalog.version !== current.catalog.version;
     current = next;
     await index.drop([...indexed.keys()].filter((id) => !documents.has(id)));
     indexed = hashes;
+    if (changes) for (const listener of listeners) listener();
   }
 
   function update(changes: Readonly<Record<string, SourceContent>>): Promise<void> {
@@ -91,7 +96,12 @@ export function createLiveCatalog(
       return started;
     },
     update,
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     close: async () => {
+      listeners.clear();
       stopping.abort();
       await updates;
       await index.close();

@@ -8,5 +8,6 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["operations"],
   ["live-catalog.ts"],
   ["gateway.ts"],
+  ["mcp"],
   ["index.ts"],
 ];

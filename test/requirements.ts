@@ -37,6 +37,15 @@ export const REQUIREMENTS = {
   "events:shapes-only": "events tell who, what and how it went, never argument values",
   "learning:bounded": "what was used lifts, within bounds, per scope, replayable, and can be switched off",
   "menu:within-budget": "the menu costs at most 900 tokens for any catalog and does not change by use",
+  "mcp:both-eras": "one server answers clients of both protocol revisions, over stdio and HTTP, alike",
+  "mcp:surfaces": "four surfaces lead to the same operations, with true annotations and output schemas",
+  "mcp:byte-stable": "tools/list has the same bytes before and after discovery, calls and reconnects",
+  "mcp:problems": "a refusal is a result with code, message and next step",
+  "mcp:get-may-write": "get runs what writes only where there is no exec and the caller may write",
+  "mcp:resources": "documents, templates and prompts are listed, read and completed through the View",
+  "mcp:changes": "a change of the catalog is announced once, tools only when they differ",
+  "mcp:approval": "an approval is asked for, and holds for the exact call, its principal, a while, and once",
+  "mcp:sessions": "a session belongs to who opened it; any other id is as unknown as a made-up one",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;

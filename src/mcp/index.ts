@@ -1,0 +1,3 @@
+export type { InstructionContext, InstructionsOption } from "./instructions.ts";
+export type { McpServer, McpServerOptions } from "./mcp-server.ts";
+export { createMcpServer } from "./mcp-server.ts";
