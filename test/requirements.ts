@@ -45,6 +45,11 @@ export const REQUIREMENTS = {
   "mcp:resources": "documents, templates and prompts are listed, read and completed through the View",
   "mcp:changes": "a change of the catalog is announced once, tools only when they differ",
   "mcp:approval": "an approval is asked for, and holds for the exact call, its principal, a while, and once",
+  "mcp:http-front": "only requests to this machine, from its own pages, with a valid token, are read at all",
+  "mcp:tokens":
+    "a token of another issuer, audience, time, key or algorithm is refused, saying where to get one",
+  "mcp:http-limits":
+    "rate, concurrency, size and depth are bounded for each caller; shutdown lets calls finish",
   "mcp:sessions": "a session belongs to who opened it; any other id is as unknown as a made-up one",
 } as const;
 

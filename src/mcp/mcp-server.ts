@@ -44,6 +44,7 @@ export interface McpServerOptions {
 
 /** A gateway as an MCP server: the same tools over HTTP and stdio, in every revision that clients speak. */
 export interface McpServer {
+  readonly maxBodyBytes: number;
   /** Answers one request over Streamable HTTP. It trusts its caller: `serveHttp` puts the checks in front. */
   fetch(request: Request, caller?: { readonly principal?: Principal }): Promise<Response>;
   /** Serves one connection over stdin and stdout, or over a transport of the SDK. */
@@ -100,6 +101,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   const stdio = new Set<{ close(): Promise<void> }>();
 
   return {
+    maxBodyBytes,
     fetch: async (request, caller = {}) => {
       const { principal } = await gateway.view(withPrincipal(caller.principal ?? options.principal));
       const read = request.method === "POST" ? await readBody(request, maxBodyBytes) : { body: undefined };
