@@ -7,6 +7,7 @@ const STEPS: readonly (readonly [name: string, command: string])[] = [
   ["generated docs", "node scripts/docs.ts --check"],
   ["unused code", "knip"],
   ["tests", "vitest run"],
+  ["conformance", "node scripts/conformance.ts"],
   ["build", "node scripts/build.ts"],
   ["package", "publint --strict dist"],
   ["package types", "attw --pack dist --profile esm-only"],

@@ -93,11 +93,11 @@ function toNextRound(
   { inputRequests, requestState }: InputRequired,
   { principal }: Round,
 ): InputRequiredResult {
-  const call = callHash(entry, args);
-  const state = { kind: "tool" as const, call, ...(requestState !== undefined && { state: requestState }) };
+  const seal = (state: string) =>
+    rounds.seal({ kind: "tool", call: callHash(entry, args), state }, principal.id);
   return inputRequired({
     ...(inputRequests && { inputRequests }),
-    requestState: rounds.seal(state, principal.id),
+    ...(requestState !== undefined && { requestState: seal(requestState) }),
   });
 }
 

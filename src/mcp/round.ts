@@ -14,9 +14,9 @@ export interface Round {
   readonly options: CallOptions;
 }
 
-interface ClientCapabilities {
+type ClientCapabilities = Readonly<Record<string, unknown>> & {
   readonly elicitation?: { readonly form?: unknown; readonly url?: unknown };
-}
+};
 
 export function toRound(
   context: ServerContext,
@@ -30,36 +30,37 @@ export function toRound(
   const state = mcpReq.requestState<RoundState>();
   const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
   const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  const capabilities = declared ?? connection.capabilities ?? {};
   return {
     principal,
     responses: mcpReq.inputResponses ?? {},
     ...(state && { state }),
-    canAsk: takesForms(declared ?? connection.capabilities),
+    canAsk: takesForms(capabilities),
     options: {
       principal,
       signal: mcpReq.signal,
       ...(connection.session && { session: connection.session }),
-      client: toClient(context, mcpReq.inputResponses ?? {}, state),
+      client: toClient(context, capabilities, state),
     },
   };
 }
 
 /** Clients that say nothing about modes are from before there were any, when forms were all there was. */
-function takesForms(capabilities: ClientCapabilities | undefined): boolean {
-  const elicitation = capabilities?.elicitation;
+function takesForms({ elicitation }: ClientCapabilities): boolean {
   if (!elicitation) return false;
   return elicitation.form !== undefined || elicitation.url === undefined;
 }
 
 function toClient(
   { mcpReq }: ServerContext,
-  responses: Record<string, unknown>,
+  capabilities: ClientCapabilities,
   state: RoundState | undefined,
 ): CallingClient {
   const progressToken = mcpReq._meta?.progressToken;
   return {
-    responses,
-    ...(state?.kind === "tool" && state.state !== undefined && { state: state.state }),
+    capabilities,
+    responses: mcpReq.inputResponses ?? {},
+    ...(state?.kind === "tool" && { state: state.state }),
     // Both only inform: a client that has gone away must not fail the call.
     progress: (update) => {
       if (progressToken === undefined) return;

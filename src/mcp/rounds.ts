@@ -6,7 +6,7 @@ import { createSealer, type Sealer } from "./sealed-state.ts";
 /** What a round of a call leaves with the client for the next one. Both are bound to the exact call. */
 export type RoundState =
   | { readonly kind: "approval"; readonly call: string; readonly nonce: string }
-  | { readonly kind: "tool"; readonly call: string; readonly state?: string };
+  | { readonly kind: "tool"; readonly call: string; readonly state: string };
 
 export interface RoundsOptions {
   readonly secret?: string | Uint8Array;

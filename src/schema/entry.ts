@@ -47,6 +47,8 @@ export interface CallingClient {
   /** How far the call is; nothing happens where the client did not ask for it. */
   progress(update: { readonly progress: number; readonly total?: number; readonly message?: string }): void;
   log(level: "debug" | "info" | "warning" | "error", data: unknown): void;
+  /** What the client says it can be asked for, by name, such as `elicitation`. */
+  readonly capabilities: Readonly<Record<string, unknown>>;
   /** Answers to what an earlier round of this call asked for, by the keys it gave. Not checked: untrusted. */
   readonly responses: Readonly<Record<string, unknown>>;
   /** The state that the earlier round gave, proven to be unchanged and of this very call. */
