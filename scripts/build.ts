@@ -8,11 +8,15 @@ const { status } = spawnSync("tsc", ["-p", "tsconfig.build.json"], { stdio: "inh
 if (status !== 0) process.exit(1);
 
 const root = JSON.parse(readFileSync("package.json", "utf8"));
-const { name, version, description, keywords, license, type, engines, dependencies } = root;
+const { name, version, description, keywords, license, type, engines, dependencies, bin } = root;
 const doors = Object.entries(root.exports as Record<string, string>).map(([path, file]) => {
   const built = file.replace("./src/", "./").replace(/\.ts$/, "");
   return [path, { types: `${built}.d.ts`, default: `${built}.js` }];
 });
+const programs = Object.entries(bin as Record<string, string>).map(([program, file]) => [
+  program,
+  file.replace("src/", "").replace(/\.ts$/, ".js"),
+]);
 const manifest = {
   name,
   version,
@@ -22,6 +26,7 @@ const manifest = {
   type,
   engines,
   sideEffects: false,
+  bin: Object.fromEntries(programs),
   exports: { ...Object.fromEntries(doors), "./package.json": "./package.json" },
   dependencies,
 };

@@ -9,5 +9,6 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["live-catalog.ts"],
   ["gateway.ts"],
   ["mcp"],
+  ["cli"],
   ["index.ts"],
 ];

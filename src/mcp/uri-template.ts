@@ -36,12 +36,6 @@ export function matchTemplate(template: string, uri: string): Map<string, string
   return found;
 }
 
-/** The names of a template's variables. */
-export function templateNames(template: string): string[] {
-  const { path, query } = splitQuery(template);
-  return [...toParts(path).flatMap((part) => ("name" in part ? [part.name] : [])), ...query];
-}
-
 function splitQuery(template: string): { path: string; query: string[] } {
   const start = template.lastIndexOf("{?");
   if (start < 0 || !template.endsWith("}")) return { path: template, query: [] };

@@ -98,6 +98,11 @@ export const PROBLEMS = {
     next: "Write it again from the running gateway.",
     when: "A registry file is damaged, of another format, or its version does not fit its content.",
   },
+  CONFIG_INVALID: {
+    sentence: "The config {path} cannot be used: {reason}.",
+    next: "Name a module that exports domains (made with defineDomain) or sources.",
+    when: "`keyhole serve` finds no config, cannot load it, or finds nothing to serve in it.",
+  },
   CLOSED: {
     sentence: "The gateway is closed.",
     next: "Create a new gateway.",
