@@ -5,6 +5,7 @@ import { toTable } from "./table.ts";
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }>>> = {
   tokens: () => import("./tokens.ts"),
+  serving: () => import("./serving.ts"),
 };
 
 const { positionals, values } = parseArgs({

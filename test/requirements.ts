@@ -45,6 +45,8 @@ export const REQUIREMENTS = {
   "mcp:resources": "documents, templates and prompts are listed, read and completed through the View",
   "mcp:changes": "a change of the catalog is announced once, tools only when they differ",
   "mcp:approval": "an approval is asked for, and holds for the exact call, its principal, a while, and once",
+  "mcp:isolation": "no caller is ever given what was meant for another",
+  "mcp:cancel": "a call that its client gives up is cancelled in the tool",
   "mcp:http-front": "only requests to this machine, from its own pages, with a valid token, are read at all",
   "mcp:tokens":
     "a token of another issuer, audience, time, key or algorithm is refused, saying where to get one",

@@ -1,11 +1,13 @@
 import { type InputRequiredResult, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 import type { ApprovalRequest } from "../operations/operation.ts";
-import { cleanText } from "../util/clean-text.ts";
+import { cutText } from "../util/cut-text.ts";
 import type { Round } from "./round.ts";
 import type { Rounds } from "./rounds.ts";
 
 const KEY = "approval";
 const SHOWN_CHARS = 4_000;
+/** Control, format, private and unassigned characters, lone surrogates, and separators of lines. */
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Asks the person behind the client to approve one call, over as many rounds as that takes. */
 export interface Approval {
@@ -26,10 +28,12 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
       open = request;
       return false;
     }
-    if (state.kind !== "approval" || state.call !== request.hash || !rounds.spend(state.nonce)) {
+    if (state.call !== request.hash || !rounds.spend(state.nonce)) {
       refused = true;
       return false;
     }
+    // A tool that has begun was approved then; this is the rest of the same call.
+    if (state.kind === "tool") return true;
     const answer = inputResponse(responses, KEY);
     return answer.kind === "elicit" && answer.action === "accept" && answer.content?.approve === true;
   }
@@ -64,7 +68,11 @@ function toQuestion(request: ApprovalRequest, rounds: Rounds): InputRequiredResu
 /** What is approved has to be what is read: nothing invisible, and nothing silently left out. */
 function shown({ args, hash }: ApprovalRequest): string {
   const text = JSON.stringify(args);
-  if (text.length <= SHOWN_CHARS) return cleanText(text, SHOWN_CHARS);
-  const rest = text.length - SHOWN_CHARS;
-  return `${cleanText(text, SHOWN_CHARS)} [${rest} more characters; call ${hash.slice(0, 16)}]`;
+  const visible = cutText(text, SHOWN_CHARS).replace(INVISIBLE, escapeCharacter);
+  if (text.length <= SHOWN_CHARS) return visible;
+  return `${visible} [${text.length - SHOWN_CHARS} more characters; call ${hash.slice(0, 16)}]`;
+}
+
+function escapeCharacter(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }

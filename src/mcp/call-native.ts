@@ -93,11 +93,11 @@ function toNextRound(
   { inputRequests, requestState }: InputRequired,
   { principal }: Round,
 ): InputRequiredResult {
-  const seal = (state: string) =>
-    rounds.seal({ kind: "tool", call: callHash(entry, args), state }, principal.id);
   return inputRequired({
     ...(inputRequests && { inputRequests }),
-    ...(requestState !== undefined && { requestState: seal(requestState) }),
+    ...(requestState !== undefined && {
+      requestState: rounds.toolState(callHash(entry, args), requestState, principal),
+    }),
   });
 }
 

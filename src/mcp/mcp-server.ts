@@ -1,4 +1,10 @@
-import { createMcpHandler, isLegacyRequest, type Server, type Transport } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  PROTOCOL_VERSION_META_KEY,
+  type Server,
+  type Transport,
+} from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Gateway } from "../gateway.ts";
 import type { NativeNames } from "../operations/native-tools.ts";
@@ -103,11 +109,12 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   return {
     maxBodyBytes,
     fetch: async (request, caller = {}) => {
-      const { principal } = await gateway.view(withPrincipal(caller.principal ?? options.principal));
+      const principal = caller.principal ?? options.principal ?? (await gateway.view()).principal;
       const read = request.method === "POST" ? await readBody(request, maxBodyBytes) : { body: undefined };
       if (read instanceof Response) return read;
       const { body } = read;
-      if (await isLegacyRequest(request, body)) return legacy.fetch(request, body, principal);
+      const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));
+      if (isLegacy) return legacy.fetch(request, body, principal);
       return modern.fetch(request, { authInfo: toAuthInfo(principal), parsedBody: body });
     },
     connect: (transport) => {
@@ -125,6 +132,9 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   };
 }
 
-function withPrincipal(principal: Principal | undefined): { principal?: Principal } {
-  return principal ? { principal } : {};
+/** A request that names its revision is never of the older protocol, so the SDK need not look twice. */
+function claimsRevision(body: unknown): boolean {
+  const params = (body as { params?: { _meta?: unknown } } | undefined)?.params;
+  const meta = params?._meta;
+  return typeof meta === "object" && meta !== null && Object.hasOwn(meta, PROTOCOL_VERSION_META_KEY);
 }

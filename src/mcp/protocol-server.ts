@@ -42,7 +42,8 @@ export async function createProtocolServer(
 ): Promise<Server> {
   const { gateway, rounds, listings, listTtlMs } = parts;
   const { listing: first, principal } = await listings.for(given);
-  const listed = async () => (await listings.for(principal)).listing;
+  // Without a connection the server lives for one request, and the catalog it began with is its own.
+  const listed = async () => (connection ? (await listings.for(principal)).listing : first);
   const cached = { ttlMs: listTtlMs, cacheScope: "private" as const };
   const server = new Server(
     { name: parts.name, version: parts.version },

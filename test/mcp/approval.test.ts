@@ -1,6 +1,7 @@
-import { createGateway, type Principal } from "keyhole";
+import { createGateway, defineDomain, defineTool, type Principal } from "keyhole";
 import { createMcpServer, type McpServer, type McpServerOptions } from "keyhole/mcp";
 import { describe, expect } from "vitest";
+import { z } from "zod";
 import { verifies } from "../requirements.ts";
 import { clerk, createShop } from "../shop.ts";
 import { connect, connectHttp, ERAS } from "./connect.ts";
@@ -93,6 +94,55 @@ describe("state of a question", () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => answerQuestion(server, REFUND, state)));
     expect(answers.filter(({ ran }) => ran)).toHaveLength(1);
     expect(calls.made).toHaveLength(1);
+    await server.close();
+  });
+
+  verifies("mcp:approval", "the person reads what is in the call, also what would not be seen", async () => {
+    const { server } = serve();
+    const { client } = await connect(server, "2026-07-28", { capabilities: FORM });
+    const questions: string[] = [];
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      questions.push(params.message);
+      return { action: "cancel" };
+    });
+    const customer = "a\u202eb\u{e0041}c\u001b[2Kd\u2028e";
+    await client.callTool({ name: "exec", arguments: { ...REFUND, args: { customer, cents: 1 } } });
+    expect(questions).toEqual([
+      'Run shop.refund.send with {"customer":"a\\u{202e}b\\u{e0041}c\\u001b[2Kd\\u{2028}e","cents":1}?',
+    ]);
+    await server.close();
+  });
+
+  verifies("mcp:approval", "a tool that asks on goes on under the approval it has, once", async () => {
+    let ran = 0;
+    const steps = defineTool({
+      name: "send_letter",
+      description: "Sends a letter.",
+      requiresConfirmation: true,
+      inputSchema: z.object({ to: z.string() }),
+      execute: (_, { client: asked }) => {
+        ran += 1;
+        if (asked?.state === "1") return `done ${JSON.stringify(asked.responses)}`;
+        const requestedSchema = { type: "object", properties: { text: { type: "string" } } };
+        const question = {
+          method: "elicitation/create",
+          params: { message: "Which text?", requestedSchema },
+        };
+        return { resultType: "input_required", inputRequests: { question }, requestState: "1" };
+      },
+    });
+    const domains = [defineDomain({ name: "post", description: "Letters.", tools: [steps] })];
+    const server = createMcpServer(createGateway({ domains, principal: clerk }), { surface: "native" });
+    const { client } = await connect(server, "2026-07-28", { capabilities: FORM });
+    const messages: string[] = [];
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      messages.push(params.message);
+      return { action: "accept", content: { approve: true, text: "hello" } };
+    });
+    const done = await client.callTool({ name: "post_letter_send", arguments: { to: "Ada" } });
+    expect(JSON.stringify(done.content)).toContain("hello");
+    expect(messages).toEqual(['Run post.letter.send with {"to":"Ada"}?', "Which text?"]);
+    expect(ran).toBe(2);
     await server.close();
   });
 
