@@ -9,6 +9,7 @@ const STEPS: readonly (readonly [name: string, command: string])[] = [
   ["tests", "vitest run"],
   ["conformance", "node scripts/conformance.ts"],
   ["build", "node scripts/build.ts"],
+  ["program as built", "node dist/cli/main.js serve --help"],
   ["package", "publint --strict dist"],
   ["package types", "attw --pack dist --profile esm-only"],
   ["examples", "node scripts/examples.ts"],

@@ -97,6 +97,23 @@ describe("state of a question", () => {
     await server.close();
   });
 
+  verifies("mcp:approval", "get asks where it may write, for one route at a time", async () => {
+    const { server, calls } = serve({ surface: "routes" });
+    const { client } = await connect(server, "2026-07-28", { capabilities: FORM });
+    let asked = 0;
+    client.setRequestHandler("elicitation/create", async () => {
+      asked += 1;
+      return { action: "accept", content: { approve: true } };
+    });
+    const remove = { route: "shop.order.delete", params: { id: 7 } };
+    const get = (routes: object[]) => client.callTool({ name: "get", arguments: { routes } });
+    expect((await get([remove])).structuredContent).toMatchObject({ summary: { success: 1 } });
+    expect([asked, calls.made.length]).toEqual([1, 1]);
+    expect((await get([remove, remove])).structuredContent).toMatchObject({ summary: { failed: 2 } });
+    expect([asked, calls.made.length]).toEqual([1, 1]);
+    await server.close();
+  });
+
   verifies("mcp:approval", "the person reads what is in the call, also what would not be seen", async () => {
     const { server } = serve();
     const { client } = await connect(server, "2026-07-28", { capabilities: FORM });
