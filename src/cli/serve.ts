@@ -2,7 +2,6 @@ import { Console } from "node:console";
 import { parseArgs } from "node:util";
 import { createGateway } from "../gateway.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
-import { serveHttp } from "../mcp/serve-http.ts";
 import { SURFACES, type Surface } from "../operations/surfaces.ts";
 import { problem } from "../schema/problem.ts";
 import { loadConfig } from "./load-config.ts";
@@ -82,6 +81,7 @@ function openStdio(server: McpServer): { close(): Promise<void> } {
 }
 
 async function openHttp(server: McpServer, { host, port }: { host?: string; port?: string }) {
+  const { serveHttp } = await import("../mcp/serve-http.ts");
   const token = process.env.KEYHOLE_TOKEN;
   const http = await serveHttp(server, {
     ...(host && { host }),

@@ -52,6 +52,7 @@ export function createListings(gateway: Gateway, options: ListingOptions): Listi
       return { listing: await known.listing, principal };
     const listing = createListing(gateway, view, options);
     made.set(key, { principal, listing });
+    listing.catch(() => made.delete(key));
     return { listing: await listing, principal };
   }
 
