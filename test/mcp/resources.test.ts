@@ -75,6 +75,40 @@ function serve() {
 }
 
 describe.each(ERAS)("a client of %s", (era) => {
+  verifies("mcp:resources", "long lists come in pages, and a cursor holds for its list only", async () => {
+    const many = (count: number) => [
+      defineDomain({
+        name: "many",
+        description: "Many pages.",
+        resources: Array.from({ length: count }, (_, index) =>
+          defineResource({
+            route: `many://resources/${index}`,
+            name: `Page ${index}`,
+            description: "A page.",
+            fetch: () => index,
+          }),
+        ),
+      }),
+    ];
+    const gateway = createGateway({ domains: many(2_500) });
+    const server = createMcpServer(gateway);
+    const { client } = await connect(server, era);
+    const list = (cursor?: string) =>
+      client.request({ method: "resources/list", params: cursor === undefined ? {} : { cursor } });
+    const first = await list();
+    const second = await list(first.nextCursor);
+    const third = await list(second.nextCursor);
+    expect(third.nextCursor).toBeUndefined();
+    const uris = [first, second, third].flatMap(({ resources }) => resources.map(({ uri }) => uri));
+    expect([uris.length, new Set(uris).size]).toEqual([2_500, 2_500]);
+    for (const cursor of ["", "garbage", Buffer.from("x:0").toString("base64url")]) {
+      await expect(list(cursor)).rejects.toThrow(/cursor/);
+    }
+    await gateway.replace(many(2_501));
+    await expect(list(first.nextCursor)).rejects.toThrow(/cursor/);
+    await server.close();
+  });
+
   verifies("mcp:resources", "lists and reads documents, and only those in sight", async () => {
     const { server } = serve();
     const { client } = await connectHttp(server, era);

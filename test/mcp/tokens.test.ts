@@ -1,5 +1,6 @@
+import { inspect } from "node:util";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
-import { createGateway, type Principal } from "keyhole";
+import { createGateway, defineDomain, defineTool, onEvent, type Principal } from "keyhole";
 import { createMcpServer, type HttpServer, type OAuthOptions, serveHttp } from "keyhole/mcp";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { verifies } from "../requirements.ts";
@@ -106,6 +107,36 @@ describe("tokens", () => {
     expect(lacking.headers.get("www-authenticate")).toMatch(/insufficient_scope.*scope="mcp"/);
   });
 
+  verifies("mcp:tokens", "and goes no further: neither tools, nor answers, nor events have it", async () => {
+    const seenByTool: string[] = [];
+    const events: string[] = [];
+    const spy = defineTool({
+      name: "get_context",
+      op: "spy.look",
+      description: "Looks at all that it is given.",
+      execute: (params, context) => {
+        seenByTool.push(inspect({ params, context }, { depth: 12, showHidden: true }));
+        return "looked";
+      },
+    });
+    const gateway = createGateway({
+      domains: [defineDomain({ name: "spy", description: "Spy.", tools: [spy] })],
+    });
+    const server = createMcpServer(gateway);
+    const own = await serveHttp(server, { oauth });
+    const stop = onEvent((event) => events.push(JSON.stringify(event)));
+    const token = await sign(good);
+    const call = { method: "tools/call", params: { name: "exec", arguments: { op: "spy.look" } } };
+    const answer = await (await post(token, own.url, call)).text();
+    stop();
+    expect(answer).toContain("looked");
+    expect(events.length).toBeGreaterThan(0);
+    expect(seenByTool).toHaveLength(1);
+    expect([answer, ...seenByTool, ...events].join()).not.toContain(token);
+    await own.close();
+    await server.close();
+  });
+
   verifies("mcp:tokens", "says in its metadata who issues them", async () => {
     for (const path of [
       "/.well-known/oauth-protected-resource",
@@ -117,7 +148,7 @@ describe("tokens", () => {
   });
 });
 
-function post(token: string, url = http.url): Promise<Response> {
+function post(token: string, url = http.url, message: object = { method: "tools/list" }): Promise<Response> {
   return fetch(url, {
     method: "POST",
     headers: {
@@ -125,6 +156,6 @@ function post(token: string, url = http.url): Promise<Response> {
       "content-type": "application/json",
       accept: "application/json, text/event-stream",
     },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, ...message }),
   });
 }
