@@ -9,6 +9,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   search: () => import("./search.ts"),
   openapi: () => import("./openapi.ts"),
   tokens: () => import("./tokens.ts"),
+  serving: () => import("./serving.ts"),
 };
 
 const { positionals, values } = parseArgs({

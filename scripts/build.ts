@@ -16,6 +16,7 @@ const {
   license,
   type,
   engines,
+  bin,
   dependencies,
   peerDependencies,
   peerDependenciesMeta,
@@ -24,6 +25,10 @@ const doors = Object.entries(root.exports as Record<string, string>).map(([path,
   const built = file.replace("./src/", "./").replace(/\.ts$/, "");
   return [path, { types: `${built}.d.ts`, default: `${built}.js` }];
 });
+const programs = Object.entries(bin as Record<string, string>).map(([program, file]) => [
+  program,
+  file.replace("src/", "").replace(/\.ts$/, ".js"),
+]);
 const manifest = {
   name,
   version,
@@ -33,6 +38,7 @@ const manifest = {
   type,
   engines,
   sideEffects: false,
+  bin: Object.fromEntries(programs),
   exports: { ...Object.fromEntries(doors), "./package.json": "./package.json" },
   dependencies,
   peerDependencies,

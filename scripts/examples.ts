@@ -28,7 +28,9 @@ function installedCopy(): string {
   const copy = mkdtempSync(join(tmpdir(), "keyhole-examples-"));
   mkdirSync(join(copy, "node_modules"));
   symlinkSync(resolve("dist"), join(copy, "node_modules/keyhole"));
-  symlinkSync(resolve("node_modules/zod"), join(copy, "node_modules/zod"));
+  for (const name of ["zod", "@modelcontextprotocol"]) {
+    symlinkSync(resolve("node_modules", name), join(copy, "node_modules", name));
+  }
   cpSync("examples", join(copy, "examples"), { recursive: true });
   return copy;
 }

@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { createPins, type Pins } from "./access/pins.ts";
+import type { View } from "./access/view.ts";
 import { type Registry, toRegistry } from "./catalog/registry.ts";
 import { createLiveCatalog, type Generation } from "./live-catalog.ts";
-import { createMenu, type MenuTool } from "./operations/menu.ts";
+import { createMenu, type MenuOptions, type MenuTool } from "./operations/menu.ts";
 import type { ApprovalRequest, Limits, Operation, OperationContext } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
 import { loadTokenCounter } from "./render/tokens.ts";
 import type { DomainDefinition } from "./schema/definition.ts";
+import type { CallingClient } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
 import { isProblem, problem } from "./schema/problem.ts";
 import type { Source } from "./schema/source.ts";
@@ -47,6 +49,12 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
   /** Decides on tools that require confirmation in the place of the gateway's own `approve`. */
   readonly approve?: GatewayOptions["approve"];
+  /** The session of calls that name none, from `openSession`; answers do not repeat it. */
+  readonly session?: string;
+  readonly limits?: Partial<Limits>;
+  /** Lets `get` run tools that write too, for principals that may write: for surfaces without `exec`. */
+  readonly getMayWrite?: boolean;
+  readonly client?: CallingClient;
 }
 
 type Run<O> =
@@ -71,7 +79,13 @@ export interface Gateway {
   /** Approves what upstream servers define, and shows how it changed. */
   readonly pins: Pins;
   /** The tools to show a model. */
-  menu(options?: CallOptions): Promise<MenuTool[]>;
+  menu(options?: Pick<CallOptions, "principal"> & MenuOptions): Promise<MenuTool[]>;
+  /** What a principal may see. */
+  view(options?: Pick<CallOptions, "principal">): Promise<View>;
+  /** Opens a session for a conversation whose calls need not name it; the answer is its handle. */
+  openSession(options?: Pick<CallOptions, "principal">): string;
+  /** Calls the listener when the catalog has become another one; the answer stops it. */
+  onChange(listener: () => void): () => void;
   registry(): Registry;
   /** How the catalog is searched now: by words alone, or by words and vectors. */
   searchStatus(): Promise<SearchStatus>;
@@ -132,6 +146,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       principal = options.principal ?? NOBODY,
       signal = new AbortController().signal,
       approve,
+      session: implied,
+      limits: callLimits,
+      getMayWrite = false,
+      client,
     }: CallOptions = {},
   ): Promise<z.output<O> & Answered> {
     const started = performance.now();
@@ -153,11 +171,16 @@ export function createGateway(options: GatewayOptions): Gateway {
       const [{ viewFor, remember }, countTokens] = await Promise.all([current(), loadTokenCounter()]);
       const parsed = operation.input.safeParse(input);
       if (!parsed.success) throw invalidInput(operation.name, parsed.error);
-      const handle = (parsed.data as { session?: string }).session;
+      const named = (parsed.data as { session?: string }).session;
+      const handle = named ?? implied;
       const session = handle === undefined ? undefined : shared.sessions.open(handle, principal.id);
       const context: OperationContext = {
         ...shared,
         ...(approve && { approve }),
+        ...(callLimits && { limits: { ...limits, ...callLimits } }),
+        ...(client && { client }),
+        getMayWrite,
+        sessionImplied: named === undefined,
         view: viewFor(principal),
         countTokens,
         signal,
@@ -189,10 +212,14 @@ export function createGateway(options: GatewayOptions): Gateway {
       return live.current.catalog.version;
     },
     pins,
-    menu: async ({ principal = options.principal ?? NOBODY } = {}) => {
+    menu: async ({ principal = options.principal ?? NOBODY, ...menuOptions } = {}) => {
       const [{ viewFor }, countTokens] = await Promise.all([current(), loadTokenCounter()]);
-      return createMenu(viewFor(principal), countTokens);
+      return createMenu(viewFor(principal), countTokens, menuOptions);
     },
+    view: async ({ principal = options.principal ?? NOBODY } = {}) => (await current()).viewFor(principal),
+    openSession: ({ principal = options.principal ?? NOBODY } = {}) =>
+      shared.sessions.open("new", principal.id).handle,
+    onChange: live.onChange,
     registry: () => toRegistry(live.current.catalog),
     searchStatus: async () => (await index.status?.()) ?? { mode: "lexical" },
     unmet: () => learning?.unmet() ?? [],

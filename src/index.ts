@@ -1,13 +1,16 @@
 export type { DefinitionChange } from "./access/diff-definitions.ts";
 export type { Pin, PinSelection, PinState, Pins, PinsOptions } from "./access/pins.ts";
 export { createPins } from "./access/pins.ts";
+export type { View } from "./access/view.ts";
 export type { Registry, RegistryOp } from "./catalog/registry.ts";
 export { readRegistry, writeRegistry } from "./catalog/registry.ts";
 export type { Answered, CallOptions, Gateway, GatewayOptions } from "./gateway.ts";
 export { createGateway } from "./gateway.ts";
 export type { AskOutput } from "./operations/ask-input.ts";
-export type { MenuTool } from "./operations/menu.ts";
+export type { MenuOptions, MenuTool } from "./operations/menu.ts";
+export type { NativeNames } from "./operations/native-tools.ts";
 export type { ApprovalRequest, Limits } from "./operations/operation.ts";
+export type { Surface, SurfaceOptions } from "./operations/surfaces.ts";
 export type { TokenCounter } from "./render/tokens.ts";
 export { loadTokenCounter } from "./render/tokens.ts";
 export type {
@@ -20,6 +23,7 @@ export type {
 } from "./schema/definition.ts";
 export type {
   CallContext,
+  CallingClient,
   EntryDraft,
   EntryStatus,
   Example,

@@ -25,6 +25,8 @@ export interface LiveCatalog {
   ready(): Promise<void>;
   /** Puts other content in the place of that of these sources. A wrong one is refused and changes nothing. */
   update(changes: Readonly<Record<string, SourceContent>>): Promise<void>;
+  /** Calls the listener after every swap to a catalog of another version; the answer stops it. */
+  onChange(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
@@ -57,15 +59,18 @@ export function createLiveCatalog(
   let updates: Promise<void> = Promise.resolve();
   let waiting: Waiting[] = [];
   const followed: Promise<void>[] = [];
+  const listeners = new Set<() => void>();
 
   /** New documents are searchable before the swap and old ones until after it: neither can be missed. */
   async function swap(next: Generation): Promise<void> {
     const documents = toDocuments(next.catalog);
     const hashes = hashDocuments(documents);
     await index.put(documents.filter(({ id }) => indexed.get(id) !== hashes.get(id)));
+    const changes = next.catalog.version !== current.catalog.version;
     current = next;
     await index.drop([...indexed.keys()].filter((id) => !hashes.has(id)));
     indexed = hashes;
+    if (changes) for (const listener of listeners) listener();
   }
 
   function update(changes: Readonly<Record<string, SourceContent>>): Promise<void> {
@@ -151,7 +156,12 @@ export function createLiveCatalog(
       return started;
     },
     update,
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
     close: async () => {
+      listeners.clear();
       stopping.abort();
       stopWatching();
       // A source may have processes to end.

@@ -8,5 +8,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["operations"],
   ["live-catalog.ts"],
   ["gateway.ts"],
-  ["index.ts", "testing"],
+  ["mcp"],
+  ["cli", "testing"],
+  ["index.ts"],
 ];

@@ -2,10 +2,11 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 
-const readme = readFileSync("README.md", "utf8");
-
 test("snippets are the examples that CI runs", () => {
-  const snippets = [...readme.matchAll(/<!-- (examples\/\S+) -->\n```ts\n([\s\S]*?)```/g)];
+  const pages = globSync(["*.md", "docs/**/*.md"]).map((page) => readFileSync(page, "utf8"));
+  const snippets = pages.flatMap((text) => [
+    ...text.matchAll(/<!-- (examples\/\S+) -->\n```ts\n([\s\S]*?)```/g),
+  ]);
   expect(snippets.length).toBeGreaterThan(0);
   for (const [, file, code] of snippets) expect(code).toBe(readFileSync(file ?? "", "utf8"));
 });

@@ -56,6 +56,22 @@ export const REQUIREMENTS = {
   "pins:changed": "a definition that changed waits for approval again, with a diff",
   "pins:fail-closed": "a lost or damaged store means that everything waits for approval",
   "menu:within-budget": "the menu costs at most 900 tokens for any catalog and does not change by use",
+  "mcp:both-eras": "one server answers clients of both protocol revisions, over stdio and HTTP, alike",
+  "mcp:surfaces": "four surfaces lead to the same operations, with true annotations and output schemas",
+  "mcp:byte-stable": "tools/list has the same bytes before and after discovery, calls and reconnects",
+  "mcp:problems": "a refusal is a result with code, message and next step",
+  "mcp:get-may-write": "get runs what writes only where there is no exec and the caller may write",
+  "mcp:resources": "documents, templates and prompts are listed, read and completed through the View",
+  "mcp:changes": "a change of the catalog is announced once, tools only when they differ",
+  "mcp:approval": "an approval is asked for, and holds for the exact call, its principal, a while, and once",
+  "mcp:isolation": "no caller is ever given what was meant for another",
+  "mcp:cancel": "a call that its client gives up is cancelled in the tool",
+  "mcp:http-front": "only requests to this machine, from its own pages, with a valid token, are read at all",
+  "mcp:tokens":
+    "a token of another issuer, audience, time, key or algorithm is refused, saying where to get one",
+  "mcp:http-limits":
+    "rate, concurrency, size and depth are bounded for each caller; shutdown lets calls finish",
+  "mcp:sessions": "a session belongs to who opened it; any other id is as unknown as a made-up one",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;

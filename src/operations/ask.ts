@@ -5,7 +5,7 @@ import { nearest } from "../util/nearest.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
 import { fitAsk } from "./fit-ask.ts";
 import { hitLine } from "./hit.ts";
-import { conversationOf, defineOperation, type OperationContext } from "./operation.ts";
+import { conversationOf, defineOperation, type OperationContext, sessionField } from "./operation.ts";
 import { mergeRankings, rank, withRelated } from "./rank.ts";
 
 const FEW_HITS = 3;
@@ -38,7 +38,7 @@ export const ask = defineOperation({
         rules: rulesFor(hits, context),
         suggestions: unsure ? suggest(queries, hits, input, context) : [],
         notes: hits.length === 0 ? [nothingFound(queries)] : [],
-        ...(session && { session: session.handle }),
+        ...sessionField(context),
       },
       input,
       context,

@@ -4,7 +4,7 @@ import { mapLimit } from "../util/map-limit.ts";
 import { errorSchema, errorText, helpPathOf, toErrorAnswer } from "./answer-parts.ts";
 import { type Executed, execInput, execOutput, execText, execute } from "./exec.ts";
 import { describe, helpInput, helpOutput, helpText } from "./help.ts";
-import { defineOperation, type OperationContext } from "./operation.ts";
+import { defineOperation, type OperationContext, sessionField } from "./operation.ts";
 import { resolveReferences } from "./references.ts";
 import { asKnownProblem } from "./run-entry.ts";
 
@@ -50,7 +50,7 @@ export const batch = defineOperation({
     return {
       results,
       summary: { total: results.length, success, failed: results.length - success },
-      ...(context.session && { session: context.session.handle }),
+      ...sessionField(context),
     };
   },
   toText: ({ results }) => results.map((result, index) => `[${index}] ${answerText(result)}`).join("\n\n"),

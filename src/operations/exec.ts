@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { ToolEntry } from "../schema/entry.ts";
 import { isProblem, problem } from "../schema/problem.ts";
-import { contentHash } from "../util/content-hash.ts";
 import type { Json } from "../util/json.ts";
 import {
   errorSchema,
@@ -13,8 +12,16 @@ import {
   toErrorAnswer,
 } from "./answer-parts.ts";
 import { argsSchema } from "./args-schema.ts";
-import { addressOf, defineOperation, type OperationContext } from "./operation.ts";
-import { asKnownProblem, checkAvailable, checkParams, type Outcome, runEntry } from "./run-entry.ts";
+import { addressOf, defineOperation, type OperationContext, sessionField } from "./operation.ts";
+import {
+  asKnownProblem,
+  callHash,
+  checkApproved,
+  checkAvailable,
+  checkParams,
+  type Outcome,
+  runEntry,
+} from "./run-entry.ts";
 import { storedSchema, toContentText } from "./show-result.ts";
 
 export const execInput = z
@@ -74,7 +81,7 @@ export const exec = defineOperation({
   output: execOutput,
   run: async (input, context) => {
     const { output } = await execute(input, context);
-    return context.session ? { ...output, session: context.session.handle } : output;
+    return { ...output, ...sessionField(context) };
   },
   toText: execText,
   targets: ({ op, route }) => [op ?? route ?? ""],
@@ -144,16 +151,13 @@ async function runTool(entry: ToolEntry, input: ExecInput, context: OperationCon
     return { outcome, dryRun, warnings: [...warnings, dryRunWarning(entry, input)] };
   }
 
-  const hash = contentHash({ op: entry.op, args: input.args ?? {} });
   const run = async (): Promise<ToolRun> => {
-    if (entry.requiresConfirmation && !(await context.approve({ op: entry.op, args, hash, principal }))) {
-      throw problem("APPROVAL_REQUIRED", { name: entry.op }, { call_hash: hash });
-    }
+    if (entry.requiresConfirmation) await checkApproved(entry, args, input.args, context);
     return { outcome: await runEntry(entry, context, (call) => entry.call(args, call)), warnings, dryRun };
   };
   if (input.idempotency_key === undefined) return run();
   const key = JSON.stringify([principal.id, input.idempotency_key]);
-  return context.idempotency.once(key, hash, run, isRefusal) as Promise<ToolRun>;
+  return context.idempotency.once(key, callHash(entry, input.args), run, isRefusal) as Promise<ToolRun>;
 }
 
 function isRefusal(error: unknown): boolean {

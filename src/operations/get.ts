@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Entry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
 import { readResult, readResultSchema } from "../session/read-result.ts";
 import { RESULT_SCHEME } from "../session/result-store.ts";
@@ -14,8 +15,15 @@ import {
   toErrorAnswer,
 } from "./answer-parts.ts";
 import { argsSchema } from "./args-schema.ts";
-import { addressOf, defineOperation, type OperationContext } from "./operation.ts";
-import { asKnownProblem, checkAvailable, checkParams, type Outcome, runEntry } from "./run-entry.ts";
+import { addressOf, defineOperation, type OperationContext, sessionField } from "./operation.ts";
+import {
+  asKnownProblem,
+  checkApproved,
+  checkAvailable,
+  checkParams,
+  type Outcome,
+  runEntry,
+} from "./run-entry.ts";
 import { type Shown, showResult, storedSchema, toContentText } from "./show-result.ts";
 
 const requestSchema = z.strictObject({
@@ -63,7 +71,7 @@ export const get = defineOperation({
     return {
       results,
       summary: { total: results.length, success, failed: results.length - success },
-      ...(context.session && { session: context.session.handle }),
+      ...sessionField(context),
     };
   },
   toText: ({ results, session }) =>
@@ -85,8 +93,11 @@ async function getOne(
     }
     if (!entry) throw notFound(route, context);
     checkAvailable(entry);
-    if (entry.lane !== "read") throw problem("ACCESS_DENIED", { name: addressOf(entry), lane: entry.lane });
+    checkMayRun(entry, context);
     const checked = await checkParams(entry, params, "INVALID_PARAMS");
+    // Without exec there is no dry run to see first, so what destroys waits for a person.
+    if (entry.kind === "tool" && (entry.requiresConfirmation || entry.lane === "destructive"))
+      await checkApproved(entry, checked.value, params, context);
     const outcome = await runEntry(entry, context, (call) =>
       entry.kind === "tool" ? entry.call(checked.value, call) : entry.load(checked.value, call),
     );
@@ -95,6 +106,13 @@ async function getOne(
     const error_ = toErrorAnswer(asKnownProblem(error, route), helpPathOf(route, context));
     return { route, success: false, error: error_ };
   }
+}
+
+function checkMayRun(entry: Entry, { getMayWrite, view }: OperationContext): void {
+  if (entry.lane === "read") return;
+  const code = getMayWrite ? "PERMISSION_DENIED" : "ACCESS_DENIED";
+  if (!getMayWrite || !view.principal.allowWrite)
+    throw problem(code, { name: addressOf(entry), lane: entry.lane });
 }
 
 function readStored(handle: string, params: Record<string, unknown>, context: OperationContext): Shown {

@@ -4,7 +4,9 @@ import { fitPieces, type Piece } from "../render/fit-pieces.ts";
 import type { TokenCounter } from "../render/tokens.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
-import { OPERATIONS, type OperationName } from "./operations.ts";
+import { type NativeNames, nativeTools, toNativeTool } from "./native-tools.ts";
+import { OPERATIONS } from "./operations.ts";
+import { type SurfaceOptions, type SurfaceTool, surfaceTools } from "./surfaces.ts";
 
 /** A tool as a model is offered it. */
 export interface MenuTool {
@@ -15,9 +17,8 @@ export interface MenuTool {
   readonly annotations: { readonly readOnlyHint: boolean; readonly destructiveHint: boolean };
 }
 
-/** What the whole menu may cost, for any catalog. */
+/** What the whole menu may cost, for any catalog; `native`, which lists the catalog itself, excepted. */
 export const MENU_TOKENS = 900;
-const LANES_SURFACE: readonly OperationName[] = ["ask", "help", "get", "exec"];
 const TOP_VERBS = 3;
 /** Keywords that guard the input but tell a model nothing it needs on every request. */
 const SILENT_KEYWORDS = new Set([
@@ -29,32 +30,45 @@ const SILENT_KEYWORDS = new Set([
   "maxItems",
 ]);
 
+export interface MenuOptions extends SurfaceOptions {
+  /** What `native` tools are called. */
+  readonly nativeNames?: NativeNames;
+}
+
 /**
- * The tools of the `lanes` surface. The list depends on the domains in sight only, never on what was
- * discovered, so that prompt caches hold. `ask` carries a map of what is behind it, as far as there is room.
+ * The tools of a surface. The list depends on the domains in sight only, never on what was discovered, so
+ * that prompt caches hold. The tool that finds carries a map of what is behind it, as far as there is room.
  */
-export function createMenu(view: View, countTokens: TokenCounter): MenuTool[] {
-  const tools = LANES_SURFACE.map((name) => toMenuTool(name, OPERATIONS[name].purpose));
+export function createMenu(view: View, countTokens: TokenCounter, options: MenuOptions = {}): MenuTool[] {
+  if (options.surface === "native") {
+    return [...nativeTools(view, options.nativeNames)].map(([name, entry]) => toNativeTool(name, entry));
+  }
+  const shown = surfaceTools(options);
+  const tools = shown.map((tool) => toMenuTool(tool, view));
+  const finder = Math.max(
+    0,
+    shown.findIndex(({ operation }) => operation === "ask"),
+  );
+  const plain = tools[finder]!;
   let room = MENU_TOKENS - countTokens(JSON.stringify(tools));
   while (true) {
-    const mapped = tools.with(
-      0,
-      toMenuTool("ask", `${OPERATIONS.ask.purpose}${toMap(view, room, countTokens)}`),
-    );
+    const description = `${plain.description}${toMap(view, room, countTokens)}`;
+    const mapped = tools.with(finder, { ...plain, description });
     const over = countTokens(JSON.stringify(mapped)) - MENU_TOKENS;
-    if (over <= 0) return mapped;
+    if (over <= 0 || description === plain.description) return mapped;
     room -= over;
   }
 }
 
-function toMenuTool(name: OperationName, description: string): MenuTool {
-  const { title, input, readOnly } = OPERATIONS[name];
+function toMenuTool({ name, operation, purpose, mayWrite }: SurfaceTool, view: View): MenuTool {
+  const { title, input, purpose: ownPurpose, readOnly } = OPERATIONS[operation];
+  const onlyReads = readOnly && !(mayWrite && view.principal.allowWrite);
   return {
     name,
     title,
-    description,
+    description: purpose ?? ownPurpose,
     inputSchema: withoutSilent(z.toJSONSchema(input, { io: "input", unrepresentable: "any" })) as JsonSchema,
-    annotations: { readOnlyHint: readOnly, destructiveHint: !readOnly },
+    annotations: { readOnlyHint: onlyReads, destructiveHint: !onlyReads },
   };
 }
 

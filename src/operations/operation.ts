@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { View } from "../access/view.ts";
 import type { TokenCounter } from "../render/tokens.ts";
-import type { Entry } from "../schema/entry.ts";
+import type { CallingClient, Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { Learning } from "../search/learning/learning.ts";
 import type { SearchIndex } from "../search/search-index.ts";
@@ -46,6 +46,11 @@ export interface OperationContext {
   readonly signal: AbortSignal;
   readonly traceId: string;
   readonly session?: Session;
+  /** The session belongs to the connection: the caller need not repeat it, so answers leave it out. */
+  readonly sessionImplied?: boolean;
+  /** Where there is no `exec`, `get` runs tools that write too, for those who may write. */
+  readonly getMayWrite?: boolean;
+  readonly client?: CallingClient;
   notice(notice: NoticeEvent["notice"], detail: string): void;
   /** Keeps help answers for as long as the catalog stands. */
   remember<T>(key: string, make: () => T): T;
@@ -78,6 +83,11 @@ export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
 /** Whose queries and calls belong together: a session's, or without one a principal's. */
 export function conversationOf({ session, view }: OperationContext): { scope: string; conversation: string } {
   return { scope: view.scopeKey, conversation: session?.handle ?? view.principal.id };
+}
+
+/** The session as an answer names it. */
+export function sessionField({ session, sessionImplied }: OperationContext): { session?: string } {
+  return session && !sessionImplied ? { session: session.handle } : {};
 }
 
 /** What an entry is called in messages: tools by op, everything else by route. */

@@ -5,6 +5,7 @@ import { toSignature } from "../render/signature.ts";
 import type { CallContext, Entry, Lane } from "../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
 import { cleanText } from "../util/clean-text.ts";
+import { contentHash } from "../util/content-hash.ts";
 import type { Json } from "../util/json.ts";
 import { toJson } from "../util/to-json.ts";
 import { addressOf, conversationOf, type OperationContext } from "./operation.ts";
@@ -48,6 +49,23 @@ export function checkAvailable(entry: Entry): void {
   if (entry.status) throw problem("UNAVAILABLE", { name: addressOf(entry), ...entry.status });
 }
 
+/** What an approval and an idempotency key are bound to: the op with the args as they were given. */
+export function callHash(entry: Entry, given: unknown): string {
+  return contentHash({ op: entry.op, args: given ?? {} });
+}
+
+/** Has a person, or whoever decides for one, approve this exact call. */
+export async function checkApproved(
+  entry: Entry,
+  args: Record<string, unknown>,
+  given: unknown,
+  { approve, view }: OperationContext,
+): Promise<void> {
+  const hash = callHash(entry, given);
+  if (await approve({ op: entry.op, args, hash, principal: view.principal })) return;
+  throw problem("APPROVAL_REQUIRED", { name: entry.op }, { call_hash: hash });
+}
+
 /** Runs an entry with checked params, within its time and the result budget. Throws problems only. */
 export async function runEntry(
   entry: Entry,
@@ -61,6 +79,7 @@ export async function runEntry(
       signal,
       traceId: context.traceId,
       ...(context.session && { session: context.session.handle }),
+      ...(context.client && { client: context.client }),
     }),
   );
 

@@ -41,6 +41,7 @@ export function showResult(value: Json, context: OperationContext): Shown {
 }
 
 function withinBudget(value: Json, budget: number, { countTokens }: OperationContext): boolean {
+  if (budget === Number.POSITIVE_INFINITY) return true;
   const most = budget * MOST_CHARS_PER_TOKEN;
   if (jsonChars(value, most) > most) return false;
   return countTokens(toContentText(value)) <= budget;

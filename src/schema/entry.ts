@@ -49,6 +49,21 @@ export interface CallContext {
   readonly signal: AbortSignal;
   readonly traceId: string;
   readonly session?: string;
+  /** The client behind the call, where the face has one that can be reached while the call runs. */
+  readonly client?: CallingClient;
+}
+
+/** What a tool may tell the client that called it, and what that client answered when it was asked. */
+export interface CallingClient {
+  /** How far the call is; nothing happens where the client did not ask for it. */
+  progress(update: { readonly progress: number; readonly total?: number; readonly message?: string }): void;
+  log(level: "debug" | "info" | "warning" | "error", data: unknown): void;
+  /** What the client says it can be asked for, by name, such as `elicitation`. */
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  /** Answers to what an earlier round of this call asked for, by the keys it gave. Not checked: untrusted. */
+  readonly responses: Readonly<Record<string, unknown>>;
+  /** The state that the earlier round gave, proven to be unchanged and of this very call. */
+  readonly state?: string;
 }
 
 export interface FieldError {

@@ -148,6 +148,11 @@ export const PROBLEMS = {
     next: "Wait a little, then call again.",
     when: "An upstream server gets calls faster than it answers them.",
   },
+  CONFIG_INVALID: {
+    sentence: "The config {path} cannot be used: {reason}.",
+    next: "Name a module that exports domains (made with defineDomain) or sources.",
+    when: "`keyhole serve` finds no config, cannot load it, or finds nothing to serve in it.",
+  },
   CLOSED: {
     sentence: "The gateway is closed.",
     next: "Create a new gateway.",

@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+import { isProblem } from "../schema/problem.ts";
+
+interface Command {
+  readonly summary: string;
+  /** Loaded only when it is the one that runs. */
+  load(): Promise<{ run(args: readonly string[]): Promise<void> }>;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
+};
+
+const [name = "", ...args] = process.argv.slice(2);
+if (!Object.hasOwn(COMMANDS, name)) {
+  const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(10)}${summary}`);
+  console.error(
+    `Usage: keyhole COMMAND [options]\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`,
+  );
+  process.exit(name === "" || name === "--help" || name === "help" ? 0 : 2);
+}
+
+try {
+  const { run } = await COMMANDS[name]!.load();
+  await run(args);
+} catch (error) {
+  console.error(isProblem(error) ? `${error.code}: ${error.message}\n${error.next}` : error);
+  process.exit(1);
+}

@@ -1,0 +1,94 @@
+import { Console } from "node:console";
+import { parseArgs } from "node:util";
+import { createGateway } from "../gateway.ts";
+import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
+import { SURFACES, type Surface } from "../operations/surfaces.ts";
+import { problem } from "../schema/problem.ts";
+import { loadConfig } from "./load-config.ts";
+
+const USAGE = `Usage: keyhole serve [options]
+
+  --config FILE    a module that exports domains or sources (default: keyhole.config.ts or .js here)
+  --surface NAME   ${SURFACES.join(", ")} (default: lanes)
+  --allow-write    lets callers run tools that write
+  --http           serves Streamable HTTP instead of stdio
+  --host NAME      default: 127.0.0.1
+  --port NUMBER    default: any that is free
+  --help
+
+Over HTTP a bearer token is needed: KEYHOLE_TOKEN, or one that is generated and shown once.`;
+
+/** Serves until the client goes away or a signal comes; a second signal does not wait. */
+export async function run(args: readonly string[]): Promise<void> {
+  const values = readOptions(args);
+  if (values.help) return console.log(USAGE);
+  // stdout belongs to the protocol, whatever tools and config print.
+  globalThis.console = new Console(process.stderr);
+  const surface = values.surface as Surface;
+  if (!SURFACES.includes(surface)) {
+    throw problem("INVALID_INPUT", {
+      operation: "serve",
+      reason: `--surface is one of ${SURFACES.join(", ")}`,
+    });
+  }
+
+  const { principal, ...config } = await loadConfig(values.config);
+  const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
+  const gateway = createGateway({
+    ...config,
+    principal: { ...owner, allowWrite: owner.allowWrite || values["allow-write"] },
+  });
+  const server = createMcpServer(gateway, { surface });
+  const face = values.http ? await openHttp(server, values) : openStdio(server);
+
+  let closing = false;
+  async function stop(): Promise<void> {
+    if (closing) process.exit(1);
+    closing = true;
+    await face.close();
+    await server.close();
+    await gateway.close();
+    process.exit(0);
+  }
+  process.on("SIGINT", () => void stop());
+  process.on("SIGTERM", () => void stop());
+  if (!values.http) process.stdin.once("close", () => void stop());
+}
+
+function readOptions(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        config: { type: "string" },
+        surface: { type: "string", default: "lanes" },
+        "allow-write": { type: "boolean", default: false },
+        http: { type: "boolean", default: false },
+        host: { type: "string" },
+        port: { type: "string" },
+        help: { type: "boolean", default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw problem("INVALID_INPUT", { operation: "serve", reason });
+  }
+}
+
+function openStdio(server: McpServer): { close(): Promise<void> } {
+  return server.connect();
+}
+
+async function openHttp(server: McpServer, { host, port }: { host?: string; port?: string }) {
+  const { serveHttp } = await import("../mcp/serve-http.ts");
+  const token = process.env.KEYHOLE_TOKEN;
+  const http = await serveHttp(server, {
+    ...(host && { host }),
+    ...(port && { port: Number(port) }),
+    ...(token && { token }),
+  });
+  console.log(`Keyhole is at ${http.url}`);
+  if (http.token) console.log(`Token, shown only now: ${http.token}`);
+  return http;
+}

@@ -1,0 +1,43 @@
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { bearerAuthChallengeResponse, OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";
+import type { Principal } from "../schema/principal.ts";
+import type { OAuthGuard } from "./oauth.ts";
+
+const MAX_HEADER_CHARS = 16 * 1024;
+
+export function generateToken(): string {
+  return `kh_${randomBytes(32).toString("base64url")}`;
+}
+
+interface BearerOptions {
+  readonly token?: string | undefined;
+  /** Who the token stands for; undefined leaves it to the gateway. */
+  readonly principal?: Principal | undefined;
+  readonly oauth?: OAuthGuard | undefined;
+}
+
+/** Who may come in by an Authorization header: the principal (undefined: the gateway's own), or the refusal. */
+export function createBearerCheck({ token, principal, oauth }: BearerOptions) {
+  const expected = token === undefined ? undefined : digest(token);
+  return async (header: string | undefined): Promise<{ principal: Principal | undefined } | Response> => {
+    const given = readBearer(header);
+    // Digests are equally long whatever was sent, so the comparison takes the same time.
+    if (given !== undefined && expected && timingSafeEqual(digest(given), expected)) return { principal };
+    if (oauth) {
+      const checked = await oauth.check(given);
+      return checked instanceof Response ? checked : { principal: checked };
+    }
+    const message = given === undefined ? "A bearer token is needed" : "The token is not valid here";
+    return bearerAuthChallengeResponse(new OAuthError(OAuthErrorCode.InvalidToken, message));
+  };
+}
+
+function readBearer(header: string | undefined): string | undefined {
+  if (header === undefined || header.length > MAX_HEADER_CHARS) return undefined;
+  const [scheme, token, ...more] = header.split(" ");
+  return scheme?.toLowerCase() === "bearer" && token && more.length === 0 ? token : undefined;
+}
+
+function digest(text: string): Buffer {
+  return createHash("sha256").update(text).digest();
+}

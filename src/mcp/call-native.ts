@@ -1,0 +1,118 @@
+import {
+  type InputRequests,
+  type InputRequiredResult,
+  inputRequired,
+  isCallToolResult,
+} from "@modelcontextprotocol/server";
+import type { CallOptions, Gateway } from "../gateway.ts";
+import { errorText, guidanceText } from "../operations/answer-parts.ts";
+import { callHash } from "../operations/run-entry.ts";
+import { toContentText } from "../operations/show-result.ts";
+import type { Entry } from "../schema/entry.ts";
+import type { Json } from "../util/json.ts";
+import type { ToolAnswer } from "./call-tool.ts";
+import { failedRequest, refusedState } from "./protocol-errors.ts";
+import type { Round } from "./round.ts";
+import type { Rounds } from "./rounds.ts";
+
+/** The client has no way to read the rest by a handle, so results go out whole. */
+const WHOLE = { resultTokens: Number.POSITIVE_INFINITY };
+
+interface Caller {
+  readonly gateway: Gateway;
+  readonly rounds: Rounds;
+}
+
+/** Runs an entry that is a tool of its own. A result in the protocol's own shape is passed on as it is. */
+export async function callNative(
+  caller: Caller,
+  entry: Entry,
+  args: Readonly<Record<string, unknown>>,
+  options: CallOptions,
+  round: Round,
+): Promise<ToolAnswer> {
+  if (entry.kind !== "tool") return load(caller, entry, args, round, toResult);
+  checkState(entry, args, round);
+  // Who calls a destructive tool by its own name has been shown that it is one.
+  const output = await caller.gateway.exec(
+    { op: entry.op, args: { ...args }, dry_run: false },
+    { ...options, limits: WHOLE },
+  );
+  if (!output.ok) {
+    const { code, message, next, details } = output.error;
+    return {
+      content: [{ type: "text", text: errorText(output.error) }],
+      structuredContent: { error: { code, message, next, details } },
+      isError: true,
+    };
+  }
+  const value = output.result as Json;
+  if (isInputRequired(value)) return toNextRound(caller, entry, args, value, round);
+  return toResult(value, guidanceText(output.guidance ?? []));
+}
+
+/** Loads a document, skill or prompt whole and shows it; or asks the client for what loading needs. */
+export async function load<T>(
+  { gateway, rounds }: Caller,
+  entry: Entry,
+  params: Readonly<Record<string, unknown>>,
+  round: Round,
+  show: (value: Json) => T,
+): Promise<T | InputRequiredResult> {
+  checkState(entry, params, round);
+  const { results } = await gateway.get(
+    { routes: [{ route: entry.route, params: { ...params } }] },
+    { ...round.options, limits: WHOLE },
+  );
+  const result = results[0]!;
+  if (!result.success) throw failedRequest(result.error);
+  const value = result.data.content as Json;
+  return isInputRequired(value) ? toNextRound({ rounds }, entry, params, value, round) : show(value);
+}
+
+interface InputRequired {
+  readonly resultType: "input_required";
+  readonly inputRequests?: InputRequests;
+  readonly requestState?: string;
+}
+
+function isInputRequired(value: unknown): value is InputRequired {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    "resultType" in value &&
+    value.resultType === "input_required"
+  );
+}
+
+/** What a tool leaves with the client is sealed, and comes back to the same call of the same principal only. */
+function toNextRound(
+  { rounds }: Pick<Caller, "rounds">,
+  entry: Entry,
+  args: Readonly<Record<string, unknown>>,
+  { inputRequests, requestState }: InputRequired,
+  { principal }: Round,
+): InputRequiredResult {
+  return inputRequired({
+    ...(inputRequests && { inputRequests }),
+    ...(requestState !== undefined && {
+      requestState: rounds.toolState(callHash(entry, args), requestState, principal),
+    }),
+  });
+}
+
+function checkState(entry: Entry, args: unknown, { state }: Round): void {
+  if (state?.kind === "tool" && state.call !== callHash(entry, args)) throw refusedState();
+}
+
+function toResult(value: Json, guidance = ""): ToolAnswer {
+  if (isCallToolResult(value) && isObject(value) && "content" in value) return value as unknown as ToolAnswer;
+  return {
+    content: [{ type: "text", text: toContentText(value) + guidance }],
+    ...(isObject(value) && { structuredContent: value }),
+  };
+}
+
+function isObject(value: unknown): value is Record<string, Json> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

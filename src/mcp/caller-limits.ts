@@ -1,0 +1,59 @@
+import { LRUCache } from "lru-cache";
+
+export interface CallerLimitOptions {
+  /** Requests a second, on average. Default: 50. */
+  readonly ratePerSecond?: number;
+  /** Requests at once after a pause. Default: 100. */
+  readonly burst?: number;
+  /** Requests that run at the same time. Default: 32. */
+  readonly concurrency?: number;
+  readonly now?: () => number;
+}
+
+/** Keeps one caller from taking what is there for all. */
+export interface CallerLimits {
+  /** Lets a request in, to be released when it has been answered; or says in how many seconds to come back. */
+  enter(callerId: string, lasting?: boolean): { release(): void } | { retryAfter: number };
+}
+
+interface Usage {
+  tokens: number;
+  refilled: number;
+  running: number;
+}
+
+const MAX_CALLERS = 100_000;
+
+export function createCallerLimits(options: CallerLimitOptions = {}): CallerLimits {
+  const { ratePerSecond = 50, burst = 100, concurrency = 32 } = options;
+  // Not the wall clock: that may jump.
+  const now = options.now ?? (() => performance.now());
+  const callers = new LRUCache<string, Usage>({ max: MAX_CALLERS });
+
+  function usageOf(callerId: string): Usage {
+    const usage = callers.get(callerId) ?? { tokens: burst, refilled: now(), running: 0 };
+    callers.set(callerId, usage);
+    const seconds = (now() - usage.refilled) / 1000;
+    usage.tokens = Math.min(burst, usage.tokens + seconds * ratePerSecond);
+    usage.refilled = now();
+    return usage;
+  }
+
+  return {
+    enter: (callerId, lasting = false) => {
+      const usage = usageOf(callerId);
+      if (usage.tokens < 1) return { retryAfter: Math.max(1, Math.ceil((1 - usage.tokens) / ratePerSecond)) };
+      if (!lasting && usage.running >= concurrency) return { retryAfter: 1 };
+      usage.tokens -= 1;
+      if (lasting) return { release: () => {} };
+      usage.running += 1;
+      let released = false;
+      return {
+        release: () => {
+          if (!released) usage.running -= 1;
+          released = true;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,68 @@
+import type { Gateway } from "../gateway.ts";
+import type { Entry, ReadableEntry } from "../schema/entry.ts";
+import type { Listings } from "./listing.ts";
+import { uriOf } from "./resources.ts";
+
+/** What clients are told when the catalog has become another one. */
+export interface Change {
+  /** The list of tools differs; on most surfaces it seldom does. */
+  readonly tools: boolean;
+  /** URIs of documents that differ. */
+  readonly updated: readonly string[];
+}
+
+interface Following {
+  readonly gateway: Gateway;
+  readonly listings: Listings;
+  readonly debounceMs: number;
+  readonly publish: (change: Change) => void;
+  readonly onError: (error: Error) => void;
+}
+
+const MAX_UPDATED = 1_000;
+
+/** Publishes changes of the catalog, those in quick succession as one. The answer stops it. */
+export function followChanges({ gateway, listings, debounceMs, publish, onError }: Following): () => void {
+  let timer: NodeJS.Timeout | undefined;
+  let before: ReadonlyMap<string, Entry> | undefined;
+
+  /** Only addresses go out, and only to who subscribed to them, so whose sight this is does not matter. */
+  async function documents(): Promise<ReadonlyMap<string, Entry>> {
+    const { entries } = await gateway.view();
+    return new Map(entries.filter(isDocument).map((entry) => [uriOf(entry), entry]));
+  }
+
+  async function report(): Promise<void> {
+    const [tools, now] = await Promise.all([listings.toolsChanged(), documents()]);
+    const updated = [...now]
+      .filter(([uri, entry]) => before && differs(before.get(uri), entry))
+      .map(([uri]) => uri);
+    before = now;
+    publish({ tools, updated: updated.slice(0, MAX_UPDATED) });
+  }
+
+  const stop = gateway.onChange(() => {
+    clearTimeout(timer);
+    timer = setTimeout(() => void report().catch(onError), debounceMs);
+    timer.unref();
+  });
+  void documents().then(
+    (first) => {
+      before ??= first;
+    },
+    () => {},
+  );
+  return () => {
+    clearTimeout(timer);
+    stop();
+  };
+}
+
+function isDocument(entry: Entry): entry is ReadableEntry {
+  return entry.kind === "resource" || entry.kind === "skill";
+}
+
+function differs(before: Entry | undefined, now: Entry): boolean {
+  if (!before) return false;
+  return before.content !== now.content || before.description !== now.description || before.name !== now.name;
+}

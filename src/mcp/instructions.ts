@@ -1,0 +1,68 @@
+import type { View } from "../access/view.ts";
+import type { SurfaceOptions } from "../operations/surfaces.ts";
+import { surfaceTools } from "../operations/surfaces.ts";
+import { cutText } from "../util/cut-text.ts";
+import { toSummary } from "../util/to-summary.ts";
+
+/** What instructions are made of. Counts are of what the caller may see. */
+export interface InstructionContext {
+  readonly domainCount: number;
+  /** Tools, skills and prompts. */
+  readonly routeCount: number;
+  readonly resourceCount: number;
+  readonly domains: readonly { readonly name: string; readonly description: string }[];
+}
+
+/** Text, or what makes it. Without either, Keyhole writes its own. */
+export type InstructionsOption = string | ((context: InstructionContext) => string);
+
+/** Clients cut what is longer. */
+const MAX_CHARS = 2_000;
+const SUMMARY_CHARS = 100;
+
+const HOW_TO: Readonly<Record<string, string>> = {
+  ask: "finds what fits a need",
+  help: "describes it",
+  get: "reads and loads",
+  exec: "runs it",
+  batch: "does several at once",
+};
+
+export function toInstructions(
+  view: View,
+  { instructions, ...surface }: SurfaceOptions & { readonly instructions?: InstructionsOption },
+): string {
+  if (typeof instructions === "string") return instructions;
+  const resourceCount = view.shown.filter((entry) => entry.kind === "resource").length;
+  const context: InstructionContext = {
+    domainCount: view.domains.size,
+    routeCount: view.shown.length - resourceCount,
+    resourceCount,
+    domains: [...view.domains.values()].map(({ name, description }) => ({ name, description })),
+  };
+  return instructions ? instructions(context) : ownInstructions(context, surface);
+}
+
+function ownInstructions(context: InstructionContext, surface: SurfaceOptions): string {
+  const { domainCount, routeCount, resourceCount, domains } = context;
+  const tools = surfaceTools(surface);
+  const uses = tools.map(({ name, operation }) => `${name} ${HOW_TO[operation]}`);
+  const renamed = tools.filter(({ name, operation }) => name !== operation);
+  const names = renamed.map(({ name, operation }) => `${operation} is ${name}`);
+  const head = [
+    `${domainCount} domains with ${routeCount} tools and ${resourceCount} documents are behind these tools.`,
+    ...(uses.length > 0 ? [`${uses.join(", ")}.`] : []),
+    ...(names.length > 0 ? [`In answers, ${names.join(", ")}.`] : []),
+    "Look here before you say that something cannot be done.",
+  ].join(" ");
+  const lines = domains.map(({ name, description }) => `- ${name}: ${toSummary(description, SUMMARY_CHARS)}`);
+  const kept: string[] = [];
+  let room = MAX_CHARS - head.length - 40;
+  for (const line of lines) {
+    room -= line.length + 1;
+    if (room < 0) break;
+    kept.push(line);
+  }
+  const left = lines.length - kept.length;
+  return cutText([head, ...kept, ...(left > 0 ? [`and ${left} more domains`] : [])].join("\n"), MAX_CHARS);
+}

@@ -1,0 +1,92 @@
+import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
+import { LRUCache } from "lru-cache";
+import type { View } from "../access/view.ts";
+import type { Gateway } from "../gateway.ts";
+import type { MenuOptions } from "../operations/menu.ts";
+import { nativeTools } from "../operations/native-tools.ts";
+import type { Entry, ReadableEntry } from "../schema/entry.ts";
+import type { Principal } from "../schema/principal.ts";
+import { type InstructionsOption, toInstructions } from "./instructions.ts";
+import { listPrompts } from "./prompts.ts";
+import { listResources } from "./resources.ts";
+import { outputSchemaOf } from "./tools.ts";
+
+/** All that clients of one sight are told, made once for each catalog. */
+export interface Listing {
+  readonly version: string;
+  readonly tools: readonly Tool[];
+  /** Entries that are tools of their own; empty on every surface but `native`. */
+  readonly native: ReadonlyMap<string, Entry>;
+  readonly prompts: readonly Prompt[];
+  readonly promptEntries: ReadonlyMap<string, ReadableEntry>;
+  readonly resources: readonly Resource[];
+  readonly resourceEntries: ReadonlyMap<string, ReadableEntry>;
+  readonly templates: readonly ResourceTemplateType[];
+  readonly templateEntries: ReadonlyMap<string, ReadableEntry>;
+  readonly instructions: string;
+}
+
+export interface Listings {
+  for(principal: Principal | undefined): Promise<{ listing: Listing; principal: Principal }>;
+  /** Whether anybody who was listed tools before would be listed others now. */
+  toolsChanged(): Promise<boolean>;
+}
+
+export interface ListingOptions extends MenuOptions {
+  readonly instructions?: InstructionsOption;
+}
+
+const SIGHTS = 64;
+
+export function createListings(gateway: Gateway, options: ListingOptions): Listings {
+  const made = new LRUCache<string, { readonly principal: Principal; readonly listing: Promise<Listing> }>({
+    max: SIGHTS,
+  });
+
+  async function listingFor(given: Principal | undefined) {
+    const view = await gateway.view(given && { principal: given });
+    const { principal } = view;
+    const key = JSON.stringify([view.scopeKey, principal.allowWrite]);
+    const known = made.get(key);
+    if (known && (await known.listing).version === view.version)
+      return { listing: await known.listing, principal };
+    const listing = createListing(gateway, view, options);
+    made.set(key, { principal, listing });
+    listing.catch(() => made.delete(key));
+    return { listing: await listing, principal };
+  }
+
+  return {
+    for: listingFor,
+    toolsChanged: async () => {
+      const before = await Promise.all(
+        [...made.values()].map(async ({ principal, listing }) => ({
+          principal,
+          tools: (await listing).tools,
+        })),
+      );
+      const now = await Promise.all(before.map(({ principal }) => listingFor(principal)));
+      return before.some(({ tools }, index) => !sameJson(tools, now[index]!.listing.tools));
+    },
+  };
+}
+
+async function createListing(gateway: Gateway, view: View, options: ListingOptions): Promise<Listing> {
+  const menu = await gateway.menu({ ...options, principal: view.principal });
+  const tools = menu.map((tool): Tool => {
+    const outputSchema = outputSchemaOf(tool.name, options);
+    return { ...tool, ...(outputSchema && { outputSchema }) } as Tool;
+  });
+  return {
+    version: view.version,
+    tools,
+    native: options.surface === "native" ? nativeTools(view, options.nativeNames) : new Map(),
+    ...listPrompts(view),
+    ...listResources(view),
+    instructions: toInstructions(view, options),
+  };
+}
+
+function sameJson(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
+}

@@ -1,0 +1,140 @@
+import {
+  createMcpHandler,
+  isLegacyRequest,
+  PROTOCOL_VERSION_META_KEY,
+  type Server,
+  type Transport,
+} from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { Gateway } from "../gateway.ts";
+import type { NativeNames } from "../operations/native-tools.ts";
+import type { Surface } from "../operations/surfaces.ts";
+import type { Principal } from "../schema/principal.ts";
+import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
+import { followChanges } from "./changes.ts";
+import { createConnections } from "./connections.ts";
+import type { InstructionsOption } from "./instructions.ts";
+import { createLegacySessions } from "./legacy-sessions.ts";
+import { createListings } from "./listing.ts";
+import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
+import { readBody } from "./read-body.ts";
+import { createRounds } from "./rounds.ts";
+
+export interface McpServerOptions {
+  /** Which tools a model sees. Default: `lanes`. */
+  readonly surface?: Surface;
+  /** Adds `tool_search` to the `commands` surface. */
+  readonly toolSearch?: boolean;
+  /** What the tools of the `native` surface are called. Default: by their ops. */
+  readonly nativeNames?: NativeNames;
+  /** Who calls where the transport does not say. Default: the gateway's own principal. */
+  readonly principal?: Principal;
+  readonly name?: string;
+  readonly version?: string;
+  readonly instructions?: InstructionsOption;
+  /** Who approves calls that need it: the person behind the client (default), or the gateway's `approve`. */
+  readonly approvals?: "client" | "gateway";
+  /** How long a person has to approve a call. Default: ten minutes. */
+  readonly approvalMs?: number;
+  /** Seals what clients carry between rounds; processes that serve the same clients share it. */
+  readonly secret?: string | Uint8Array;
+  /** How long clients may keep a list without asking again. Default: five minutes. */
+  readonly listTtlMs?: number;
+  /** Bytes of a request over HTTP. Default: 4 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Milliseconds over which changes of the catalog become one notice. */
+  readonly debounceMs?: number;
+  /** Told what went wrong out of band. */
+  readonly onError?: (error: Error) => void;
+}
+
+/** A gateway as an MCP server: the same tools over HTTP and stdio, in every revision that clients speak. */
+export interface McpServer {
+  readonly maxBodyBytes: number;
+  /** Answers one request over Streamable HTTP. It trusts its caller: `serveHttp` puts the checks in front. */
+  fetch(request: Request, caller?: { readonly principal?: Principal }): Promise<Response>;
+  /** Serves one connection over stdin and stdout, or over a transport of the SDK. */
+  connect(transport?: Transport): { close(): Promise<void> };
+  close(): Promise<void>;
+}
+
+const MAX_BODY_BYTES = 4 * 1024 * 1024;
+const LIST_TTL_MS = 5 * 60_000;
+const DEBOUNCE_MS = 100;
+
+export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}): McpServer {
+  const { maxBodyBytes = MAX_BODY_BYTES, debounceMs = DEBOUNCE_MS, onError = () => {} } = options;
+  const { surface = "lanes", toolSearch = false, nativeNames = "ops", instructions } = options;
+  const menu = { surface, toolSearch, nativeNames };
+  const listings = createListings(gateway, { ...menu, ...(instructions !== undefined && { instructions }) });
+  const parts: ServerParts = {
+    gateway,
+    listings,
+    rounds: createRounds({
+      ...(options.secret !== undefined && { secret: options.secret }),
+      ...(options.approvalMs !== undefined && { ttlMs: options.approvalMs }),
+    }),
+    surface: menu,
+    approvals: options.approvals ?? "client",
+    name: options.name ?? "keyhole",
+    version: options.version ?? gateway.version,
+    listTtlMs: options.listTtlMs ?? LIST_TTL_MS,
+  };
+  const connections = createConnections(gateway);
+  const serveOnce = (principal = options.principal) => createProtocolServer(parts, principal);
+  const serveConnection = (era: "legacy" | "modern", principal = options.principal): Promise<Server> =>
+    connections.add({ era, principal }, (connection) => createProtocolServer(parts, principal, connection));
+
+  const modern = createMcpHandler(({ authInfo }) => serveOnce(fromAuthInfo(authInfo)), {
+    legacy: "reject",
+    maxRequestBodySize: maxBodyBytes,
+    onerror: onError,
+  });
+  const legacy = createLegacySessions((principal) => serveConnection("legacy", principal), serveOnce);
+  const stopFollowing = followChanges({
+    gateway,
+    listings,
+    debounceMs,
+    onError,
+    publish: (change) => {
+      connections.publish(change);
+      if (change.tools) modern.notify.toolsChanged();
+      modern.notify.promptsChanged();
+      modern.notify.resourcesChanged();
+      for (const uri of change.updated) modern.notify.resourceUpdated(uri);
+    },
+  });
+  const stdio = new Set<{ close(): Promise<void> }>();
+
+  return {
+    maxBodyBytes,
+    fetch: async (request, caller = {}) => {
+      const principal = caller.principal ?? options.principal ?? (await gateway.view()).principal;
+      const read = request.method === "POST" ? await readBody(request, maxBodyBytes) : { body: undefined };
+      if (read instanceof Response) return read;
+      const { body } = read;
+      const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));
+      if (isLegacy) return legacy.fetch(request, body, principal);
+      return modern.fetch(request, { authInfo: toAuthInfo(principal), parsedBody: body });
+    },
+    connect: (transport) => {
+      const handle = serveStdio(({ era }) => serveConnection(era), {
+        ...(transport && { transport }),
+        onerror: onError,
+      });
+      stdio.add(handle);
+      return handle;
+    },
+    close: async () => {
+      stopFollowing();
+      await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);
+    },
+  };
+}
+
+/** A request that names its revision is never of the older protocol, so the SDK need not look twice. */
+function claimsRevision(body: unknown): boolean {
+  const params = (body as { params?: { _meta?: unknown } } | undefined)?.params;
+  const meta = params?._meta;
+  return typeof meta === "object" && meta !== null && Object.hasOwn(meta, PROTOCOL_VERSION_META_KEY);
+}

@@ -1,0 +1,100 @@
+import {
+  bearerAuthChallengeResponse,
+  getOAuthProtectedResourceMetadataUrl,
+  OAuthError,
+  OAuthErrorCode,
+} from "@modelcontextprotocol/server";
+import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import type { Principal } from "../schema/principal.ts";
+import { problem } from "../schema/problem.ts";
+
+/** What makes this server a resource server: it accepts tokens that others issue, and issues none. */
+export interface OAuthOptions {
+  /** Exactly the `iss` of the tokens. */
+  readonly issuer: string;
+  /** The public URL of this server, and exactly the `aud` of the tokens meant for it. */
+  readonly audience: string;
+  /** Where the issuer publishes its keys; or the keys themselves. */
+  readonly jwksUri?: string;
+  readonly keys?: JSONWebKeySet;
+  /** Signature algorithms that are accepted. Default: the usual asymmetric ones. */
+  readonly algorithms?: readonly string[];
+  /** Scopes without which no request is answered. */
+  readonly requiredScopes?: readonly string[];
+  /** The scope that allows writing. Default: `keyhole:write`. */
+  readonly writeScope?: string;
+  /** Seconds by which clocks may differ, at most 60. Default: 5. */
+  readonly clockTolerance?: number;
+  /** Who a token stands for, where the default (its subject, with its scopes) is not right. */
+  readonly toPrincipal?: (claims: JWTPayload) => Principal;
+}
+
+export interface OAuthGuard {
+  /** The principal of a token, or the answer that says what is wrong with it and where to get another. */
+  check(token: string | undefined): Promise<Principal | Response>;
+  /** The protected-resource metadata, for the paths that clients look for it at. */
+  readonly metadata: ReadonlyMap<string, unknown>;
+}
+
+const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
+const WRITE_SCOPE = "keyhole:write";
+const MAX_TOLERANCE = 60;
+const METADATA_PATH = "/.well-known/oauth-protected-resource";
+
+export function createOAuthGuard(options: OAuthOptions): OAuthGuard {
+  const { issuer, audience, requiredScopes = [], writeScope = WRITE_SCOPE } = options;
+  const keys = keysOf(options);
+  const metadataUrl = getOAuthProtectedResourceMetadataUrl(new URL(audience));
+  const challenge = (code: OAuthErrorCode, message: string) =>
+    bearerAuthChallengeResponse(new OAuthError(code, message), {
+      requiredScopes: [...requiredScopes],
+      resourceMetadataUrl: metadataUrl,
+    });
+  const verification = {
+    issuer,
+    audience,
+    algorithms: [...(options.algorithms ?? ALGORITHMS)],
+    clockTolerance: Math.min(options.clockTolerance ?? 5, MAX_TOLERANCE),
+    requiredClaims: ["exp", "sub"],
+  };
+  const document = {
+    resource: audience,
+    authorization_servers: [issuer],
+    scopes_supported: [...new Set([...requiredScopes, writeScope])],
+    bearer_methods_supported: ["header"],
+  };
+
+  return {
+    metadata: new Map([
+      [METADATA_PATH, document],
+      [new URL(metadataUrl).pathname, document],
+    ]),
+    check: async (token) => {
+      if (token === undefined) return challenge(OAuthErrorCode.InvalidToken, "A bearer token is needed");
+      const claims = await jwtVerify(token, keys, verification).then(
+        ({ payload }) => payload,
+        () => undefined,
+      );
+      // Why a token is refused helps only who makes tokens up.
+      if (!claims) return challenge(OAuthErrorCode.InvalidToken, "The token is not valid here");
+      const scopes = scopesOf(claims);
+      if (!requiredScopes.every((scope) => scopes.includes(scope))) {
+        return challenge(OAuthErrorCode.InsufficientScope, "The token lacks a scope");
+      }
+      if (options.toPrincipal) return options.toPrincipal(claims);
+      return { id: `${issuer}#${claims.sub}`, scopes, allowWrite: scopes.includes(writeScope) };
+    },
+  };
+}
+
+function keysOf({ jwksUri, keys }: OAuthOptions) {
+  if (keys) return createLocalJWKSet(keys);
+  if (jwksUri) return createRemoteJWKSet(new URL(jwksUri));
+  throw problem("INVALID_INPUT", { operation: "serveHttp", reason: "oauth needs jwksUri or keys" });
+}
+
+/** `scope` is one text of words; some issuers give a list in `scp`. */
+function scopesOf({ scope, scp }: JWTPayload): string[] {
+  if (typeof scope === "string") return scope.split(" ").filter((word) => word !== "");
+  return Array.isArray(scp) ? scp.filter((word) => typeof word === "string") : [];
+}

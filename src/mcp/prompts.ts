@@ -1,0 +1,69 @@
+import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
+import type { View } from "../access/view.ts";
+import { toContentText } from "../operations/show-result.ts";
+import { toArgs } from "../render/args.ts";
+import type { ReadableEntry } from "../schema/entry.ts";
+import type { Json } from "../util/json.ts";
+import { toSummary } from "../util/to-summary.ts";
+
+const SUMMARY_CHARS = 300;
+
+interface PromptLists {
+  readonly prompts: readonly Prompt[];
+  readonly promptEntries: ReadonlyMap<string, ReadableEntry>;
+}
+
+/** Prompts by the name their author gave; those that share one go by their op. */
+export function listPrompts(view: View): PromptLists {
+  const entries = view.shown.filter((entry): entry is ReadableEntry => entry.kind === "prompt");
+  const sharing = Map.groupBy(entries, (entry) => entry.name);
+  const promptEntries = new Map<string, ReadableEntry>();
+  for (const entry of entries) {
+    promptEntries.set(sharing.get(entry.name)!.length === 1 ? entry.name : entry.op, entry);
+  }
+  return { promptEntries, prompts: [...promptEntries].map(([name, entry]) => toPrompt(name, entry)) };
+}
+
+function toPrompt(name: string, entry: ReadableEntry): Prompt {
+  const args = toArgs(entry.inputSchema).map((arg) => ({
+    name: arg.name,
+    ...(arg.description && { description: arg.description }),
+    required: arg.required,
+  }));
+  return {
+    name,
+    description: toSummary(entry.description, SUMMARY_CHARS),
+    ...(args.length > 0 && { arguments: args }),
+  };
+}
+
+/** Prompt arguments are always text on the wire; those that the schema wants otherwise are read as JSON. */
+export function toPromptParams(entry: ReadableEntry, args: Readonly<Record<string, string>>) {
+  const properties = (entry.inputSchema.properties ?? {}) as Readonly<Record<string, unknown>>;
+  return Object.fromEntries(
+    Object.entries(args).map(([name, text]) => {
+      const schema = Object.hasOwn(properties, name) ? (properties[name] as { type?: unknown }) : undefined;
+      const isText = schema?.type === undefined || schema.type === "string";
+      return [name, isText ? text : readJson(text)];
+    }),
+  );
+}
+
+/** A loaded prompt as messages. One that already is a list of messages stays as it is. */
+export function toMessages(entry: ReadableEntry, value: Json): GetPromptResult {
+  if (value !== null && typeof value === "object" && !Array.isArray(value) && Array.isArray(value.messages)) {
+    return value as unknown as GetPromptResult;
+  }
+  return {
+    description: toSummary(entry.description, SUMMARY_CHARS),
+    messages: [{ role: "user", content: { type: "text", text: toContentText(value) } }],
+  };
+}
+
+function readJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

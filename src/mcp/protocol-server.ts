@@ -1,0 +1,142 @@
+import { Server, type ServerContext } from "@modelcontextprotocol/server";
+import type { Principal } from "../schema/principal.ts";
+import { load } from "./call-native.ts";
+import { callTool, type ToolCaller } from "./call-tool.ts";
+import { toCompletion } from "./completion.ts";
+import type { Listings } from "./listing.ts";
+import { toPage } from "./pages.ts";
+import { toMessages, toPromptParams } from "./prompts.ts";
+import { asProtocolError, refusedState, unknownName, unknownResource } from "./protocol-errors.ts";
+import { findResource, toContents } from "./resources.ts";
+import { toRound } from "./round.ts";
+
+export interface ServerParts extends ToolCaller {
+  readonly name: string;
+  readonly version: string;
+  readonly listings: Listings;
+  readonly listTtlMs: number;
+}
+
+/** What lives as long as a connection. */
+export interface Connection {
+  /** The session of its calls, for clients of the older protocol; the newer one has none in the connection. */
+  readonly session?: () => string;
+  readonly subscribed: Set<string>;
+}
+
+const MAX_SUBSCRIPTIONS = 1_024;
+
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { listChanged: true, subscribe: true },
+  completions: {},
+  logging: {},
+};
+
+/** One protocol endpoint for one principal. It is made for every request, so all that is heavy is in `parts`. */
+export async function createProtocolServer(
+  parts: ServerParts,
+  given: Principal | undefined,
+  connection?: Connection,
+): Promise<Server> {
+  const { gateway, rounds, listings, listTtlMs } = parts;
+  const { listing: first, principal } = await listings.for(given);
+  // Without a connection the server lives for one request, and the catalog it began with is its own.
+  const listed = async () => (connection ? (await listings.for(principal)).listing : first);
+  const cached = { ttlMs: listTtlMs, cacheScope: "private" as const };
+  const server = new Server(
+    { name: parts.name, version: parts.version },
+    {
+      capabilities: CAPABILITIES,
+      instructions: first.instructions,
+      cacheHints: {
+        "tools/list": cached,
+        "prompts/list": cached,
+        "resources/list": cached,
+        "resources/templates/list": cached,
+        "server/discover": cached,
+      },
+      requestState: {
+        verify: (sealed) => {
+          const state = rounds.open(sealed, principal.id);
+          if (!state) throw refusedState();
+          return state;
+        },
+      },
+    },
+  );
+  const roundOf = (context: ServerContext) =>
+    toRound(context, principal, {
+      capabilities: server.getClientCapabilities(),
+      session: connection?.session?.(),
+    });
+
+  server.setRequestHandler("tools/list", async ({ params }) => {
+    const { tools, version } = await listed();
+    const { page, ...next } = toPage(tools, version, params?.cursor);
+    return { tools: page, ...next };
+  });
+  server.setRequestHandler("tools/call", async ({ params }, context) =>
+    guarded(async () =>
+      callTool(parts, await listed(), { name: params.name, args: params.arguments ?? {} }, roundOf(context)),
+    ),
+  );
+
+  server.setRequestHandler("prompts/list", async ({ params }) => {
+    const { prompts, version } = await listed();
+    const { page, ...next } = toPage(prompts, version, params?.cursor);
+    return { prompts: page, ...next };
+  });
+  server.setRequestHandler("prompts/get", async ({ params }, context) =>
+    guarded(async () => {
+      const entry = (await listed()).promptEntries.get(params.name);
+      if (!entry) throw unknownName("prompt", params.name);
+      const given = toPromptParams(entry, params.arguments ?? {});
+      return load(parts, entry, given, roundOf(context), (value) => toMessages(entry, value));
+    }),
+  );
+
+  server.setRequestHandler("resources/list", async ({ params }) => {
+    const { resources, version } = await listed();
+    const { page, ...next } = toPage(resources, version, params?.cursor);
+    return { resources: page, ...next };
+  });
+  server.setRequestHandler("resources/templates/list", async ({ params }) => {
+    const { templates, version } = await listed();
+    const { page, ...next } = toPage(templates, version, params?.cursor);
+    return { resourceTemplates: page, ...next };
+  });
+  server.setRequestHandler("resources/read", async ({ params }, context) =>
+    guarded(async () => {
+      const view = await gateway.view({ principal });
+      const found = findResource(params.uri, await listed(), view.find);
+      if (!found) throw unknownResource(params.uri);
+      const { entry, params: given } = found;
+      return load(parts, entry, given, roundOf(context), (value) => toContents(params.uri, entry, value));
+    }),
+  );
+  server.setRequestHandler("resources/subscribe", async ({ params }) => {
+    if ((connection?.subscribed.size ?? 0) < MAX_SUBSCRIPTIONS) connection?.subscribed.add(params.uri);
+    return {};
+  });
+  server.setRequestHandler("resources/unsubscribe", async ({ params }) => {
+    connection?.subscribed.delete(params.uri);
+    return {};
+  });
+
+  server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }) => {
+    const { promptEntries, templateEntries } = await listed();
+    const entry = ref.type === "ref/prompt" ? promptEntries.get(ref.name) : templateEntries.get(ref.uri);
+    return toCompletion(entry, argument);
+  });
+  return server;
+}
+
+async function guarded<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asProtocolError(error);
+  }
+}

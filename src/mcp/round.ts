@@ -1,0 +1,72 @@
+import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
+import type { CallOptions } from "../gateway.ts";
+import type { CallingClient } from "../schema/entry.ts";
+import type { Principal } from "../schema/principal.ts";
+import type { RoundState } from "./rounds.ts";
+
+/** One request of a client, as the tools behind it see it. */
+export interface Round {
+  readonly principal: Principal;
+  readonly responses: Readonly<Record<string, unknown>>;
+  readonly state?: RoundState;
+  /** Whether the client can put a question to its user. */
+  readonly canAsk: boolean;
+  readonly options: CallOptions;
+}
+
+type ClientCapabilities = Readonly<Record<string, unknown>> & {
+  readonly elicitation?: { readonly form?: unknown; readonly url?: unknown };
+};
+
+export function toRound(
+  context: ServerContext,
+  principal: Principal,
+  connection: {
+    readonly capabilities?: ClientCapabilities | undefined;
+    readonly session?: string | undefined;
+  },
+): Round {
+  const { mcpReq } = context;
+  const state = mcpReq.requestState<RoundState>();
+  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  const capabilities = declared ?? connection.capabilities ?? {};
+  return {
+    principal,
+    responses: mcpReq.inputResponses ?? {},
+    ...(state && { state }),
+    canAsk: takesForms(capabilities),
+    options: {
+      principal,
+      signal: mcpReq.signal,
+      ...(connection.session && { session: connection.session }),
+      client: toClient(context, capabilities, state),
+    },
+  };
+}
+
+/** Clients that say nothing about modes are from before there were any, when forms were all there was. */
+function takesForms({ elicitation }: ClientCapabilities): boolean {
+  if (!elicitation) return false;
+  return elicitation.form !== undefined || elicitation.url === undefined;
+}
+
+function toClient(
+  { mcpReq }: ServerContext,
+  capabilities: ClientCapabilities,
+  state: RoundState | undefined,
+): CallingClient {
+  const progressToken = mcpReq._meta?.progressToken;
+  return {
+    capabilities,
+    responses: mcpReq.inputResponses ?? {},
+    ...(state?.kind === "tool" && { state: state.state }),
+    // Both only inform: a client that has gone away must not fail the call.
+    progress: (update) => {
+      if (progressToken === undefined) return;
+      const params = { progressToken, ...update };
+      mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+    },
+    log: (level, data) => void mcpReq.log(level, data).catch(() => {}),
+  };
+}

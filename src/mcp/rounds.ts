@@ -1,0 +1,47 @@
+import { LRUCache } from "lru-cache";
+import type { ApprovalRequest } from "../operations/operation.ts";
+import type { Principal } from "../schema/principal.ts";
+import { mintHandle } from "../session/mint-handle.ts";
+import { createSealer, type Sealer } from "./sealed-state.ts";
+
+/** What a round of a call leaves with the client for the next one. Both are bound to the exact call. */
+export type RoundState =
+  | { readonly kind: "approval"; readonly call: string; readonly nonce: string }
+  | { readonly kind: "tool"; readonly call: string; readonly nonce: string; readonly state: string };
+
+export interface RoundsOptions {
+  readonly secret?: string | Uint8Array;
+  /** How long a person has to answer. */
+  readonly ttlMs?: number;
+  readonly now?: () => number;
+}
+
+/** States of calls that take several rounds. */
+export interface Rounds extends Sealer<RoundState> {
+  approvalState(request: ApprovalRequest): string;
+  /** What a tool that has begun leaves with its client. */
+  toolState(call: string, state: string, principal: Principal): string;
+  /** True once for each approval that was asked for. */
+  spend(nonce: string): boolean;
+}
+
+const TTL_MS = 10 * 60_000;
+const MAX_SPENT = 100_000;
+
+export function createRounds({ ttlMs = TTL_MS, ...options }: RoundsOptions = {}): Rounds {
+  const sealer = createSealer<RoundState>({ ...options, ttlMs });
+  // A state that has expired is refused by itself, so a nonce need not be remembered for longer.
+  const spent = new LRUCache<string, true>({ max: MAX_SPENT, ttl: ttlMs });
+  return {
+    ...sealer,
+    approvalState: ({ hash, principal }) =>
+      sealer.seal({ kind: "approval", call: hash, nonce: mintHandle("") }, principal.id),
+    toolState: (call, state, principal) =>
+      sealer.seal({ kind: "tool", call, nonce: mintHandle(""), state }, principal.id),
+    spend: (nonce) => {
+      if (spent.has(nonce)) return false;
+      spent.set(nonce, true);
+      return true;
+    },
+  };
+}

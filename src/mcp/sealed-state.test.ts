@@ -1,0 +1,43 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createSealer } from "./sealed-state.ts";
+
+const open = { secret: "a secret that processes share", ttlMs: 1_000 };
+
+test("what was sealed comes back to whom it was sealed for, in every process that has the secret", () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.string(), (payload, who) => {
+      const sealed = createSealer(open).seal(payload, who);
+      expect(createSealer(open).open(sealed, who)).toEqual(JSON.parse(JSON.stringify(payload)));
+    }),
+  );
+});
+
+test("whatever is changed in it, it does not", () => {
+  const sealer = createSealer<{ call: string }>(open);
+  const sealed = sealer.seal({ call: "hash" }, "ann");
+  fc.assert(
+    fc.property(fc.nat(sealed.length - 1), fc.constantFrom(..."ABab01-_=. \n"), (at, character) => {
+      const changed = sealed.slice(0, at) + character + sealed.slice(at + 1);
+      if (changed !== sealed) expect(sealer.open(changed, "ann")).toBeUndefined();
+    }),
+    { numRuns: 500 },
+  );
+  fc.assert(fc.property(fc.string(), (text) => sealer.open(text, "ann") === undefined));
+  for (const text of [`${sealed}=`, `${sealed}A`, sealed.slice(0, -1), `${sealed}${sealed}`, "v1.", ""]) {
+    expect(sealer.open(text, "ann")).toBeUndefined();
+  }
+});
+
+test("nor to somebody else, with another secret, or too late", () => {
+  let time = 0;
+  const sealer = createSealer<string>({ ...open, now: () => time });
+  const sealed = sealer.seal("payload", "ann");
+  expect(sealed).not.toContain(Buffer.from("payload").toString("base64url").slice(0, 6));
+  expect(sealer.open(sealed, "bob")).toBeUndefined();
+  expect(createSealer({ ttlMs: 1_000 }).open(sealed, "ann")).toBeUndefined();
+  time = 999;
+  expect(sealer.open(sealed, "ann")).toBe("payload");
+  time = 1_000;
+  expect(sealer.open(sealed, "ann")).toBeUndefined();
+});

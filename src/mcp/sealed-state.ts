@@ -1,0 +1,56 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
+
+/** State that travels through the client and comes back proven unchanged, or not at all. */
+export interface Sealer<T> {
+  /** `boundTo` names who may bring it back. */
+  seal(payload: T, boundTo: string): string;
+  /** Undefined for whatever was changed, made up, expired, or sealed for somebody else. */
+  open(sealed: string, boundTo: string): T | undefined;
+}
+
+export interface SealerOptions {
+  /** Shared by processes that serve the same clients. Without it, states end with the process. */
+  readonly secret?: string | Uint8Array;
+  readonly ttlMs: number;
+  readonly now?: () => number;
+}
+
+const VERSION = "v1.";
+const CIPHER = "aes-256-gcm";
+const IV_BYTES = 12;
+const TAG_BYTES = 16;
+const MAX_CHARS = 64 * 1024;
+
+/** Authenticated encryption: the client can neither read nor change what it carries. */
+export function createSealer<T>({ secret, ttlMs, now = Date.now }: SealerOptions): Sealer<T> {
+  const key = Buffer.from(hkdfSync("sha256", secret ?? randomBytes(32), "", "keyhole sealed state", 32));
+  return {
+    seal: (payload, boundTo) => {
+      const iv = randomBytes(IV_BYTES);
+      const cipher = createCipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES });
+      cipher.setAAD(Buffer.from(boundTo));
+      const text = JSON.stringify({ payload, expires: now() + ttlMs });
+      const body = Buffer.concat([cipher.update(text, "utf8"), cipher.final()]);
+      return VERSION + Buffer.concat([iv, cipher.getAuthTag(), body]).toString("base64url");
+    },
+    open: (sealed, boundTo) => {
+      if (!sealed.startsWith(VERSION) || sealed.length > MAX_CHARS) return undefined;
+      const encoded = sealed.slice(VERSION.length);
+      const bytes = Buffer.from(encoded, "base64url");
+      // Lenient decoding would let many spellings stand for one state.
+      if (bytes.toString("base64url") !== encoded || bytes.length <= IV_BYTES + TAG_BYTES) return undefined;
+      try {
+        const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), {
+          authTagLength: TAG_BYTES,
+        });
+        decipher.setAAD(Buffer.from(boundTo));
+        decipher.setAuthTag(bytes.subarray(IV_BYTES, IV_BYTES + TAG_BYTES));
+        const body = [decipher.update(bytes.subarray(IV_BYTES + TAG_BYTES)), decipher.final()];
+        const { payload, expires } = JSON.parse(Buffer.concat(body).toString("utf8"));
+        return now() < expires ? (payload as T) : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

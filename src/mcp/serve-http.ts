@@ -1,0 +1,146 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { toNodeHandler } from "@modelcontextprotocol/node";
+import {
+  localhostAllowedHostnames,
+  localhostAllowedOrigins,
+  validateHostHeader,
+  validateOriginHeader,
+} from "@modelcontextprotocol/server";
+import type { Principal } from "../schema/principal.ts";
+import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
+import { createBearerCheck, generateToken } from "./bearer.ts";
+import { type CallerLimitOptions, createCallerLimits } from "./caller-limits.ts";
+import { jsonRpcError } from "./json-rpc-error.ts";
+import type { McpServer } from "./mcp-server.ts";
+import { createOAuthGuard, type OAuthOptions } from "./oauth.ts";
+
+export interface HttpOptions {
+  /** Default: 127.0.0.1, for this machine only. */
+  readonly host?: string;
+  /** Default: any that is free. */
+  readonly port?: number;
+  /** Default: `/mcp`. */
+  readonly path?: string;
+  /** Host names that requests may be addressed to. Default: those of this machine. */
+  readonly allowedHosts?: readonly string[];
+  /** Host names of the web pages that may call. Default: those of this machine. */
+  readonly allowedOrigins?: readonly string[];
+  /** The bearer token that lets in. Without it, and without `oauth`, one is generated. */
+  readonly token?: string;
+  /** Who the token stands for. Default: the server's own principal. */
+  readonly principal?: Principal;
+  readonly oauth?: OAuthOptions;
+  /** Decides in the place of both: who calls, or the refusal. */
+  readonly authenticate?: (headers: IncomingMessage["headers"]) => Promise<Principal | Response>;
+  readonly limits?: CallerLimitOptions;
+  /** Milliseconds that calls have to finish when it closes. Default: 5,000. */
+  readonly drainMs?: number;
+}
+
+export interface HttpServer {
+  readonly url: string;
+  /** The token that was generated, to be shown once. */
+  readonly token?: string;
+  /** Takes no more requests, lets those that run finish, and ends the rest. */
+  close(): Promise<void>;
+}
+
+const OWN = "own";
+
+/** Serves an MCP server over Streamable HTTP. Nothing is read of a request before it is let in. */
+export async function serveHttp(server: McpServer, options: HttpOptions = {}): Promise<HttpServer> {
+  const { host = "127.0.0.1", path = "/mcp", drainMs = 5_000 } = options;
+  const oauth = options.oauth && createOAuthGuard(options.oauth);
+  const generated = options.token || oauth || options.authenticate ? undefined : generateToken();
+  const bearer = createBearerCheck({
+    token: options.token ?? generated,
+    principal: options.principal,
+    oauth,
+  });
+  const limits = createCallerLimits(options.limits);
+  const hosts = [...(options.allowedHosts ?? localhostAllowedHostnames())];
+  const origins = [...(options.allowedOrigins ?? localhostAllowedOrigins())];
+  const running = new Map<ServerResponse, { readonly lasting: boolean }>();
+  let closing = false;
+
+  const forward = toNodeHandler(
+    {
+      fetch: (request, { authInfo } = {}) => {
+        const principal = fromAuthInfo(authInfo);
+        return server.fetch(request, principal ? { principal } : {});
+      },
+    },
+    { maxRequestBodySize: server.maxBodyBytes },
+  );
+
+  async function authenticate({ headers }: IncomingMessage) {
+    if (!options.authenticate) return bearer(headers.authorization);
+    const decided = await options.authenticate(headers);
+    return decided instanceof Response ? decided : { principal: decided };
+  }
+
+  /** The refusal of a request, the document it asked for, or nothing: then it may go on. */
+  async function admit(request: IncomingMessage, response: ServerResponse): Promise<Response | undefined> {
+    const { headers } = request;
+    const rightHost = validateHostHeader(headers.host, hosts);
+    if (!rightHost.ok) return jsonRpcError(403, -32000, rightHost.message);
+    const rightOrigin = validateOriginHeader(headers.origin, origins);
+    if (!rightOrigin.ok) return jsonRpcError(403, -32000, rightOrigin.message);
+    if (closing) return jsonRpcError(503, -32000, "Shutting down.", { "retry-after": "5" });
+
+    const pathname = request.url?.split("?", 1)[0] ?? "";
+    const document = oauth?.metadata.get(pathname);
+    if (document && request.method === "GET") return Response.json(document);
+    if (pathname !== path) return jsonRpcError(404, -32000, `Not found. The endpoint is ${path}.`);
+
+    const caller = await authenticate(request);
+    if (caller instanceof Response) return caller;
+    const lasting = request.method === "GET" || headers["mcp-method"] === "subscriptions/listen";
+    const entered = limits.enter(caller.principal?.id ?? OWN, lasting);
+    if ("retryAfter" in entered) {
+      return jsonRpcError(429, -32000, "Too many requests.", { "retry-after": String(entered.retryAfter) });
+    }
+    running.set(response, { lasting });
+    response.once("close", () => {
+      running.delete(response);
+      entered.release();
+      // A connection that falls idle after the shutdown began is not closed by it.
+      if (closing) setImmediate(() => http.closeIdleConnections());
+    });
+    if (caller.principal) Object.assign(request, { auth: toAuthInfo(caller.principal) });
+    return undefined;
+  }
+
+  const http = createServer((request, response) => {
+    admit(request, response)
+      .then((refusal) => (refusal ? write(response, refusal) : forward(request, response)))
+      .catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve, reject) => {
+    http.once("error", reject);
+    http.listen(options.port ?? 0, host, resolve);
+  });
+  const { port } = http.address() as AddressInfo;
+
+  return {
+    url: `http://${host.includes(":") ? `[${host}]` : host}:${port}${path}`,
+    ...(generated && { token: generated }),
+    close: async () => {
+      closing = true;
+      const closed = new Promise<void>((resolve) => http.close(() => resolve()));
+      http.closeIdleConnections();
+      // Streams that only wait for news would never end by themselves.
+      for (const [response, { lasting }] of running) if (lasting) response.destroy();
+      const timer = setTimeout(() => http.closeAllConnections(), drainMs);
+      await closed;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function write(response: ServerResponse, refusal: Response): Promise<void> {
+  // What the client may still be sending is not read, so the connection is of no more use.
+  response.writeHead(refusal.status, { ...Object.fromEntries(refusal.headers), connection: "close" });
+  response.end(await refusal.text());
+}

@@ -1,0 +1,57 @@
+import type { View } from "../access/view.ts";
+import type { Entry } from "../schema/entry.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
+import { contentHash } from "../util/content-hash.ts";
+import { cutText } from "../util/cut-text.ts";
+import type { MenuTool } from "./menu.ts";
+
+/** What the entries are called: by their op, or by the name their author gave, as far as that is unique. */
+export type NativeNames = "ops" | "names";
+
+/** Tool names longer than this are refused by some model vendors. */
+const NAME_CHARS = 64;
+const HASH_CHARS = 8;
+const DESCRIPTION_CHARS = 2_048;
+const KINDS: ReadonlySet<Entry["kind"]> = new Set(["tool", "skill"]);
+
+/**
+ * The tools and skills in sight as tools of their own, by name, in the order of their routes. Documents and
+ * prompts are left out: the protocol has lists of its own for them.
+ */
+export function nativeTools(view: View, names: NativeNames = "ops"): Map<string, Entry> {
+  const entries = view.shown.filter((entry) => KINDS.has(entry.kind) && entry.status === undefined);
+  const wanted = new Map(entries.map((entry) => [entry, wantedName(entry, names)]));
+  const counts = new Map<string, number>();
+  for (const name of wanted.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  // All who want the same name lose it, so that who came first does not matter.
+  const named = entries.map((entry): [string, Entry] => {
+    const name = wanted.get(entry)!;
+    return [counts.get(name) === 1 ? name : hashedName(entry), entry];
+  });
+  return new Map(named);
+}
+
+export function toNativeTool(name: string, entry: Entry): MenuTool {
+  return {
+    name,
+    title: entry.name,
+    description: cutText(entry.description, DESCRIPTION_CHARS),
+    inputSchema: { ...entry.inputSchema, type: "object" } as JsonSchema,
+    annotations: { readOnlyHint: entry.lane === "read", destructiveHint: entry.lane === "destructive" },
+  };
+}
+
+function wantedName(entry: Entry, names: NativeNames): string {
+  if (names === "names" && /^[\w.-]{1,64}$/.test(entry.name)) return entry.name;
+  const plain = plainName(entry.op);
+  return plain.length <= NAME_CHARS ? plain : hashedName(entry);
+}
+
+function hashedName(entry: Entry): string {
+  const hash = contentHash(entry.route).slice(0, HASH_CHARS);
+  return `${plainName(entry.op).slice(0, NAME_CHARS - HASH_CHARS - 1)}_${hash}`;
+}
+
+function plainName(op: string): string {
+  return op.replace(/[^\w-]/g, "_");
+}

@@ -1,0 +1,73 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect, test } from "vitest";
+import { ERAS } from "./connect.ts";
+
+const MAIN = "src/cli/main.ts";
+const CONFIG = ["--config", "examples/mcp/keyhole.config.ts"];
+
+test.each(ERAS)("keyhole serve answers a client of %s over stdio, and ends with it", async (era) => {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [MAIN, "serve", "--allow-write", ...CONFIG],
+    stderr: "pipe",
+  });
+  const mode = era === "2026-07-28" ? { pin: era } : ("legacy" as const);
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  await client.connect(transport);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(["ask", "help", "get", "exec"]);
+  const made = await client.callTool({
+    name: "exec",
+    arguments: { op: "shop.order.create", args: { customer: "Bob", cents: 100 } },
+  });
+  expect(made.structuredContent).toMatchObject({ ok: true, result: { id: 2 } });
+  const { pid } = transport;
+  await client.close();
+  expect(() => process.kill(pid!, 0)).toThrow(/ESRCH/);
+});
+
+test("keyhole serve --http shows its token once and stops on a signal", async () => {
+  const child = spawn(process.execPath, [MAIN, "serve", "--http", ...CONFIG], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const lines = createInterface({ input: child.stderr })[Symbol.asyncIterator]();
+  const url = String((await lines.next()).value).match(/http:\S+/)?.[0] ?? "";
+  const token = String((await lines.next()).value).match(/kh_\S+/)?.[0];
+  const post = (authorization: string) =>
+    fetch(url, {
+      method: "POST",
+      headers: {
+        authorization,
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }),
+    });
+  const answered = await post(`Bearer ${token}`);
+  expect(answered.status).toBe(200);
+  await answered.text();
+  expect((await post("Bearer wrong")).status).toBe(401);
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
+});
+
+test.each([
+  [["serve", "--config", "missing.ts"], /CONFIG_INVALID.*no such file/],
+  [["serve", "--config", "package.json"], /CONFIG_INVALID/],
+  [["serve", "--colour"], /INVALID_INPUT.*--colour/],
+  [["serve", "--surface", "other", ...CONFIG], /INVALID_INPUT.*--surface/],
+  [["nothing"], /Usage: keyhole/],
+])("keyhole %j fails with the reason", async (args, reason) => {
+  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  let errors = "";
+  child.stderr.on("data", (chunk) => {
+    errors += chunk;
+  });
+  const [code] = await once(child, "close");
+  expect(code).toBeGreaterThan(0);
+  expect(errors).toMatch(reason);
+});
