@@ -1,4 +1,4 @@
-import { test } from "vitest";
+import { type TestContext, test } from "vitest";
 
 /** What Keyhole promises. Each is cited by at least one test, through `verifies`. */
 export const REQUIREMENTS = {
@@ -65,6 +65,9 @@ export const REQUIREMENTS = {
   "mcp:changes": "a change of the catalog is announced once, tools only when they differ",
   "mcp:approval": "an approval is asked for, and holds for the exact call, its principal, a while, and once",
   "mcp:isolation": "no caller is ever given what was meant for another",
+  "mcp:fidelity":
+    "on the native surface definitions, results and progress of another server go through unchanged",
+  "mcp:real-clients": "clients that nobody here wrote list, ask, read and run",
   "mcp:cancel": "a call that its client gives up is cancelled in the tool",
   "mcp:http-front": "only requests to this machine, from its own pages, with a valid token, are read at all",
   "mcp:tokens":
@@ -77,6 +80,10 @@ export const REQUIREMENTS = {
 export type Requirement = keyof typeof REQUIREMENTS;
 
 /** A test of a promise. */
-export function verifies(requirement: Requirement, name: string, body: () => unknown): void {
+export function verifies(
+  requirement: Requirement,
+  name: string,
+  body: (context: TestContext) => unknown,
+): void {
   test(`[${requirement}] ${name}`, body);
 }

@@ -155,6 +155,6 @@ function mask(draft: EntryDraft, route: string, status: EntryStatus): EntryDraft
     inputSchema: { type: "object" },
     status,
   };
-  const { content: _, category: __, parse: ___, ...rest } = draft;
+  const { content: _, category: __, parse: ___, presentation: ____, ...rest } = draft;
   return { ...rest, ...blank } as EntryDraft;
 }

@@ -1,7 +1,7 @@
 import type { Gateway } from "../gateway.ts";
-import type { Entry, ReadableEntry } from "../schema/entry.ts";
+import type { Entry } from "../schema/entry.ts";
 import type { Listings } from "./listing.ts";
-import { uriOf } from "./resources.ts";
+import { isDocument, uriOf } from "./resources.ts";
 
 /** What clients are told when the catalog has become another one. */
 export interface Change {
@@ -56,10 +56,6 @@ export function followChanges({ gateway, listings, debounceMs, publish, onError 
     clearTimeout(timer);
     stop();
   };
-}
-
-function isDocument(entry: Entry): entry is ReadableEntry {
-  return entry.kind === "resource" || entry.kind === "skill";
 }
 
 function differs(before: Entry | undefined, now: Entry): boolean {

@@ -25,6 +25,7 @@ export function listPrompts(view: View): PromptLists {
 }
 
 function toPrompt(name: string, entry: ReadableEntry): Prompt {
+  const { title, icons, _meta } = entry.presentation ?? {};
   const args = toArgs(entry.inputSchema).map((arg) => ({
     name: arg.name,
     ...(arg.description && { description: arg.description }),
@@ -32,7 +33,10 @@ function toPrompt(name: string, entry: ReadableEntry): Prompt {
   }));
   return {
     name,
+    ...(title !== undefined && { title }),
     description: toSummary(entry.description, SUMMARY_CHARS),
+    ...(icons && { icons: icons as Prompt["icons"] }),
+    ...(_meta && { _meta }),
     ...(args.length > 0 && { arguments: args }),
   };
 }

@@ -1,7 +1,7 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import type { View } from "../access/view.ts";
 import { toContentText } from "../operations/show-result.ts";
-import type { ReadableEntry } from "../schema/entry.ts";
+import type { Entry, ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
 import { matchTemplate } from "./uri-template.ts";
@@ -17,16 +17,21 @@ interface ResourceLists {
 
 /**
  * Documents and skills as resources; those that take params as templates. A source that has addresses of its
- * own gives them as `uri` or `uriTemplate` in the metadata; otherwise the route is the address.
+ * own gives them as `uri` or `uriTemplate` in the metadata; otherwise, and where it is not the only one to
+ * claim that address, the route is the address.
  */
 export function listResources(view: View): ResourceLists {
+  const entries = view.shown.filter(isDocument);
+  const claims = Map.groupBy(entries, ownAddress);
   const resourceEntries = new Map<string, ReadableEntry>();
   const templateEntries = new Map<string, ReadableEntry>();
-  for (const entry of view.shown) {
-    if (entry.kind !== "resource" && entry.kind !== "skill") continue;
-    const template = templateOf(entry);
-    const [map, address] = template ? [templateEntries, template] : [resourceEntries, uriOf(entry)];
-    if (!map.has(address)) map.set(address, entry);
+  for (const entry of entries) {
+    const own = ownAddress(entry);
+    const holder = own === undefined ? undefined : view.find(own);
+    const keeps = claims.get(own)?.length === 1 && (holder === undefined || holder === entry);
+    const { template, uri } = addressOf(entry, keeps);
+    if (template === undefined) resourceEntries.set(uri, entry);
+    else templateEntries.set(template, entry);
   }
   return {
     resourceEntries,
@@ -43,8 +48,11 @@ export function findResource(
   find: View["find"],
 ): { entry: ReadableEntry; params: Record<string, string> } | undefined {
   const listed = resourceEntries.get(uri) ?? find(uri);
-  if (listed && (listed.kind === "resource" || listed.kind === "skill")) return { entry: listed, params: {} };
-  for (const [template, entry] of templateEntries) {
+  if (listed && isDocument(listed)) return { entry: listed, params: {} };
+  // The one that says most of the address comes first: a template that matches everything takes nothing away.
+  const told = (template: string) => template.indexOf("{");
+  const ordered = [...templateEntries].sort(([one], [other]) => told(other) - told(one));
+  for (const [template, entry] of ordered) {
     const params = matchTemplate(template, uri);
     if (params) return { entry, params: Object.fromEntries(params) };
   }
@@ -58,19 +66,32 @@ export function toContents(uri: string, entry: ReadableEntry, value: Json): Read
   return { contents: [{ uri, mimeType, text: toContentText(value) }] };
 }
 
+export function isDocument(entry: Entry): entry is ReadableEntry {
+  return entry.kind === "resource" || entry.kind === "skill";
+}
+
 export function uriOf({ metadata, route }: ReadableEntry): string {
   return typeof metadata.uri === "string" ? metadata.uri : route;
 }
 
-function templateOf({ metadata, route, inputSchema }: ReadableEntry): string | undefined {
-  if (typeof metadata.uriTemplate === "string") return metadata.uriTemplate;
+function ownAddress({ metadata: { uri, uriTemplate } }: Entry): string | undefined {
+  if (typeof uriTemplate === "string") return uriTemplate;
+  return typeof uri === "string" ? uri : undefined;
+}
+
+function addressOf(entry: ReadableEntry, keepsOwn: boolean): { uri: string; template?: string } {
+  const { metadata, route, inputSchema } = entry;
+  const uri = keepsOwn ? uriOf(entry) : route;
+  if (keepsOwn && typeof metadata.uriTemplate === "string") return { uri, template: metadata.uriTemplate };
   const names = Object.keys((inputSchema.properties ?? {}) as object).filter((name) => /^\w+$/.test(name));
-  return names.length > 0 ? `${route}{?${names.join(",")}}` : undefined;
+  return names.length > 0 ? { uri, template: `${route}{?${names.join(",")}}` } : { uri };
 }
 
 function describe(entry: ReadableEntry) {
   const mimeType = mimeTypeOf(entry);
+  const { outputSchema: _, ...presentation } = entry.presentation ?? {};
   return {
+    ...(presentation as Partial<Resource>),
     name: entry.name,
     description: toSummary(entry.description, SUMMARY_CHARS),
     ...(mimeType && { mimeType }),

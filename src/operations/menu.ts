@@ -14,7 +14,14 @@ export interface MenuTool {
   readonly title: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
-  readonly annotations: { readonly readOnlyHint: boolean; readonly destructiveHint: boolean };
+  readonly annotations: Readonly<Record<string, unknown>> & {
+    readonly readOnlyHint?: boolean;
+    readonly destructiveHint?: boolean;
+  };
+  /** Only where somebody else's server declares them. */
+  readonly outputSchema?: JsonSchema;
+  readonly icons?: readonly unknown[];
+  readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
 /** What the whole menu may cost, for any catalog; `native`, which lists the catalog itself, excepted. */

@@ -31,13 +31,19 @@ export function nativeTools(view: View, names: NativeNames = "ops"): Map<string,
   return new Map(named);
 }
 
+/** What another server declares of its tool is passed on; where it is silent, the entry tells. */
 export function toNativeTool(name: string, entry: Entry): MenuTool {
+  const { presentation, lane } = entry;
+  const { title = entry.name, annotations, outputSchema, icons, _meta } = presentation ?? {};
   return {
     name,
-    title: entry.name,
-    description: cutText(entry.description, DESCRIPTION_CHARS),
+    title,
+    description: presentation ? entry.description : cutText(entry.description, DESCRIPTION_CHARS),
     inputSchema: { ...entry.inputSchema, type: "object" } as JsonSchema,
-    annotations: { readOnlyHint: entry.lane === "read", destructiveHint: entry.lane === "destructive" },
+    ...(outputSchema && { outputSchema }),
+    annotations: annotations ?? { readOnlyHint: lane === "read", destructiveHint: lane === "destructive" },
+    ...(icons && { icons }),
+    ...(_meta && { _meta }),
   };
 }
 

@@ -31,6 +31,16 @@ export interface Origin {
   readonly trusted: boolean;
 }
 
+/** How somebody else's server shows what it offers, for faces that pass it on as it is. */
+export interface Presentation {
+  readonly title?: string;
+  readonly annotations?: Readonly<Record<string, unknown>>;
+  readonly outputSchema?: JsonSchema;
+  readonly icons?: readonly unknown[];
+  readonly size?: number;
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
 export interface Example {
   readonly args: Readonly<Record<string, unknown>>;
   readonly note?: string;
@@ -58,6 +68,11 @@ export interface CallingClient {
   /** How far the call is; nothing happens where the client did not ask for it. */
   progress(update: { readonly progress: number; readonly total?: number; readonly message?: string }): void;
   log(level: "debug" | "info" | "warning" | "error", data: unknown): void;
+  /**
+   * Set where the face passes results on in the protocol's own shape: an entry that has its result in that
+   * shape hands it over here, and answers with its value as always.
+   */
+  readonly passOn?: (result: unknown) => void;
   /** What the client says it can be asked for, by name, such as `elicitation`. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** Answers to what an earlier round of this call asked for, by the keys it gave. Not checked: untrusted. */
@@ -104,6 +119,7 @@ interface EntryBase {
   readonly status?: EntryStatus;
   /** Only where it is defined outside: what is written for Keyhole needs no approval. */
   readonly origin?: Origin;
+  readonly presentation?: Presentation;
   /** Body text that search may look into. */
   readonly content?: string;
   /** Facts of the source (such as `resource_type`) that a domain's search segments filter by. */

@@ -15,6 +15,8 @@ const FIELDS = [
   "uri",
   "uriTemplate",
   "mimeType",
+  "icons",
+  "_meta",
 ];
 
 export interface Definition {
@@ -38,7 +40,7 @@ function makeDefinition(listed: Listed): Definition {
   return { content, hash: contentHash(content) };
 }
 
-/** The annotations of a resource tell when it last changed. */
+/** What a resource says beside its definition may tell when it last changed. */
 function isVolatile(listed: Listed, field: string): boolean {
-  return field === "annotations" && !("inputSchema" in listed);
+  return (field === "annotations" || field === "_meta") && !("inputSchema" in listed);
 }

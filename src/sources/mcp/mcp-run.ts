@@ -163,7 +163,9 @@ function standIn(label: string, status: EntryStatus): EntryDraft {
 
 /** The same where nothing that a catalog holds has changed. */
 function fingerprint(drafts: readonly EntryDraft[]): string {
-  return JSON.stringify(drafts.map(({ route, origin, status }) => [route, origin?.hash, status]));
+  return JSON.stringify(
+    drafts.map(({ route, origin, status, presentation }) => [route, origin?.hash, status, presentation]),
+  );
 }
 
 interface Bell {

@@ -1,5 +1,11 @@
-import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
-import type { EntryDraft, EntryStatus, Lane } from "../../schema/entry.ts";
+import type {
+  Prompt,
+  RequestOptions,
+  Resource,
+  ResourceTemplateType,
+  Tool,
+} from "@modelcontextprotocol/client";
+import type { CallingClient, EntryDraft, EntryStatus, Lane, Presentation } from "../../schema/entry.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { problem } from "../../schema/problem.ts";
 import { cleanText } from "../../util/clean-text.ts";
@@ -51,16 +57,20 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
     requiresConfirmation: false,
     extraction: null,
     ...(timeoutMs !== undefined && { timeoutMs }),
-    call: async (params, { signal }) => {
+    call: async (params, { signal, client: caller }) => {
       const result = await upstream.run(
         {
           repeatable: readOnlyHint === true || idempotentHint === true,
           check: checkOffered(tool, (listing) => listing.tools, route, options),
           work: (client, request) =>
-            client.callTool({ name: tool.name, arguments: params }, { ...request, toolDefinition }),
+            client.callTool(
+              { name: tool.name, arguments: params },
+              { ...request, ...following(caller), toolDefinition },
+            ),
         },
         signal,
       );
+      caller?.passOn?.(result);
       if (!result.isError) return toolValue(result);
       const reason = cleanText(textOf(result.content ?? []), ERROR_CHARS) || "no reason given";
       throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
@@ -80,17 +90,21 @@ function promptDraft(prompt: Prompt, route: string, options: DraftOptions): Entr
       ),
       required: taken.filter(({ required }) => required).map(({ name }) => name),
     },
-    load: async (params, { signal }) => {
+    load: async (params, { signal, client: caller }) => {
       const texts = Object.entries(params).map(([name, value]) => [name, String(value)]);
       const result = await options.upstream.run(
         {
           repeatable: true,
           check: checkOffered(prompt, (listing) => listing.prompts, route, options),
           work: (client, request) =>
-            client.getPrompt({ name: prompt.name, arguments: Object.fromEntries(texts) }, request),
+            client.getPrompt(
+              { name: prompt.name, arguments: Object.fromEntries(texts) },
+              { ...request, ...following(caller) },
+            ),
         },
         signal,
       );
+      caller?.passOn?.(result);
       return promptValue(result);
     },
   };
@@ -111,7 +125,7 @@ function resourceDraft(
       properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
       required: names,
     },
-    load: async (params, { signal }) => {
+    load: async (params, { signal, client: caller }) => {
       const { UriTemplate } = await import("@modelcontextprotocol/client");
       const texts = Object.fromEntries(names.map((name) => [name, String(params[name])]));
       const uri =
@@ -125,10 +139,11 @@ function resourceDraft(
             route,
             options,
           ),
-          work: (client, request) => client.readResource({ uri }, request),
+          work: (client, request) => client.readResource({ uri }, { ...request, ...following(caller) }),
         },
         signal,
       );
+      caller?.passOn?.(result);
       return resourceValue(result);
     },
   };
@@ -151,9 +166,37 @@ function common(listed: Listed, route: string, { label, trusted, status }: Draft
     guidance: [],
     examples: [],
     notes: [],
-    metadata: {},
+    metadata: addressOf(listed),
+    presentation: presentationOf(listed),
     origin: { source: label, definition: content, hash, trusted },
     ...(status && { status }),
+  };
+}
+
+/** How far the server is, told to whoever called. */
+function following(caller: CallingClient | undefined): Pick<RequestOptions, "onprogress"> {
+  return caller ? { onprogress: (update) => caller.progress(update) } : {};
+}
+
+/** The server's own address of a document, by which its results refer to it. */
+function addressOf(listed: Listed): Readonly<Record<string, string>> {
+  const { uri, uriTemplate, mimeType } = listed as Partial<Resource & ResourceTemplateType>;
+  return {
+    ...(uri !== undefined && { uri }),
+    ...(uriTemplate !== undefined && { uriTemplate: String(uriTemplate) }),
+    ...(mimeType !== undefined && { mimeType }),
+  };
+}
+
+function presentationOf(listed: Listed): Presentation {
+  const { title, annotations, outputSchema, icons, size, _meta } = listed as Partial<Tool & Resource>;
+  return {
+    ...(title !== undefined && { title }),
+    ...(annotations && { annotations }),
+    ...(outputSchema && { outputSchema: outputSchema as JsonSchema }),
+    ...(icons && { icons }),
+    ...(size !== undefined && { size }),
+    ...(_meta && { _meta }),
   };
 }
 
