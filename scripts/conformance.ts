@@ -1,37 +1,31 @@
-// npm run conformance [-- --json]: runs the official suite against a server of ours, for both revisions.
-// Fails on a scenario that fails and is not expected to, and on one that is expected to and does not.
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+// npm run conformance [-- --json]: runs the official suite against a server of ours, for both revisions, and
+// against servers directly and through a gateway. Fails on a scenario that fails, or passes directly only, and
+// is not expected to; and on one that is expected to and does not.
 import type { Row } from "../bench/benchmark.ts";
 import { toTable } from "../bench/table.ts";
-import { EXPECTED_FAILURES } from "../test/conformance/expected-failures.ts";
+import { EXPECTED_FAILURES, LOST_THROUGH } from "../test/conformance/expected-failures.ts";
 import { serveFixture } from "../test/conformance/fixture.ts";
+import { serveReference, serveThrough } from "../test/conformance/reference.ts";
+import { hasPassed, runSuite, type Scenario } from "../test/conformance/run-suite.ts";
 
-const SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
+/** What the reference server speaks. */
+const REFERENCE_REVISION = "2025-11-25";
 const rows: Row[] = [];
 const wrong: string[] = [];
+
+const reference = await serveReference();
+const direct = await runSuite(REFERENCE_REVISION, reference.url);
+// Nothing is expected of the reference: many scenarios look for tools that it does not have.
+report("direct", direct, [], {});
+await compare("through-gateway", REFERENCE_REVISION, reference.url, direct);
+await reference.close();
 
 const fixture = await serveFixture();
 for (const [revision, expected] of Object.entries(EXPECTED_FAILURES)) {
   const scenarios = await runSuite(revision, fixture.url);
-  const passed = scenarios.filter(({ failed, checks }) => failed === 0 && checks > 0);
-  const failed = scenarios.filter((scenario) => scenario.failed > 0);
-  const unexpected = failed.filter(({ name }) => !Object.hasOwn(expected, name));
-  const stale = Object.keys(expected).filter((name) => !failed.some((scenario) => scenario.name === name));
-  if (passed.length === 0) wrong.push(`${revision}: nothing ran`);
-  wrong.push(...unexpected.map(({ name }) => `${revision}: ${name} fails`));
-  wrong.push(...stale.map((name) => `${revision}: ${name} is expected to fail and does not`));
-  const counts = {
-    passed: passed.length,
-    failed: unexpected.length + stale.length,
-    skipped: scenarios.length - passed.length - unexpected.length,
-  };
-  for (const [metric, value] of Object.entries(counts)) {
-    const which = { bench: "conformance", case: `server-${revision}`, system: "keyhole" };
-    rows.push({ ...which, metric, value, unit: "scenarios" });
-  }
+  const failing = scenarios.filter(({ failed }) => failed > 0);
+  report(`server-${revision}`, scenarios, failing, expected);
+  await compare(`through-gateway-${revision}`, revision, fixture.url, scenarios);
 }
 await fixture.close();
 
@@ -39,26 +33,37 @@ console.log(process.argv.includes("--json") ? JSON.stringify(rows) : toTable(row
 for (const line of wrong) console.error(line);
 process.exit(wrong.length === 0 ? 0 : 1);
 
-interface Scenario {
-  readonly name: string;
-  readonly checks: number;
-  readonly failed: number;
+/** The same scenarios through a gateway: none of those that pass directly may be lost. */
+async function compare(
+  which: string,
+  revision: string,
+  url: string,
+  directly: readonly Scenario[],
+): Promise<void> {
+  const through = await serveThrough(url);
+  const scenarios = await runSuite(revision, through.url);
+  await through.close();
+  const passing = new Set(scenarios.filter(hasPassed).map(({ name }) => name));
+  const lost = directly.filter((scenario) => hasPassed(scenario) && !passing.has(scenario.name));
+  report(which, scenarios, lost, LOST_THROUGH[which] ?? {});
 }
 
-/** Reads the summary that the suite prints: one line for each scenario. */
-async function runSuite(revision: string, url: string): Promise<Scenario[]> {
-  const results = mkdtempSync(join(tmpdir(), "keyhole-conformance-"));
-  const args = [SUITE, "server", "--url", url, "--requirements", revision, "--output-dir", results];
-  const suite = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
-  let output = "";
-  for await (const chunk of suite.stdout.setEncoding("utf8")) output += chunk;
-  rmSync(results, { recursive: true, force: true });
-  const lines = output
-    .slice(output.indexOf("=== SUMMARY ==="))
-    .matchAll(/^[✓✗] (\S+): (\d+) passed, (\d+) failed/gm);
-  return [...lines].map(([, name = "", passed, failed]) => ({
-    name,
-    checks: Number(passed) + Number(failed),
-    failed: Number(failed),
-  }));
+function report(
+  which: string,
+  scenarios: readonly Scenario[],
+  failing: readonly Scenario[],
+  expected: Readonly<Record<string, string>>,
+): void {
+  const passed = scenarios.filter(hasPassed).length;
+  const unexpected = failing.filter(({ name }) => !Object.hasOwn(expected, name));
+  const stale = Object.keys(expected).filter((name) => !failing.some((scenario) => scenario.name === name));
+  if (passed === 0) wrong.push(`${which}: nothing ran`);
+  wrong.push(...unexpected.map(({ name }) => `${which}: ${name} fails`));
+  wrong.push(...stale.map((name) => `${which}: ${name} is expected to fail and does not`));
+  const skipped = scenarios.length - passed - unexpected.length;
+  const counts = { passed, failed: unexpected.length + stale.length, skipped };
+  const system = which === "direct" ? "server-everything" : "keyhole";
+  for (const [metric, value] of Object.entries(counts)) {
+    rows.push({ bench: "conformance", case: which, system, metric, value, unit: "scenarios" });
+  }
 }

@@ -1,8 +1,7 @@
-import { type CallContext, createGateway, type Gateway, type Source, type SourceContent } from "keyhole";
-import { createMcpServer, serveHttp } from "keyhole/mcp";
+import { type CallContext, createGateway, type Source, type SourceContent } from "keyhole";
+import { OWNER, type Served, serveNative } from "./serve-native.ts";
 import { askingPrompt, PNG, TOOLS } from "./tools.ts";
 
-const OWNER = { id: "owner", scopes: [], allowWrite: true };
 const DOMAIN = { name: "test", description: "What the conformance suite looks for.", scopes: [], rules: [] };
 
 const entry = {
@@ -184,28 +183,7 @@ function createFixtureSource(): Source {
   };
 }
 
-export interface Fixture {
-  readonly url: string;
-  readonly gateway: Gateway;
-  close(): Promise<void>;
-}
-
 /** A server of ours that has what the conformance suite looks for. */
-export async function serveFixture(): Promise<Fixture> {
-  const gateway = createGateway({ domains: [], sources: [createFixtureSource()], principal: OWNER });
-  const server = createMcpServer(gateway, { surface: "native", nativeNames: "names", debounceMs: 20 });
-  // The suite has no token to give, and asks faster than a person's client would.
-  const http = await serveHttp(server, {
-    authenticate: async () => OWNER,
-    limits: { ratePerSecond: 10_000, burst: 10_000 },
-  });
-  return {
-    url: http.url,
-    gateway,
-    close: async () => {
-      await http.close();
-      await server.close();
-      await gateway.close();
-    },
-  };
+export function serveFixture(): Promise<Served> {
+  return serveNative(createGateway({ domains: [], sources: [createFixtureSource()], principal: OWNER }));
 }
