@@ -20,31 +20,13 @@ export const EXPECTED_FAILURES: Readonly<Record<string, Readonly<Record<string, 
 
 const UNKNOWN_TOOL =
   "The reference has no such tool and says so in a result, which passes; a gateway refuses unknown names as the protocol says.";
-const ASKS =
-  "Servers behind a gateway are not offered the client's sampling, elicitation and roots, so none asks for them.";
 const LOGS = "Log messages of a server behind a gateway name no call, so nobody can be told whose they are.";
+const ERRORS =
+  "A protocol error of a server behind a gateway becomes a result with a problem, which a model can read and act on.";
 
 /** Scenarios that a server passes directly and not through a gateway, by the case, and why they may. */
 export const LOST_THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "through-gateway": { "tools-call-simple-text": UNKNOWN_TOOL, "tools-call-error": UNKNOWN_TOOL },
-  "through-gateway-2025-11-25": {
-    "tools-call-with-logging": LOGS,
-    "tools-call-sampling": ASKS,
-    "tools-call-elicitation": ASKS,
-    "elicitation-sep1034-defaults": ASKS,
-    "elicitation-sep1330-enums": ASKS,
-  },
-  "through-gateway-2026-07-28": {
-    "server-stateless": LOGS,
-    "input-required-result-basic-elicitation": ASKS,
-    "input-required-result-basic-sampling": ASKS,
-    "input-required-result-basic-list-roots": ASKS,
-    "input-required-result-request-state": ASKS,
-    "input-required-result-multiple-input-requests": ASKS,
-    "input-required-result-multi-round": ASKS,
-    "input-required-result-non-tool-request": ASKS,
-    "input-required-result-result-type": ASKS,
-    "input-required-result-tampered-state": ASKS,
-    "input-required-result-capability-check": ASKS,
-  },
+  "through-gateway-2025-11-25": { "tools-call-with-logging": LOGS },
+  "through-gateway-2026-07-28": { "server-stateless": ERRORS },
 };

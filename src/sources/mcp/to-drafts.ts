@@ -1,17 +1,12 @@
-import type {
-  Prompt,
-  RequestOptions,
-  Resource,
-  ResourceTemplateType,
-  Tool,
-} from "@modelcontextprotocol/client";
-import type { CallingClient, EntryDraft, EntryStatus, Lane, Presentation } from "../../schema/entry.ts";
+import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import type { EntryDraft, EntryStatus, Lane, Presentation } from "../../schema/entry.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { problem } from "../../schema/problem.ts";
 import { cleanText } from "../../util/clean-text.ts";
 import { assignPaths } from "./assign-paths.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import type { Listing } from "./listing.ts";
+import { asksFirst, passThrough } from "./pass-through.ts";
 import { promptValue, resourceValue, textOf, toolValue } from "./result-value.ts";
 import type { Upstream } from "./upstream.ts";
 import { templateVariables } from "./uri-template.ts";
@@ -62,14 +57,17 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
         {
           repeatable: readOnlyHint === true || idempotentHint === true,
           check: checkOffered(tool, (listing) => listing.tools, route, options),
-          work: (client, request) =>
-            client.callTool(
-              { name: tool.name, arguments: params },
-              { ...request, ...following(caller), toolDefinition },
-            ),
+          work: async (client, request) => {
+            const passed = await passThrough(client, caller);
+            return client.callTool(
+              { name: tool.name, arguments: params, ...passed.params },
+              { ...request, ...passed.options, toolDefinition },
+            );
+          },
         },
         signal,
       );
+      if (asksFirst(result)) return result;
       caller?.passOn?.(result);
       if (!result.isError) return toolValue(result);
       const reason = cleanText(textOf(result.content ?? []), ERROR_CHARS) || "no reason given";
@@ -96,14 +94,17 @@ function promptDraft(prompt: Prompt, route: string, options: DraftOptions): Entr
         {
           repeatable: true,
           check: checkOffered(prompt, (listing) => listing.prompts, route, options),
-          work: (client, request) =>
-            client.getPrompt(
-              { name: prompt.name, arguments: Object.fromEntries(texts) },
-              { ...request, ...following(caller) },
-            ),
+          work: async (client, request) => {
+            const passed = await passThrough(client, caller);
+            return client.getPrompt(
+              { name: prompt.name, arguments: Object.fromEntries(texts), ...passed.params },
+              { ...request, ...passed.options },
+            );
+          },
         },
         signal,
       );
+      if (asksFirst(result)) return result;
       caller?.passOn?.(result);
       return promptValue(result);
     },
@@ -139,10 +140,14 @@ function resourceDraft(
             route,
             options,
           ),
-          work: (client, request) => client.readResource({ uri }, { ...request, ...following(caller) }),
+          work: async (client, request) => {
+            const passed = await passThrough(client, caller);
+            return client.readResource({ uri, ...passed.params }, { ...request, ...passed.options });
+          },
         },
         signal,
       );
+      if (asksFirst(result)) return result;
       caller?.passOn?.(result);
       return resourceValue(result);
     },
@@ -171,11 +176,6 @@ function common(listed: Listed, route: string, { label, trusted, status }: Draft
     origin: { source: label, definition: content, hash, trusted },
     ...(status && { status }),
   };
-}
-
-/** How far the server is, told to whoever called. */
-function following(caller: CallingClient | undefined): Pick<RequestOptions, "onprogress"> {
-  return caller ? { onprogress: (update) => caller.progress(update) } : {};
 }
 
 /** The server's own address of a document, by which its results refer to it. */
