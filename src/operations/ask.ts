@@ -107,7 +107,8 @@ function suggest(
     if (found.has(entry) || (input.domain && entry.domain !== input.domain)) continue;
     for (const name of [entry.name, entry.op, ...entry.aliases]) names.set(name, entry.route);
   }
-  const near = queries.flatMap((query) => nearest(cutText(query, 128), names.keys()));
+  const worded = queries.filter((query) => /[\p{L}\p{N}]/u.test(query));
+  const near = worded.flatMap((query) => nearest(cutText(query, 128), names.keys()));
   return [...new Set(near.map((name) => names.get(name)!))].slice(0, 5);
 }
 
