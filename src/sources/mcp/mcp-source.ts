@@ -32,8 +32,8 @@ const LABEL = /^[a-z][a-z0-9_-]{0,63}$/i;
 const DAY_MS = 86_400_000;
 
 const DEFAULT_LIMITS: UpstreamLimits = {
-  concurrency: 8,
-  queue: 256,
+  concurrency: 32,
+  queue: 1_024,
   connectMs: 30_000,
   totalMs: 600_000,
   maxLineBytes: 32 * 1024 * 1024,
