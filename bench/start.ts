@@ -1,16 +1,17 @@
 // How soon a server is ready: from the start of its process to the answer to the first `tools/list` over stdio.
 // `bare` is a server made with the SDK alone, with one tool; `keyhole` is the program as built, with 50
 // upstreams whose listings are kept. In turns, in the same run.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createGateway } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 import type { Benchmark, Row } from "./benchmark.ts";
+import { REQUEST_META } from "./overhead/request-meta.ts";
 import { percentile } from "./percentile.ts";
 
 const ROUNDS = 9;
@@ -91,18 +92,19 @@ export const sources = fromMcpConfig(${JSON.stringify(json)}, ${JSON.stringify(o
   return config;
 }
 
+/** One request and no client of the SDK: that starts a server twice, once to find out what it speaks. */
 async function timeToList(args: readonly string[], cache: string): Promise<number> {
-  const client = new Client(
-    { name: "bench", version: "1" },
-    { versionNegotiation: { mode: { pin: "2026-07-28" } } },
-  );
   const started = performance.now();
-  await client.connect(
-    new StdioClientTransport({ command: process.execPath, args: [...args], env: { XDG_CACHE_HOME: cache } }),
-  );
-  const { tools } = await client.listTools();
+  const child = spawn(process.execPath, args, {
+    stdio: ["pipe", "pipe", "ignore"],
+    env: { ...process.env, XDG_CACHE_HOME: cache },
+  });
+  const request = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: REQUEST_META } };
+  child.stdin.write(`${JSON.stringify(request)}\n`);
+  const [line] = await once(createInterface({ input: child.stdout }), "line");
   const ms = performance.now() - started;
-  await client.close();
-  if (tools.length === 0) throw new Error("No tools were listed.");
+  child.stdin.end();
+  await once(child, "exit");
+  if (!(JSON.parse(line).result?.tools?.length > 0)) throw new Error(`No tools were listed: ${line}`);
   return ms;
 }

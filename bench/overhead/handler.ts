@@ -7,6 +7,7 @@ import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { z } from "zod";
 import type { Row } from "../benchmark.ts";
 import { percentile } from "../percentile.ts";
+import { REQUEST_META } from "./request-meta.ts";
 
 const ROUNDS = 6;
 const REQUESTS = 400;
@@ -119,15 +120,9 @@ async function keyhole(surface: "native" | "lanes"): Promise<System> {
   };
 }
 
-const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-
 async function load({ url, token, call }: System, kind: "list" | "call") {
   const method = kind === "list" ? "tools/list" : "tools/call";
-  const params = { ...(kind === "call" && call), _meta: META };
+  const params = { ...(kind === "call" && call), _meta: REQUEST_META };
   const request = {
     method: "POST",
     headers: {
