@@ -21,6 +21,19 @@ import { listSets, toDomains } from "./tool-sets.ts";
 const FILTER = { scopes: [] };
 const LIMIT = 10;
 const BORROWED = 500;
+const ODD_ROUNDS = 20;
+/** What a careless or hostile caller may send. */
+const ODD_QUERIES = [
+  "",
+  " ",
+  "the of and",
+  "😀🎉",
+  "((.*)+)+$",
+  "a\0b",
+  "\ud800",
+  "x".repeat(2 ** 20),
+  "word ".repeat(2 ** 18),
+];
 
 type Find = (query: string) => Promise<readonly string[]>;
 
@@ -108,6 +121,14 @@ async function wholeAsk(name: string, set: SearchSet, queries: readonly string[]
     times.push(performance.now() - started);
     tokens.push(countTokens(text));
   }
+  const oddTimes: number[] = [];
+  for (let round = 0; round < ODD_ROUNDS; round++) {
+    for (const query of ODD_QUERIES) {
+      const started = performance.now();
+      await gateway.ask({ query });
+      oddTimes.push(performance.now() - started);
+    }
+  }
   await gateway.close();
   const row = (metric: string, value: number, unit: string): Row => ({
     bench: "search",
@@ -122,6 +143,7 @@ async function wholeAsk(name: string, set: SearchSet, queries: readonly string[]
     row("ask_tokens_max", Math.max(...tokens), "tokens"),
     row("ask_p50_ms", percentile(times, 50), "ms"),
     row("ask_p95_ms", percentile(times, 95), "ms"),
+    row("odd_p99_ms", percentile(oddTimes, 99), "ms"),
   ];
 }
 

@@ -41,7 +41,7 @@ assert.deepEqual(
 );
 
 // What it does with them.
-const found = await gateway.ask({ query: "write a note" });
+const found = await gateway.ask({ query: "create a note" });
 assert.equal(found.hits[0]?.op, "notes.note.create");
 console.log(found.text);
 

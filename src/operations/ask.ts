@@ -10,6 +10,8 @@ import { mergeRankings, rank, withRelated } from "./rank.ts";
 
 const FEW_HITS = 3;
 const LEARNED_CHARS = 200;
+const MOST_SUGGESTIONS = 5;
+const MOST_NEAR = 8;
 
 export const ask = defineOperation({
   name: "ask",
@@ -101,14 +103,28 @@ function suggest(
   input: AskInput,
   { view }: OperationContext,
 ): string[] {
-  const found = new Set(hits);
-  const names = new Map<string, string>();
-  for (const entry of view.shown) {
-    if (found.has(entry) || (input.domain && entry.domain !== input.domain)) continue;
-    for (const name of [entry.name, entry.op, ...entry.aliases]) names.set(name, entry.route);
-  }
-  const near = queries.flatMap((query) => nearest(cutText(query, 128), names.keys()));
-  return [...new Set(near.map((name) => names.get(name)!))].slice(0, 5);
+  const names = namesOf(view.shown);
+  const worded = queries.filter((query) => /[\p{L}\p{N}]/u.test(query));
+  const near = worded.flatMap((query) => nearest(cutText(query, 128), names.keys(), MOST_NEAR));
+  const entries = new Set(near.map((name) => names.get(name)!));
+  return [...entries]
+    .filter((entry) => !hits.includes(entry) && (!input.domain || entry.domain === input.domain))
+    .slice(0, MOST_SUGGESTIONS)
+    .map((entry) => entry.route);
+}
+
+const knownNames = new WeakMap<readonly Entry[], ReadonlyMap<string, Entry>>();
+
+function namesOf(shown: readonly Entry[]): ReadonlyMap<string, Entry> {
+  const known = knownNames.get(shown);
+  if (known) return known;
+  const names = new Map(
+    shown.flatMap((entry) =>
+      [entry.name, entry.op, ...entry.aliases].map((name): [string, Entry] => [name, entry]),
+    ),
+  );
+  knownNames.set(shown, names);
+  return names;
 }
 
 function nothingFound(queries: readonly string[]): string {

@@ -2,7 +2,7 @@ import type { View } from "../access/view.ts";
 import type { Entry } from "../schema/entry.ts";
 import { splitWords } from "../util/split-words.ts";
 
-const MAX_NAME_WORDS = 8;
+const MAX_NAME_WORDS = 16;
 const MAX_QUERY_WORDS = 200;
 
 /** Words that carry a name in a sentence without being part of what is asked for. */
@@ -11,6 +11,9 @@ const CARRIERS = new Set(
   using call run invoke try need want like to for with of in on and or tool tools function op operation route
   named called help let lets now`.split(/\s+/),
 );
+
+/** Words after which a plain word is meant as a name. */
+const CUES = new Set(["use", "using", "call", "run", "invoke", "execute"]);
 
 const SCRIPT_BORDER =
   /(?<=[\p{Script=Latin}\p{N}])(?=[\p{Script=Han}\p{Script=Hangul}])|(?<=[\p{Script=Han}\p{Script=Hangul}])(?=[\p{Script=Latin}\p{N}])/gu;
@@ -23,8 +26,8 @@ export interface NamedEntry {
 
 /**
  * The shown entries that a query names: by name, op, route or alias, in any spelling, those of longer names
- * first. A name of one plain word counts only where the query is about nothing else, since such words are
- * also just words.
+ * first. A name of one plain word counts only where it is called for or the query is about nothing else,
+ * since such words are also just words.
  */
 export function namedEntries(query: string, view: View): NamedEntry[] {
   const words = splitWords(query.replace(SCRIPT_BORDER, " ")).slice(0, MAX_QUERY_WORDS);
@@ -39,7 +42,9 @@ export function namedEntries(query: string, view: View): NamedEntry[] {
   for (let size = Math.min(MAX_NAME_WORDS, words.length); size > 1; size--) {
     for (let start = 0; start + size <= words.length; start++) take(start, size);
   }
-  const alone = content.length === 0 ? words : content.length === 1 ? content : [];
-  for (const word of alone) take(words.indexOf(word), 1);
+  for (const [place, word] of words.entries()) {
+    const cued = CUES.has(words[place - 1] ?? "") || words[place + 1] === "tool";
+    if (cued || content.length === 0 || (content.length === 1 && content[0] === word)) take(place, 1);
+  }
   return [...found.values()];
 }

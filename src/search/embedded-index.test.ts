@@ -203,7 +203,7 @@ describe("snapshot", () => {
         await writeFile(path, bytes);
         expect((await openEmbeddedIndex(path)).ok).toBe(false);
       }),
-      { numRuns: 300 },
+      { numRuns: 1_000 },
     );
   });
 

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { boundedDistance } from "./bounded-distance.ts";
 import { splitWords } from "./split-words.ts";
 
@@ -32,10 +33,17 @@ interface Wanted extends Form {
   readonly words: ReadonlySet<string>;
 }
 
+/** The same names are compared again and again. */
+const forms = new LRUCache<string, Form>({ max: 50_000 });
+
 function toForm(whole: string): Form {
   const name = whole.slice(0, MAX_LENGTH);
+  const known = forms.get(name);
+  if (known) return known;
   const lowered = name.toLowerCase();
-  return { name, joined: lowered.replace(SEPARATORS, "") || lowered.trim() };
+  const form = { name, joined: lowered.replace(SEPARATORS, "") || lowered.trim() };
+  forms.set(name, form);
+  return form;
 }
 
 /** How far apart two names are; undefined where suggesting the one for the other would be nonsense. */

@@ -44,10 +44,14 @@ export class LiveSegment {
 
   /** Marks a live document as gone. */
   bury(document: number): void {
-    this.dead[document >>> 5]! |= 1 << (document & 31);
+    const bit = 1 << (document & 31);
+    this.dead[document >>> 5]! |= bit;
     this.deadList.push(document);
     this.liveCount--;
-    this.masks.clear();
+    for (const [key, mask] of this.masks) {
+      if (mask === null) this.masks.delete(key);
+      else mask[document >>> 5]! &= ~bit;
+    }
   }
 
   /** How many live documents have the term. What went since it was last asked is looked up now. */

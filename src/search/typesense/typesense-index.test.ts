@@ -29,7 +29,7 @@ describe("createTypesenseIndex", () => {
   beforeEach(async () => {
     stub = new TypesenseStub();
     url = await stub.start();
-    index = createTypesenseIndex({ url, apiKey, timeoutMs: 200 });
+    index = createTypesenseIndex({ url, apiKey, timeoutMs: 2_000 });
   });
   afterEach(() => stub.stop());
 
