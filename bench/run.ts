@@ -9,7 +9,8 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   search: () => import("./search.ts"),
   openapi: () => import("./openapi.ts"),
   tokens: () => import("./tokens.ts"),
-  serving: () => import("./serving.ts"),
+  overhead: () => import("./overhead.ts"),
+  start: () => import("./start.ts"),
 };
 
 const { positionals, values } = parseArgs({

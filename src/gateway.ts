@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
+import { join } from "node:path";
 import type { z } from "zod";
 import { createPins, type Pins } from "./access/pins.ts";
 import type { View } from "./access/view.ts";
 import { type Registry, toRegistry } from "./catalog/registry.ts";
 import { createLiveCatalog, type Generation } from "./live-catalog.ts";
+import { createMapMemo } from "./operations/map-memo.ts";
 import { createMenu, type MenuOptions, type MenuTool } from "./operations/menu.ts";
 import type { ApprovalRequest, Limits, Operation, OperationContext } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
@@ -42,6 +44,8 @@ export interface GatewayOptions {
   readonly index?: SearchIndex;
   /** What was approved of definitions from outside. Without it: nothing, until approved in this process. */
   readonly pins?: Pins;
+  /** Where what takes long to work out at a start is kept for the next one. Without it, nowhere. */
+  readonly cacheDirectory?: string;
 }
 
 export interface CallOptions {
@@ -116,6 +120,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const index = options.index ?? createEmbeddedIndex({ embedder: createStaticEmbedder() });
   const pins = options.pins ?? createPins();
+  const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
   const shared = {
     search: index,
     sessions: createSessionStore(),
@@ -213,8 +218,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     pins,
     menu: async ({ principal = options.principal ?? NOBODY, ...menuOptions } = {}) => {
-      const [{ viewFor }, countTokens] = await Promise.all([current(), loadTokenCounter()]);
-      return createMenu(viewFor(principal), countTokens, menuOptions);
+      const { viewFor } = await current();
+      return createMenu(viewFor(principal), { loadCounter: loadTokenCounter, memo }, menuOptions);
     },
     view: async ({ principal = options.principal ?? NOBODY } = {}) => (await current()).viewFor(principal),
     openSession: ({ principal = options.principal ?? NOBODY } = {}) =>

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { enableCompileCache, flushCompileCache } from "node:module";
 import { isProblem } from "../schema/problem.ts";
 
 interface Command {
@@ -10,6 +11,12 @@ interface Command {
 const COMMANDS: Readonly<Record<string, Command>> = {
   serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
 };
+
+/** Clients often end their servers without letting them exit, so what was compiled is kept before that. */
+const KEEP_COMPILED_MS = 3_000;
+
+enableCompileCache();
+setTimeout(flushCompileCache, KEEP_COMPILED_MS).unref();
 
 const [name = "", ...args] = process.argv.slice(2);
 if (!Object.hasOwn(COMMANDS, name)) {

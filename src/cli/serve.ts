@@ -1,8 +1,11 @@
 import { Console } from "node:console";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createGateway } from "../gateway.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { SURFACES, type Surface } from "../operations/surfaces.ts";
+import { loadTokenCounter } from "../render/tokens.ts";
 import { problem } from "../schema/problem.ts";
 import { loadConfig } from "./load-config.ts";
 
@@ -17,6 +20,8 @@ const USAGE = `Usage: keyhole serve [options]
   --help
 
 Over HTTP a bearer token is needed: KEYHOLE_TOKEN, or one that is generated and shown once.`;
+
+const WARM_UP_MS = 1_000;
 
 /** Serves until the client goes away or a signal comes; a second signal does not wait. */
 export async function run(args: readonly string[]): Promise<void> {
@@ -36,10 +41,14 @@ export async function run(args: readonly string[]): Promise<void> {
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
     ...config,
+    cacheDirectory: join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyhole"),
     principal: { ...owner, allowWrite: owner.allowWrite || values["allow-write"] },
   });
   const server = createMcpServer(gateway, { surface });
   const face = values.http ? await openHttp(server, values) : openStdio(server);
+
+  // Not needed for the first list of tools, but for the first call of one.
+  setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
 
   let closing = false;
   async function stop(): Promise<void> {

@@ -31,7 +31,7 @@ const MAX_SPENT = 100_000;
 export function createRounds({ ttlMs = TTL_MS, ...options }: RoundsOptions = {}): Rounds {
   const sealer = createSealer<RoundState>({ ...options, ttlMs });
   // A state that has expired is refused by itself, so a nonce need not be remembered for longer.
-  const spent = new LRUCache<string, true>({ max: MAX_SPENT, ttl: ttlMs });
+  let spent: LRUCache<string, true> | undefined;
   return {
     ...sealer,
     approvalState: ({ hash, principal }) =>
@@ -39,6 +39,8 @@ export function createRounds({ ttlMs = TTL_MS, ...options }: RoundsOptions = {})
     toolState: (call, state, principal) =>
       sealer.seal({ kind: "tool", call, nonce: mintHandle(""), state }, principal.id),
     spend: (nonce) => {
+      // It takes its room when it is made, and most servers never need it.
+      spent ??= new LRUCache({ max: MAX_SPENT, ttl: ttlMs });
       if (spent.has(nonce)) return false;
       spent.set(nonce, true);
       return true;

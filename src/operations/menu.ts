@@ -4,6 +4,8 @@ import { fitPieces, type Piece } from "../render/fit-pieces.ts";
 import type { TokenCounter } from "../render/tokens.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
+import { contentHash } from "../util/content-hash.ts";
+import type { MapMemo } from "./map-memo.ts";
 import { type NativeNames, nativeTools, toNativeTool } from "./native-tools.ts";
 import { OPERATIONS } from "./operations.ts";
 import { type SurfaceOptions, type SurfaceTool, surfaceTools } from "./surfaces.ts";
@@ -27,6 +29,8 @@ export interface MenuTool {
 /** What the whole menu may cost, for any catalog; `native`, which lists the catalog itself, excepted. */
 export const MENU_TOKENS = 900;
 const TOP_VERBS = 3;
+const HEADING = " Behind it:";
+const MORE = ", and more domains";
 /** Keywords that guard the input but tell a model nothing it needs on every request. */
 const SILENT_KEYWORDS = new Set([
   "$schema",
@@ -42,11 +46,21 @@ export interface MenuOptions extends SurfaceOptions {
   readonly nativeNames?: NativeNames;
 }
 
+/** What counts tokens is large; it is loaded only where something has to be counted. */
+export interface MenuTools {
+  loadCounter(): Promise<TokenCounter>;
+  readonly memo?: MapMemo | undefined;
+}
+
 /**
  * The tools of a surface. The list depends on the domains in sight only, never on what was discovered, so
  * that prompt caches hold. The tool that finds carries a map of what is behind it, as far as there is room.
  */
-export function createMenu(view: View, countTokens: TokenCounter, options: MenuOptions = {}): MenuTool[] {
+export async function createMenu(
+  view: View,
+  { loadCounter, memo }: MenuTools,
+  options: MenuOptions = {},
+): Promise<MenuTool[]> {
   if (options.surface === "native") {
     return [...nativeTools(view, options.nativeNames)].map(([name, entry]) => toNativeTool(name, entry));
   }
@@ -57,12 +71,27 @@ export function createMenu(view: View, countTokens: TokenCounter, options: MenuO
     shown.findIndex(({ operation }) => operation === "ask"),
   );
   const plain = tools[finder]!;
-  let room = MENU_TOKENS - countTokens(JSON.stringify(tools));
+  const withMap = (map: string) => tools.with(finder, { ...plain, description: plain.description + map });
+  const pieces = toPieces(view);
+  const key = contentHash([MENU_TOKENS, HEADING, MORE, finder, tools, pieces]);
+  const known = await memo?.get(key);
+  if (known !== undefined) return withMap(known);
+  const map = fitMap(pieces, withMap, await loadCounter());
+  await memo?.set(key, map);
+  return withMap(map);
+}
+
+/** The map with the most details with which the whole menu stays within its budget. */
+function fitMap(
+  pieces: readonly Piece[],
+  withMap: (map: string) => readonly MenuTool[],
+  countTokens: TokenCounter,
+): string {
+  let room = MENU_TOKENS - countTokens(JSON.stringify(withMap("")));
   while (true) {
-    const description = `${plain.description}${toMap(view, room, countTokens)}`;
-    const mapped = tools.with(finder, { ...plain, description });
-    const over = countTokens(JSON.stringify(mapped)) - MENU_TOKENS;
-    if (over <= 0 || description === plain.description) return mapped;
+    const map = toMap(pieces, room, countTokens);
+    const over = countTokens(JSON.stringify(withMap(map))) - MENU_TOKENS;
+    if (over <= 0 || map === "") return map;
     room -= over;
   }
 }
@@ -89,13 +118,11 @@ function withoutSilent(schema: unknown): unknown {
 }
 
 /** Domains with counts and leading verbs; the smallest lose their details, then their place, first. */
-function toMap(view: View, room: number, countTokens: TokenCounter): string {
-  const heading = " Behind it:";
-  const more = ", and more domains";
+function toPieces(view: View): Piece[] {
   const groups = [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(
     ([one, its], [other, others]) => others.length - its.length || (one < other ? -1 : 1),
   );
-  const pieces = groups.map(([name, entries]): Piece => {
+  return groups.map(([name, entries]): Piece => {
     const verbs = leadingVerbs(entries);
     const forms = [
       `${name} (${entries.length}: ${verbs.join(", ")})`,
@@ -108,10 +135,13 @@ function toMap(view: View, room: number, countTokens: TokenCounter): string {
       prices: verbs.length > 0 ? [1, 2, 3] : [2, 3],
     };
   });
-  const chosen = fitPieces(pieces, room - countTokens(heading + more), countTokens);
+}
+
+function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter): string {
+  const chosen = fitPieces(pieces, room - countTokens(HEADING + MORE), countTokens);
   const lines = pieces.map(({ forms }, index) => forms[chosen[index]!]!).filter((line) => line !== "");
   if (lines.length === 0) return "";
-  return `${heading} ${lines.join("; ")}${lines.length < pieces.length ? more : ""}.`;
+  return `${HEADING} ${lines.join("; ")}${lines.length < pieces.length ? MORE : ""}.`;
 }
 
 function leadingVerbs(entries: readonly Entry[]): string[] {

@@ -1,6 +1,7 @@
 const WINDOW_BEFORE = 256;
 const WINDOW_AFTER = 32;
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Made with the first text that is cut, because making it takes milliseconds. */
+let graphemes: Intl.Segmenter | undefined;
 
 /** The text, at most `maxChars` UTF-16 units long, an ellipsis included; never cut inside a character as read. */
 export function cutText(text: string, maxChars: number): string {
@@ -13,6 +14,7 @@ export function cutText(text: string, maxChars: number): string {
 function boundaryBefore(text: string, end: number): number {
   const start = codePointBoundary(text, Math.max(0, end - WINDOW_BEFORE));
   const window = text.slice(start, end + WINDOW_AFTER);
+  graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
   const index = graphemes.segment(window).containing(end - start)?.index ?? 0;
   // A cluster that fills the window is a pile of combining marks, not a character to be kept whole.
   if (index === 0 && end - start >= WINDOW_BEFORE) return codePointBoundary(text, end);

@@ -10,15 +10,17 @@ export interface Tally {
 }
 
 export function createTally(maxKeys: number): Tally {
-  const counts = new LRUCache<string, Map<string, number>>({ max: maxKeys });
+  // A cache of this size takes its room when it is made, so it is made when there is something to count.
+  let counts: LRUCache<string, Map<string, number>> | undefined;
   return {
     add: (key, partner) => {
+      counts ??= new LRUCache({ max: maxKeys });
       const partners = counts.get(key) ?? new Map<string, number>();
       if (!partners.has(partner) && partners.size >= MAX_COUNTED) partners.delete(rarest(partners));
       partners.set(partner, (partners.get(partner) ?? 0) + 1);
       counts.set(key, partners);
     },
-    of: (key) => counts.get(key) ?? new Map(),
+    of: (key) => counts?.get(key) ?? new Map(),
   };
 }
 

@@ -1,5 +1,5 @@
 import { isIP, type LookupFunction } from "node:net";
-import { Agent, type Dispatcher, fetch, type RequestInit, type Response } from "undici";
+import type { Agent, RequestInit, Response } from "undici";
 import { isProblem, problem } from "../../schema/problem.ts";
 import { addressRefusal, namedAddressRefusal } from "./address-refusal.ts";
 import { guardedLookup } from "./guarded-lookup.ts";
@@ -35,14 +35,12 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  */
 export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
   const allowed = new Set((options.allowPrivateHosts ?? []).map((host) => host.toLowerCase()));
-  const agents = {
-    public: createAgent(addressRefusal, options.lookup),
-    private: createAgent(namedAddressRefusal, options.lookup),
-  };
+  let opening: Promise<Agents> | undefined;
 
   async function send(url: URL, request: GuardedRequest, hops: number): Promise<Response> {
     const reach = check(url, allowed);
-    const response = await dial(url, request, agents[reach]);
+    opening ??= openAgents(options.lookup);
+    const response = await dial(url, request, await opening, reach);
     const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
     if (location === null) return response;
     await response.body?.cancel();
@@ -56,14 +54,25 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     async (url: string | URL, request: GuardedRequest = {}) => send(toUrl(url), request, 0),
     {
       close: async () => {
-        await Promise.all([agents.public.destroy(), agents.private.destroy()]);
+        const agents = await opening;
+        await Promise.all([agents?.public.destroy(), agents?.private.destroy()]);
       },
     },
   );
 }
 
-function createAgent(refusalOf: typeof addressRefusal, lookup: LookupFunction | undefined): Agent {
-  return new Agent({ connect: { timeout: CONNECT_MS, lookup: guardedLookup(refusalOf, lookup) } });
+interface Agents {
+  readonly public: Agent;
+  readonly private: Agent;
+  readonly fetch: typeof import("undici").fetch;
+}
+
+/** The client is large, and many who have a guarded fetch never use it: it loads with the first request. */
+async function openAgents(lookup: LookupFunction | undefined): Promise<Agents> {
+  const { Agent, fetch } = await import("undici");
+  const agent = (refusalOf: typeof addressRefusal) =>
+    new Agent({ connect: { timeout: CONNECT_MS, lookup: guardedLookup(refusalOf, lookup) } });
+  return { public: agent(addressRefusal), private: agent(namedAddressRefusal), fetch };
 }
 
 function toUrl(url: string | URL): URL {
@@ -86,10 +95,15 @@ function check(url: URL, allowed: ReadonlySet<string>): "public" | "private" {
   return isAllowed ? "private" : "public";
 }
 
-async function dial(url: URL, request: GuardedRequest, dispatcher: Dispatcher): Promise<Response> {
-  const init: RequestInit = { ...request, redirect: "manual", dispatcher };
+async function dial(
+  url: URL,
+  request: GuardedRequest,
+  agents: Agents,
+  reach: "public" | "private",
+): Promise<Response> {
+  const init: RequestInit = { ...request, redirect: "manual", dispatcher: agents[reach] };
   try {
-    return await fetch(url, init);
+    return await agents.fetch(url, init);
   } catch (error) {
     request.signal?.throwIfAborted();
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;

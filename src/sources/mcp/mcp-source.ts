@@ -30,10 +30,12 @@ export interface McpSource extends Source {
 
 const LABEL = /^[a-z][a-z0-9_-]{0,63}$/i;
 const DAY_MS = 86_400_000;
+/** Looking through all processes takes time that a start has better use for. */
+const SWEEP_MS = 500;
 
 const DEFAULT_LIMITS: UpstreamLimits = {
-  concurrency: 8,
-  queue: 256,
+  concurrency: 32,
+  queue: 1_024,
   connectMs: 30_000,
   totalMs: 600_000,
   maxLineBytes: 32 * 1024 * 1024,
@@ -74,7 +76,7 @@ export function createMcpSource(
   return {
     id: `mcp:${label}`,
     contents: (signal) => {
-      void sweepOnce();
+      sweepSoon();
       // The same source may serve one gateway after another.
       if (used) run = createRun(runOptions);
       used = true;
@@ -85,10 +87,11 @@ export function createMcpSource(
   };
 }
 
-let swept: Promise<number> | undefined;
+let swept = false;
 
-/** Once for each process of ours: what earlier ones have left behind when they were killed. */
-function sweepOnce(): Promise<number> {
-  swept ??= sweepOrphans().catch(() => 0);
-  return swept;
+/** Once for each process of ours: what earlier ones have left behind when they were killed. It can wait. */
+function sweepSoon(): void {
+  if (swept) return;
+  swept = true;
+  setTimeout(() => void sweepOrphans().catch(() => 0), SWEEP_MS).unref();
 }

@@ -1,5 +1,4 @@
 import { readFile, stat } from "node:fs/promises";
-import { parse } from "yaml";
 import { isProblem, problem } from "../../schema/problem.ts";
 import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
 import { field, isFields, type OpenApiDocument } from "./document.ts";
@@ -23,7 +22,7 @@ export async function loadDocument(
   const url = toUrl(given);
   if (url === undefined && typeof given === "object") return { document: checked(label, given) };
   const text = await readText(label, url ?? String(given), guardedFetch, signal);
-  const document = checked(label, parseText(label, text));
+  const document = checked(label, await parseText(label, text));
   return url === undefined || url.protocol === "file:" ? { document } : { document, url };
 }
 
@@ -62,9 +61,11 @@ async function readText(
   }
 }
 
-function parseText(label: string, text: string): unknown {
+async function parseText(label: string, text: string): Promise<unknown> {
   try {
-    return text.trimStart().startsWith("{") ? JSON.parse(text) : parse(text, { maxAliasCount: 100 });
+    if (text.trimStart().startsWith("{")) return JSON.parse(text);
+    const { parse } = await import("yaml");
+    return parse(text, { maxAliasCount: 100 });
   } catch (error) {
     const reason = error instanceof Error ? error.message.split("\n", 1)[0] : String(error);
     throw invalid(label, `its document is neither JSON nor YAML: ${reason}`);

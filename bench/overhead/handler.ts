@@ -1,5 +1,3 @@
-// What serving costs: the same tool behind the SDK's own handler and behind Keyhole, in turns in the same run,
-// over HTTP on loopback. `call` runs the tool, `list` lists the tools.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { toNodeHandler } from "@modelcontextprotocol/node";
@@ -7,7 +5,9 @@ import { createMcpHandler, Server } from "@modelcontextprotocol/server";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { z } from "zod";
-import type { Benchmark, Row } from "./benchmark.ts";
+import type { Row } from "../benchmark.ts";
+import { percentile } from "../percentile.ts";
+import { REQUEST_META } from "./request-meta.ts";
 
 const ROUNDS = 6;
 const REQUESTS = 400;
@@ -22,7 +22,11 @@ interface System {
   close(): Promise<void>;
 }
 
-export const benchmark: Benchmark = async () => {
+/**
+ * The same tool behind the SDK's own handler and behind Keyhole, in turns, over HTTP on loopback and all in
+ * one process. `handler-call` runs the tool, `handler-list` lists the tools.
+ */
+export async function compareHandlers(): Promise<Row[]> {
   const systems = [await bareSdk(), await keyhole("native"), await keyhole("lanes")];
   const samples = new Map<string, number[]>();
   for (const kind of ["list", "call"] as const) {
@@ -38,13 +42,13 @@ export const benchmark: Benchmark = async () => {
   }
   for (const system of systems) await system.close();
   return ["list", "call"].flatMap((kind) => systems.flatMap(({ name }) => toRows(kind, name, samples)));
-};
+}
 
 function toRows(kind: string, system: string, samples: ReadonlyMap<string, readonly number[]>): Row[] {
   const of = (name: string, what: string) => median(samples.get(`${kind} ${name} ${what}`) ?? []);
   const row = (metric: string, value: number, unit: string) => ({
-    bench: "serving",
-    case: kind,
+    bench: "overhead",
+    case: `handler-${kind}`,
     system,
     metric,
     value,
@@ -116,15 +120,9 @@ async function keyhole(surface: "native" | "lanes"): Promise<System> {
   };
 }
 
-const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-
 async function load({ url, token, call }: System, kind: "list" | "call") {
   const method = kind === "list" ? "tools/list" : "tools/call";
-  const params = { ...(kind === "call" && call), _meta: META };
+  const params = { ...(kind === "call" && call), _meta: REQUEST_META };
   const request = {
     method: "POST",
     headers: {
@@ -157,5 +155,5 @@ function add(samples: Map<string, number[]>, key: string, value: number): void {
 }
 
 function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
+  return percentile(values, 50);
 }

@@ -1,0 +1,110 @@
+// How soon a server is ready: from the start of its process to the answer to the first `tools/list` over stdio.
+// `bare` is a server made with the SDK alone, with one tool; `keyhole` is the program as built, with 50
+// upstreams whose listings are kept. In turns, in the same run.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { stripTypeScriptTypes } from "node:module";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+import { createGateway } from "keyhole";
+import { fromMcpConfig } from "keyhole/sources";
+import type { Benchmark, Row } from "./benchmark.ts";
+import { REQUEST_META } from "./overhead/request-meta.ts";
+import { percentile } from "./percentile.ts";
+
+const ROUNDS = 9;
+const UPSTREAMS = 50;
+const ECHO = resolve(import.meta.dirname, "overhead/echo-server.ts");
+
+export const benchmark: Benchmark = async () => {
+  const folder = await mkdtemp(resolve("node_modules/.keyhole-start-"));
+  try {
+    const config = await prepare(folder);
+    const programs = {
+      bare: [await asBuilt(ECHO, folder)],
+      keyhole: [resolve("dist/cli/main.js"), "serve", "--config", config],
+    };
+    const times = { bare: [] as number[], keyhole: [] as number[] };
+    // The first round warms the caches of the disk, and the cache of compiled code.
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const name of ["bare", "keyhole"] as const) {
+        const ms = await timeToList(programs[name], folder);
+        if (round > 0) times[name].push(ms);
+      }
+    }
+    return toRows(percentile(times.bare, 50), percentile(times.keyhole, 50));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+};
+
+function toRows(bare: number, keyhole: number): Row[] {
+  const row = (name: string, metric: string, value: number, unit: string) => ({
+    bench: "start",
+    case: name,
+    system: name,
+    metric,
+    value,
+    unit,
+  });
+  return [
+    row("bare", "ready_ms", bare, "ms"),
+    row("bare", "ratio", 1, "x"),
+    row("keyhole", "ready_ms", keyhole, "ms"),
+    row("keyhole", "ratio", keyhole / bare, "x"),
+  ];
+}
+
+/** The file as JavaScript, as the program of ours is. */
+async function asBuilt(file: string, folder: string): Promise<string> {
+  const path = join(folder, "bare.mjs");
+  await writeFile(path, stripTypeScriptTypes(await readFile(file, "utf8")));
+  return path;
+}
+
+/** Builds the program, and has all upstreams listed and kept. The answer is the config to serve. */
+async function prepare(folder: string): Promise<string> {
+  const built = spawnSync(process.execPath, ["scripts/build.ts"], { stdio: ["ignore", "ignore", "inherit"] });
+  if (built.status !== 0) throw new Error("The package cannot be built.");
+  const servers = Array.from({ length: UPSTREAMS }, (_, index) => [
+    `server${index}`,
+    { command: process.execPath, args: [ECHO, "stdio", String(index)] },
+  ]);
+  const json = JSON.stringify({ mcpServers: Object.fromEntries(servers) });
+  const options = { cacheDirectory: join(folder, "cache"), trusted: true };
+  // A few at a time: each is a process until it has been listed.
+  const sources = fromMcpConfig(json, options);
+  for (let start = 0; start < sources.length; start += 5) {
+    const gateway = createGateway({ domains: [], sources: sources.slice(start, start + 5) });
+    await gateway.ready();
+    await gateway.close();
+  }
+  const config = join(folder, "keyhole.config.mjs");
+  const door = pathToFileURL(resolve("dist/sources/index.js")).href;
+  await writeFile(
+    config,
+    `import { fromMcpConfig } from ${JSON.stringify(door)};
+export const sources = fromMcpConfig(${JSON.stringify(json)}, ${JSON.stringify(options)});
+`,
+  );
+  return config;
+}
+
+/** One request and no client of the SDK: that starts a server twice, once to find out what it speaks. */
+async function timeToList(args: readonly string[], cache: string): Promise<number> {
+  const started = performance.now();
+  const child = spawn(process.execPath, args, {
+    stdio: ["pipe", "pipe", "ignore"],
+    env: { ...process.env, XDG_CACHE_HOME: cache },
+  });
+  const request = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: REQUEST_META } };
+  child.stdin.write(`${JSON.stringify(request)}\n`);
+  const [line] = await once(createInterface({ input: child.stdout }), "line");
+  const ms = performance.now() - started;
+  child.stdin.end();
+  await once(child, "exit");
+  if (!(JSON.parse(line).result?.tools?.length > 0)) throw new Error(`No tools were listed: ${line}`);
+  return ms;
+}
