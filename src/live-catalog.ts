@@ -9,6 +9,7 @@ import type { Source, SourceContent } from "./schema/source.ts";
 import type { SearchDocument, SearchIndex } from "./search/search-index.ts";
 import { publish } from "./telemetry/events.ts";
 import { contentHash } from "./util/content-hash.ts";
+import { reasonOf } from "./util/reason-of.ts";
 
 /** One catalog with what is derived from it. Replaced as a whole, never changed: calls in flight keep theirs. */
 export interface Generation {
@@ -216,10 +217,6 @@ function hashDocuments(documents: readonly SearchDocument[]): Map<string, string
 
 function refused(source: Source, error: unknown): void {
   publish({ type: "notice", notice: "source-refused", detail: `${source.id}: ${reasonOf(error)}` });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 async function soonest(promise: Promise<unknown>, ms: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { Gateway } from "keyhole";
 import type { OpenApiOptions } from "keyhole/sources";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type LoopbackApi, sendJson, startLoopbackApi } from "./loopback-api.ts";
-import { openPets, runPets } from "./pet-api.ts";
+import { openPets, problemOfPets, runPets } from "./pet-api.ts";
 import { verifies } from "./requirements.ts";
 
 let api: LoopbackApi;
@@ -26,15 +26,7 @@ async function reopen(options: Partial<OpenApiOptions>): Promise<void> {
   gateway = openPets(api, options);
 }
 
-async function problemOf(op: string, args: Record<string, unknown> = {}) {
-  const { error } = await run(op, args);
-  return {
-    code: error?.code,
-    message: error?.message ?? "",
-    next: error?.next ?? "",
-    details: error?.details,
-  };
-}
+const problemOf = (op: string, args?: Record<string, unknown>) => problemOfPets(gateway, op, args);
 
 describe("requests", () => {
   test("parameters go where they belong", async () => {

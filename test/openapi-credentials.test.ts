@@ -2,7 +2,7 @@ import { type Gateway, onEvent } from "keyhole";
 import type { OpenApiOptions } from "keyhole/sources";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type LoopbackApi, sendJson, startLoopbackApi } from "./loopback-api.ts";
-import { openPets, runPets } from "./pet-api.ts";
+import { openPets, problemOfPets, runPets } from "./pet-api.ts";
 import { verifies } from "./requirements.ts";
 
 const CANARY = "canary-4f7c/secret+value";
@@ -35,15 +35,7 @@ async function reopen(options: Partial<OpenApiOptions>): Promise<void> {
   gateway = openPets(api, options);
 }
 
-async function problemOf(op: string, args: Record<string, unknown> = {}) {
-  const { error } = await run(op, args);
-  return {
-    code: error?.code,
-    message: error?.message ?? "",
-    next: error?.next ?? "",
-    details: error?.details,
-  };
-}
+const problemOf = (op: string, args?: Record<string, unknown>) => problemOfPets(gateway, op, args);
 
 describe("credentials", () => {
   /** Everything that anyone could see. */

@@ -130,3 +130,14 @@ export async function runPets(gateway: Gateway, op: string, args: Record<string,
   const answer = await gateway.exec({ op, args, dry_run: false });
   return answer.ok ? { result: answer.result } : { error: answer.error };
 }
+
+/** The problem that running an op ends in. */
+export async function problemOfPets(gateway: Gateway, op: string, args: Record<string, unknown> = {}) {
+  const { error } = await runPets(gateway, op, args);
+  return {
+    code: error?.code,
+    message: error?.message ?? "",
+    next: error?.next ?? "",
+    details: error?.details,
+  };
+}

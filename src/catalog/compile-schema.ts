@@ -2,6 +2,7 @@ import type { ErrorObject } from "ajv";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, problem } from "../schema/problem.ts";
 import type { Json } from "../util/json.ts";
+import { reasonOf } from "../util/reason-of.ts";
 import { checkAgainstMeta, createAjv } from "./ajv-instance.ts";
 import { readSchema } from "./check-schema.ts";
 import { FORMATS } from "./formats.ts";
@@ -52,6 +53,6 @@ function compileOrReject<T>(compile: () => T): T {
     return compile();
   } catch (error) {
     if (isProblem(error)) throw error;
-    throw problem("SCHEMA_REJECTED", { reason: error instanceof Error ? error.message : String(error) });
+    throw problem("SCHEMA_REJECTED", { reason: reasonOf(error) });
   }
 }

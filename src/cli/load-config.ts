@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { GatewayOptions } from "../gateway.ts";
 import { problem } from "../schema/problem.ts";
+import { reasonOf } from "../util/reason-of.ts";
 
 const DEFAULTS = ["keyhole.config.ts", "keyhole.config.js", "keyhole.config.mjs"];
 
@@ -12,7 +13,7 @@ export async function loadConfig(given: string | undefined): Promise<GatewayOpti
   const file = resolve(path);
   if (!existsSync(file)) throw problem("CONFIG_INVALID", { path, reason: "there is no such file" });
   const exported = (await import(pathToFileURL(file).href).catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw problem("CONFIG_INVALID", { path, reason });
   })) as Partial<GatewayOptions>;
   const { domains = [], sources = [], principal, approve, limits } = exported;

@@ -7,6 +7,7 @@ import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { SURFACES, type Surface } from "../operations/surfaces.ts";
 import { loadTokenCounter } from "../render/tokens.ts";
 import { problem } from "../schema/problem.ts";
+import { reasonOf } from "../util/reason-of.ts";
 import { loadConfig } from "./load-config.ts";
 
 const USAGE = `Usage: keyhole serve [options]
@@ -80,7 +81,7 @@ function readOptions(args: readonly string[]) {
     });
     return values;
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw problem("INVALID_INPUT", { operation: "serve", reason });
   }
 }

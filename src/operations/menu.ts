@@ -31,7 +31,7 @@ export const MENU_TOKENS = 900;
 const TOP_VERBS = 3;
 const HEADING = " Behind it:";
 const MORE = ", and more domains";
-/** Keywords that guard the input but tell a model nothing it needs on every request. */
+/** What guards the input, or serves people only, and tells a model nothing it needs on every request. */
 const SILENT_KEYWORDS = new Set([
   "$schema",
   "propertyNames",
@@ -39,6 +39,7 @@ const SILENT_KEYWORDS = new Set([
   "maxLength",
   "minItems",
   "maxItems",
+  "explain",
 ]);
 
 export interface MenuOptions extends SurfaceOptions {
@@ -111,9 +112,7 @@ function toMenuTool({ name, operation, purpose, mayWrite }: SurfaceTool, view: V
 function withoutSilent(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutSilent);
   if (schema === null || typeof schema !== "object") return schema;
-  const kept = Object.entries(schema).filter(
-    ([keyword]) => !SILENT_KEYWORDS.has(keyword) && keyword !== "explain",
-  );
+  const kept = Object.entries(schema).filter(([keyword]) => !SILENT_KEYWORDS.has(keyword));
   return Object.fromEntries(kept.map(([keyword, value]) => [keyword, withoutSilent(value)]));
 }
 

@@ -7,6 +7,7 @@ import { isProblem, type Problem, problem } from "../schema/problem.ts";
 import { cleanText } from "../util/clean-text.ts";
 import { contentHash } from "../util/content-hash.ts";
 import type { Json } from "../util/json.ts";
+import { reasonOf } from "../util/reason-of.ts";
 import { toJson } from "../util/to-json.ts";
 import { addressOf, conversationOf, type OperationContext } from "./operation.ts";
 import { type Shown, showResult } from "./show-result.ts";
@@ -97,14 +98,16 @@ export async function runEntry(
 /** Whatever is thrown reaches the caller as a problem; one that a tool raised itself is kept. */
 export function asKnownProblem(error: unknown, name: string): Problem {
   if (isProblem(error)) return error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = reasonOf(error);
   return problem("INTERNAL", { name, reason: cleanText(reason, REASON_CHARS) || "no reason given" });
 }
 
 function stepsOf(entry: Entry, given: readonly unknown[], context: OperationContext): GuidanceStep[] {
   const learned = context.learning?.after(context.view.scopeKey, entry.route) ?? [];
-  const isShown = (route: string) =>
-    context.view.find(route)?.visibility !== "hidden" && context.view.find(route);
+  const isShown = (route: string) => {
+    const target = context.view.find(route);
+    return target !== undefined && target.visibility !== "hidden";
+  };
   const declared = [
     ...entry.guidance,
     ...learned.filter(isShown).map((route) => ({ route, prose: OFTEN_NEXT })),

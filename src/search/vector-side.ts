@@ -1,3 +1,4 @@
+import { reasonOf } from "../util/reason-of.ts";
 import { bestFirst, type Scored } from "./fusion.ts";
 import { FacetTable } from "./lexical/facet-table.ts";
 import { facetTest } from "./lexical/filter-mask.ts";
@@ -160,7 +161,7 @@ export class VectorSide {
         for (const [at, entry] of batch.entries()) this.settle(entry, vectors[at]!);
         this.failure = undefined;
       } catch (error) {
-        this.failure = error instanceof Error ? error.message : String(error);
+        this.failure = reasonOf(error);
         return;
       }
       await new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,3 +1,4 @@
+import { reasonOf } from "../../util/reason-of.ts";
 import type { Scored } from "../fusion.ts";
 import type { SearchDocument, SearchFilter } from "../search-index.ts";
 import { fromStoredText, toStoredText } from "../stored-text.ts";
@@ -45,7 +46,7 @@ export class VectorTable {
         await this.putBatch(shown.slice(from, from + BATCH));
       this.failure = undefined;
     } catch (error) {
-      this.failure = messageOf(error);
+      this.failure = reasonOf(error);
     }
   }
 
@@ -68,7 +69,7 @@ export class VectorTable {
       this.failure = undefined;
       return rows.map(({ id, score }) => ({ id: fromStoredText(String(id)), score: Number(score) }));
     } catch (error) {
-      this.failure = messageOf(error);
+      this.failure = reasonOf(error);
       return [];
     }
   }
@@ -122,8 +123,4 @@ function toVectorText(vector: Float32Array): string {
 
 function isZero(vector: Float32Array): boolean {
   return vector.every((value) => value === 0);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
 import { type Problem, problem } from "../../schema/problem.ts";
+import { reasonOf } from "../../util/reason-of.ts";
 
 export interface TypesenseOptions {
   /** Where the server is, such as `http://127.0.0.1:8108`. */
@@ -48,7 +49,7 @@ export function createTypesenseClient(options: TypesenseOptions): SendRequest {
       if (error instanceof Error && error.name === "TimeoutError") {
         throw problem("TIMEOUT", { name: "Typesense", ms: timeout });
       }
-      throw unavailable("server_down", reasonOf(error, options.apiKey));
+      throw unavailable("server_down", causeOf(error, options.apiKey));
     }
   };
 }
@@ -67,9 +68,9 @@ function unavailable(state: string, reason: string): Problem {
   return problem("UNAVAILABLE", { name: "Typesense", state, reason });
 }
 
-function reasonOf(error: unknown, apiKey: string): string {
+function causeOf(error: unknown, apiKey: string): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  return withoutKey(cause instanceof Error ? cause.message : String(cause), apiKey);
+  return withoutKey(reasonOf(cause), apiKey);
 }
 
 function rootOf(url: string): string {

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { type Problem, problem } from "../../schema/problem.ts";
+import { reasonOf } from "../../util/reason-of.ts";
 import type { Embedder } from "./embedder.ts";
 import {
   createMiniLmModel,
@@ -130,8 +131,4 @@ function* batches(sequences: readonly number[][]): Generator<number[][]> {
 
 function unavailable(state: string, reason: string): Problem {
   return problem("UNAVAILABLE", { name: "The embedding model all-MiniLM-L6-v2", state, reason });
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

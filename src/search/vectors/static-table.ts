@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { endianness } from "node:os";
 import { join } from "node:path";
 import { type Problem, problem } from "../../schema/problem.ts";
+import { reasonOf } from "../../util/reason-of.ts";
 import { normalize } from "./normalize.ts";
 import { createWordPiece, UNKNOWN_PIECE } from "./word-piece.ts";
 
@@ -54,7 +55,7 @@ async function read(directory: string, file: string): Promise<Buffer> {
   try {
     return await readFile(join(directory, file));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     throw unavailable("missing", `${file} cannot be read from ${directory} (${reason}).`);
   }
 }

@@ -1,6 +1,7 @@
 import type { DomainDefinition } from "../../schema/definition.ts";
 import type { EntryDraft } from "../../schema/entry.ts";
 import type { SourceContent } from "../../schema/source.ts";
+import { reasonOf } from "../../util/reason-of.ts";
 import { runPipeline } from "./run-pipeline.ts";
 
 /** The documents of the domains' extractors. One that fails takes only its own content with it. */
@@ -14,9 +15,7 @@ export async function loadContent(
   const loaded = await Promise.all(
     pipelines.map(({ domain, pipeline }) =>
       runPipeline(pipeline, domain.name).catch((error: unknown) => {
-        onFailure(
-          `${domain.name}, ${pipeline.source.name}: ${error instanceof Error ? error.message : String(error)}`,
-        );
+        onFailure(`${domain.name}, ${pipeline.source.name}: ${reasonOf(error)}`);
         return [];
       }),
     ),

@@ -1,6 +1,7 @@
 import type { EntryStatus } from "../../schema/entry.ts";
 import { isProblem } from "../../schema/problem.ts";
 import { cleanText } from "../../util/clean-text.ts";
+import { reasonOf } from "../../util/reason-of.ts";
 
 const REASON_CHARS = 500;
 const TAIL_CHARS = 200;
@@ -15,10 +16,10 @@ export function toStatus(error: unknown, hide: (text: string) => string): EntryS
     const code = status === undefined ? "" : ` (HTTP ${status})`;
     return { state: "needs_login", reason: `it wants a login${code}` };
   }
-  return { state: "server_down", reason: reasonOf(error, hide) };
+  return { state: "server_down", reason: failureReason(error, hide) };
 }
 
-export function reasonOf(error: unknown, hide: (text: string) => string): string {
+export function failureReason(error: unknown, hide: (text: string) => string): string {
   if (isProblem(error)) {
     const { reason } = error.details;
     return typeof reason === "string" ? reason : error.message;
@@ -28,8 +29,7 @@ export function reasonOf(error: unknown, hide: (text: string) => string): string
   if (codeOf(error) === "REQUEST_TIMEOUT") return "it did not answer in time";
   const network = networkCode(error);
   if (network !== undefined) return `it cannot be reached (${network})`;
-  const message = error instanceof Error ? error.message : String(error);
-  return cleanText(hide(message), REASON_CHARS) || "no reason given";
+  return cleanText(hide(reasonOf(error)), REASON_CHARS) || "no reason given";
 }
 
 /** Whether it wants credentials, as opposed to refusing one thing to those it has. */

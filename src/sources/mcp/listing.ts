@@ -1,5 +1,6 @@
 import type { Client, Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
 import { cleanText } from "../../util/clean-text.ts";
+import { reasonOf } from "../../util/reason-of.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 
 const MAX_PAGES = 64;
@@ -32,9 +33,7 @@ export async function fetchListing(client: Client, timeout: number): Promise<Lis
   } = client.getServerCapabilities() ?? {};
   const tolerate = async <T>(what: string, list: Promise<T[]>): Promise<T[]> =>
     list.catch((error: unknown) => {
-      warnings.push(
-        `its ${what} cannot be listed: ${error instanceof Error ? error.message : String(error)}`,
-      );
+      warnings.push(`its ${what} cannot be listed: ${reasonOf(error)}`);
       return [];
     });
 

@@ -1,7 +1,7 @@
 import type { Client, PriorDiscovery, RequestOptions } from "@modelcontextprotocol/client";
 import type { EntryStatus } from "../../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
-import { createHider, isLost, lastComplaint, reasonOf, toStatus, wantsLogin } from "./failure.ts";
+import { createHider, failureReason, isLost, lastComplaint, toStatus, wantsLogin } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
 import { type Made, type Opened, openClient } from "./open-client.ts";
 import { createRestartPolicy } from "./restart-policy.ts";
@@ -235,12 +235,16 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
 
   function toCallProblem(error: unknown, open: Session): Problem {
     if (isLost(error)) {
-      const ending = open.made.process?.ending ?? reasonOf(error, hide);
+      const ending = open.made.process?.ending ?? failureReason(error, hide);
       const reason = `${ending}${lastComplaint(open.made.process?.stderrText() ?? "", hide)}`;
       return problem("UPSTREAM_LOST", { server: label, reason }, { server: label, reason });
     }
     if (wantsLogin(error)) return goDown(toStatus(error, hide));
-    return problem("UPSTREAM_ERROR", { server: label, reason: reasonOf(error, hide) }, { server: label });
+    return problem(
+      "UPSTREAM_ERROR",
+      { server: label, reason: failureReason(error, hide) },
+      { server: label },
+    );
   }
 
   /** Several in a row mean that the server hangs: it is ended, and given a rest. */

@@ -2,6 +2,7 @@ import type { Response } from "undici";
 import type { CallContext } from "../../schema/entry.ts";
 import { isProblem, problem } from "../../schema/problem.ts";
 import { cutText } from "../../util/cut-text.ts";
+import { reasonOf } from "../../util/reason-of.ts";
 import { createRedact } from "../../util/redact.ts";
 import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
 import { type ApiRequest, buildRequest } from "./build-request.ts";
@@ -58,7 +59,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     } catch (error) {
       if (isProblem(error)) throw error;
       signal.throwIfAborted();
-      throw brokenOff(op, redact(error instanceof Error ? error.message : String(error)));
+      throw brokenOff(op, redact(reasonOf(error)));
     }
   }
 

@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { isProblem, problem } from "../../schema/problem.ts";
+import { reasonOf } from "../../util/reason-of.ts";
 import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
 import { field, isFields, type OpenApiDocument } from "./document.ts";
 import { readBytes } from "./read-response.ts";
@@ -54,10 +55,7 @@ async function readText(
     return await readFile(from, { encoding: "utf8", signal });
   } catch (error) {
     if (isProblem(error)) throw error;
-    throw invalid(
-      label,
-      `its document cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw invalid(label, `its document cannot be read: ${reasonOf(error)}`);
   }
 }
 
