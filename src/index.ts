@@ -13,6 +13,7 @@ export type { ApprovalRequest, Limits } from "./operations/operation.ts";
 export type { Surface, SurfaceOptions } from "./operations/surfaces.ts";
 export type { TokenCounter } from "./render/tokens.ts";
 export { loadTokenCounter } from "./render/tokens.ts";
+export { BARE_ENTRY } from "./schema/bare-entry.ts";
 export type {
   AnyTool,
   DomainDefinition,

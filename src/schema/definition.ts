@@ -145,6 +145,7 @@ const pipelineSchema = z.object({
   source: z.object({ name: z.string().min(1) }).loose(),
   formats: z.array(z.object({ name: z.string().min(1) }).loose()).min(1),
   basePath: z.string().optional(),
+  cacheTtlMs: z.number().int().nonnegative().optional(),
   scopes: words,
 });
 

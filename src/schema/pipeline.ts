@@ -3,6 +3,8 @@ export interface RawDocument {
   readonly id: string;
   readonly name: string;
   readonly contentType: string;
+  /** Changes with the content (a hash, an ETag, a time). What has the version held already is not fetched again. */
+  readonly version?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -14,8 +16,17 @@ export interface RawContent extends RawDocument {
 /** Where content comes from. */
 export interface ContentSource {
   readonly name: string;
-  listDocuments(): Promise<readonly RawDocument[]>;
-  fetchContent(documentId: string): Promise<RawContent>;
+  /** Quick to read and never out of date, such as local files: read again at every start. */
+  readonly isLocal?: boolean;
+  /** All documents. Fails rather than list a part. */
+  listDocuments(context?: FetchContext): Promise<readonly RawDocument[]>;
+  fetchContent(documentId: string, context?: FetchContext): Promise<RawContent>;
+}
+
+/** What a content source is told about the run that it works for. */
+export interface FetchContext {
+  readonly signal: AbortSignal;
+  progress(update: { readonly done: number; readonly total?: number; readonly message?: string }): void;
 }
 
 /** How content is read. */
@@ -41,5 +52,7 @@ export interface ContentPipeline {
   readonly source: ContentSource;
   readonly formats: readonly ContentFormat[];
   readonly basePath?: string;
+  /** How long what was loaded counts as fresh. Default: four hours. */
+  readonly cacheTtlMs?: number;
   readonly scopes?: readonly string[];
 }

@@ -1,22 +1,10 @@
-import { type CallContext, createGateway, type Source, type SourceContent } from "keyhole";
+import { BARE_ENTRY, type CallContext, createGateway, type Source, type SourceContent } from "keyhole";
 import { OWNER, type Served, serveNative } from "./serve-native.ts";
 import { askingPrompt, PNG, TOOLS } from "./tools.ts";
 
 const DOMAIN = { name: "test", description: "What the conformance suite looks for.", scopes: [], rules: [] };
 
-const entry = {
-  domain: "test",
-  visibility: "listed",
-  scopes: [],
-  tags: [],
-  aliases: [],
-  phrases: [],
-  related: [],
-  guidance: [],
-  examples: [],
-  notes: [],
-  metadata: {},
-} as const;
+const entry = { ...BARE_ENTRY, domain: "test" };
 
 const NO_PARAMS = { type: "object" };
 const ANY_TEXT = (...names: string[]) => ({

@@ -1,23 +1,11 @@
-import { createGateway, defineDomain, defineResource, type Source } from "keyhole";
+import { BARE_ENTRY, createGateway, defineDomain, defineResource, type Source } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { describe, expect } from "vitest";
 import { verifies } from "../requirements.ts";
 import { auditor, clerk, createShop } from "../shop.ts";
 import { connect, connectHttp, ERAS } from "./connect.ts";
 
-const base = {
-  domain: "notes",
-  visibility: "listed",
-  scopes: [],
-  tags: [],
-  aliases: [],
-  phrases: [],
-  related: [],
-  guidance: [],
-  examples: [],
-  notes: [],
-  metadata: {},
-} as const;
+const base = { ...BARE_ENTRY, domain: "notes" };
 
 const notes: Source = {
   id: "notes",

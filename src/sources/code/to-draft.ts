@@ -1,3 +1,4 @@
+import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { AnyTool, DomainDefinition, ResourceDefinition } from "../../schema/definition.ts";
 import type { EntryDraft, Visibility } from "../../schema/entry.ts";
 import { readInputSchema } from "./input-schema.ts";
@@ -33,13 +34,9 @@ export function resourceDraft(resource: ResourceDefinition, domain: DomainDefini
   return {
     kind: "resource",
     route: resource.route,
+    ...BARE_ENTRY,
     ...common(resource, domain),
-    related: [],
-    guidance: [],
-    examples: [],
-    notes: [],
     metadata: resource.metadata ?? {},
-    inputSchema: { type: "object", properties: {} },
     ...(resource.content !== undefined && { content: resource.content }),
     load: async (_params, context) => resource.fetch(context),
   };

@@ -1,3 +1,4 @@
+import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { EntryDraft } from "../../schema/entry.ts";
 import type { ContentPipeline, RawContent, ResourceNode } from "../../schema/pipeline.ts";
 import { toSummary } from "../../util/to-summary.ts";
@@ -22,22 +23,14 @@ function flatten(nodes: readonly ResourceNode[]): ResourceNode[] {
 
 function toDraft(node: ResourceNode, domain: string, scopes: readonly string[]): EntryDraft {
   return {
+    ...BARE_ENTRY,
     kind: "resource",
     route: `${domain}://resources/${node.path}`,
     domain,
     name: node.name,
     description: node.description ?? (toSummary(node.content) || node.name),
-    visibility: "listed",
     scopes,
-    tags: [],
-    aliases: [],
-    phrases: [],
-    related: [],
-    guidance: [],
-    examples: [],
-    notes: [],
     metadata: node.metadata ?? {},
-    inputSchema: { type: "object", properties: {} },
     content: node.content,
     load: async () => node.content,
   };

@@ -1,3 +1,4 @@
+import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { Domain, EntryDraft, EntryStatus } from "../../schema/entry.ts";
 import type { SourceContent } from "../../schema/source.ts";
 import { cleanText } from "../../util/clean-text.ts";
@@ -140,22 +141,13 @@ function toDomain({ label, description, scopes }: RunOptions, instructions: stri
 /** A server that was never listed is not silently missing: one entry says what is wrong with it. */
 function standIn(label: string, status: EntryStatus): EntryDraft {
   return {
+    ...BARE_ENTRY,
     kind: "resource",
     route: `${label}://resources/server`,
     domain: label,
     name: `${label} server`,
     description: `The MCP server ${label}, which could not be listed yet.`,
-    visibility: "listed",
-    scopes: [],
-    tags: [],
     aliases: [label],
-    phrases: [],
-    related: [],
-    guidance: [],
-    examples: [],
-    notes: [],
-    metadata: {},
-    inputSchema: { type: "object", properties: {} },
     status,
     load: async () => status,
   };

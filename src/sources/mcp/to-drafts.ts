@@ -1,4 +1,5 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { EntryDraft, EntryStatus, Lane, Presentation } from "../../schema/entry.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { problem } from "../../schema/problem.ts";
@@ -158,19 +159,12 @@ function common(listed: Listed, route: string, { label, trusted, status }: Draft
   const { content, hash } = toDefinition(listed);
   const title = listed.title === undefined || listed.title === listed.name ? [] : [listed.title];
   return {
+    ...BARE_ENTRY,
     route,
     domain: label,
     name: listed.name,
     description: listed.description || listed.title || listed.name,
-    visibility: "listed" as const,
-    scopes: [],
-    tags: [],
-    aliases: [],
     phrases: title,
-    related: [],
-    guidance: [],
-    examples: [],
-    notes: [],
     metadata: addressOf(listed),
     presentation: presentationOf(listed),
     origin: { source: label, definition: content, hash, trusted },

@@ -1,3 +1,4 @@
+import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { EntryDraft, Lane, RiskLevel } from "../../schema/entry.ts";
 import { cutText } from "../../util/cut-text.ts";
 import { splitWords } from "../../util/split-words.ts";
@@ -51,25 +52,22 @@ export function toDraft(found: FoundOperation, op: string, context: DraftContext
   const input = "reason" in read ? NO_INPUT : read;
   const plan: OperationPlan = { method, path, ...input };
   return {
+    ...BARE_ENTRY,
     kind: "tool",
     op,
     domain: context.label,
     name,
     description: describe(found, summary, isDeprecated),
-    visibility: "listed",
     lane,
     defaultLane: lane,
     riskLevel: RISK_OF_LANE[lane],
     requiresConfirmation: false,
-    scopes: [],
     ...(tags[0] !== undefined && { category: tags[0] }),
     tags,
     aliases: title ? [title] : [],
     phrases: [...new Set([...(summary && !title ? [summary] : []), ...tags])].map((phrase) =>
       cutText(phrase, PHRASE_CHARS),
     ),
-    related: [],
-    guidance: [],
     examples: input.examples,
     notes: [...(isDeprecated ? ["Deprecated: look for what replaces it."] : []), ...input.notes],
     inputSchema: input.inputSchema,

@@ -1,0 +1,74 @@
+import { chmodSync, mkdirSync, renameSync } from "node:fs";
+import { dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+
+export interface OpenedDatabase {
+  readonly database: DatabaseSync;
+  /** Set where the file was damaged: it was put aside, and the state starts anew. */
+  readonly damage?: string;
+}
+
+const BUSY_MS = 5_000;
+
+/**
+ * Opens a file of state that only its owner may read, or `:memory:`. Several parts may share one file: each
+ * has a name and its own list of migrations, where the one at index n brings its tables from version n on.
+ */
+export function openDatabase(path: string, part: string, migrations: readonly string[]): OpenedDatabase {
+  if (path === ":memory:") return { database: open(path, part, migrations) };
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    return { database: open(path, part, migrations) };
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    const aside = `${path}.damaged-${Date.now()}`;
+    for (const suffix of ["", "-wal", "-shm"]) moveAside(`${path}${suffix}`, `${aside}${suffix}`);
+    const damage = `${path} was damaged and is now ${aside}`;
+    return { database: open(path, part, migrations), damage };
+  }
+}
+
+function open(path: string, part: string, migrations: readonly string[]): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: BUSY_MS });
+  try {
+    if (path !== ":memory:") chmodSync(path, 0o600);
+    database.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+    migrate(database, part, migrations);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function migrate(database: DatabaseSync, part: string, migrations: readonly string[]): void {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    database.exec(
+      "CREATE TABLE IF NOT EXISTS parts (name TEXT PRIMARY KEY, version INTEGER NOT NULL) STRICT",
+    );
+    const row = database.prepare("SELECT version FROM parts WHERE name = ?").get(part);
+    for (const migration of migrations.slice(Number(row?.version ?? 0))) database.exec(migration);
+    database
+      .prepare("INSERT INTO parts VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version")
+      .run(part, Math.max(migrations.length, Number(row?.version ?? 0)));
+    database.exec("COMMIT");
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}
+
+/** SQLITE_CORRUPT and SQLITE_NOTADB. */
+function isDamage(error: unknown): boolean {
+  const code = (error as { errcode?: unknown }).errcode;
+  return code === 11 || code === 26;
+}
+
+function moveAside(from: string, to: string): void {
+  try {
+    renameSync(from, to);
+  } catch {
+    // It was not there.
+  }
+}
