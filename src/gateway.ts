@@ -9,7 +9,6 @@ import { createMapMemo } from "./operations/map-memo.ts";
 import { createMenu, type MenuOptions, type MenuTool } from "./operations/menu.ts";
 import type { ApprovalRequest, Limits, Operation, OperationContext } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
-import { loadTokenCounter } from "./render/tokens.ts";
 import type { DomainDefinition } from "./schema/definition.ts";
 import type { CallingClient } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
@@ -28,6 +27,7 @@ import { fromDomains } from "./sources/code/from-domains.ts";
 import { loadContent } from "./sources/content/load-content.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
+import { loadTokenCounter } from "./util/tokens.ts";
 
 export interface GatewayOptions {
   readonly domains: readonly DomainDefinition[];

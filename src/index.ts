@@ -11,8 +11,6 @@ export type { MenuOptions, MenuTool } from "./operations/menu.ts";
 export type { NativeNames } from "./operations/native-tools.ts";
 export type { ApprovalRequest, Limits } from "./operations/operation.ts";
 export type { Surface, SurfaceOptions } from "./operations/surfaces.ts";
-export type { TokenCounter } from "./render/tokens.ts";
-export { loadTokenCounter } from "./render/tokens.ts";
 export { BARE_ENTRY } from "./schema/bare-entry.ts";
 export type {
   AnyTool,
@@ -67,3 +65,5 @@ export type {
 export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";
 export type { KeyholeEvent, NoticeEvent, OperationEvent } from "./telemetry/events.ts";
 export { onEvent } from "./telemetry/events.ts";
+export type { TokenCounter } from "./util/tokens.ts";
+export { loadTokenCounter } from "./util/tokens.ts";

@@ -5,9 +5,9 @@ import { parseArgs } from "node:util";
 import { createGateway } from "../gateway.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { SURFACES, type Surface } from "../operations/surfaces.ts";
-import { loadTokenCounter } from "../render/tokens.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
+import { loadTokenCounter } from "../util/tokens.ts";
 import { loadConfig } from "./load-config.ts";
 
 const USAGE = `Usage: keyhole serve [options]
