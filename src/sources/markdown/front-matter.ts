@@ -1,0 +1,172 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { problem } from "../../schema/problem.ts";
+import { reasonOf } from "../../util/reason-of.ts";
+import { repairYaml } from "./repair-yaml.ts";
+
+const MAX_TEXT_CHARS = 4 * 2 ** 20;
+const MAX_YAML_CHARS = 64 * 2 ** 10;
+const MAX_DEPTH = 16;
+const MAX_VALUES = 10_000;
+const MAX_ALIASES = 50;
+
+/** A Markdown file, with what stands between the `---` lines at its top read as data. */
+export interface FrontMatter {
+  /** Without a prototype, at every depth: names such as `constructor` are names. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** The line of the file that a top-level field stands on. */
+  readonly lines: Readonly<Record<string, number>>;
+  readonly body: string;
+  /** The line of the file that the body starts on; the first is 1. */
+  readonly bodyLine: number;
+}
+
+/**
+ * Reads a Markdown file with or without front matter. Forgives what people slip on (a byte order mark,
+ * Windows line ends, tabs, a colon in plain text); anything else that is wrong is a FILE_INVALID problem
+ * with its place in the file.
+ */
+export function parseFrontMatter(text: string, file: string): FrontMatter {
+  if (text.length > MAX_TEXT_CHARS)
+    throw fileProblem(file, 1, 1, `it is longer than ${MAX_TEXT_CHARS} characters`);
+  const whole = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+  const split = splitFile(whole, file);
+  if (split === undefined) return { data: emptyRecord(), lines: emptyRecord(), body: whole, bodyLine: 1 };
+  const { data, lines } = readYaml(split.yaml, file);
+  return { data, lines, body: split.body, bodyLine: split.bodyLine };
+}
+
+/** The problem of a file at a place in it. */
+export function fileProblem(file: string, line: number, column: number, reason: string) {
+  return problem("FILE_INVALID", { file, line, column, reason }, { file, line, column, reason });
+}
+
+function splitFile(whole: string, file: string) {
+  const start = whole.indexOf("\n") + 1;
+  if (start === 0 || whole.slice(0, start).trimEnd() !== "---" || whole[0] !== "-") return undefined;
+  let line = 2;
+  for (let at = start; at < whole.length; line += 1) {
+    const next = whole.indexOf("\n", at);
+    const end = next === -1 ? whole.length : next;
+    if (end - start > MAX_YAML_CHARS)
+      throw fileProblem(file, line, 1, `its front matter is longer than ${MAX_YAML_CHARS} characters`);
+    if (isFence(whole, at, end))
+      return { yaml: whole.slice(start, at), body: whole.slice(end + 1), bodyLine: line + 1 };
+    at = end + 1;
+  }
+  throw fileProblem(file, 1, 1, "its front matter begins here and is not closed by a line of ---");
+}
+
+function isFence(whole: string, from: number, to: number): boolean {
+  if (!whole.startsWith("---", from) && !whole.startsWith("...", from)) return false;
+  return whole.slice(from + 3, to).trim() === "";
+}
+
+function readYaml(yaml: string, file: string): Pick<FrontMatter, "data" | "lines"> {
+  const first = parseYaml(yaml, file);
+  if (first.faults.length === 0) return toRecord(first, file);
+  const repaired = repairYaml(
+    yaml,
+    first.faults.map(({ line }) => line),
+  );
+  const second = repaired === undefined ? first : parseYaml(repaired, file);
+  if (second.faults.length === 0) return toRecord(second, file);
+  const [{ line, column, reason }] = first.faults as [Fault];
+  throw fileProblem(file, line + 1, column, reason);
+}
+
+interface Fault {
+  /** In the YAML, from 1; the file has one line before it. */
+  readonly line: number;
+  readonly column: number;
+  readonly reason: string;
+}
+
+interface ParsedYaml {
+  readonly document: ReturnType<typeof parseDocument>;
+  readonly faults: readonly Fault[];
+  readonly placeOf: (node: unknown) => { readonly line: number; readonly column: number };
+}
+
+function parseYaml(yaml: string, file: string): ParsedYaml {
+  const lineCounter = new LineCounter();
+  const placeAt = (offset: number) => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  try {
+    // The library's own check for equal keys takes quadratic time.
+    const document = parseDocument(yaml, {
+      lineCounter,
+      schema: "core",
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: "silent",
+    });
+    const faults = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
+      ...placeAt(pos[0]),
+      reason: lowerFirst(message),
+    }));
+    return { document, faults, placeOf: (node) => placeAt((node as Node | undefined)?.range?.[0] ?? 0) };
+  } catch (error) {
+    const reason = error instanceof RangeError ? "it is nested too deeply" : reasonOf(error);
+    throw fileProblem(file, 2, 1, reason);
+  }
+}
+
+/** Walks the nodes itself, so that every value is counted, an alias as what it stands for. */
+function toRecord({ document, placeOf }: ParsedYaml, file: string): Pick<FrontMatter, "data" | "lines"> {
+  let values = 0;
+  let aliases = 0;
+  const lines = emptyRecord<number>();
+  const { contents } = document;
+  if (contents === null || (isScalar(contents) && contents.value === null))
+    return { data: emptyRecord(), lines };
+  if (!isMap(contents)) throw refuse(contents, "the front matter is not a list of fields with values");
+  const data = read(contents, 0) as Record<string, unknown>;
+  return { data, lines };
+
+  function read(node: unknown, depth: number): unknown {
+    values += 1;
+    if (values > MAX_VALUES) throw refuse(node, `it has more than ${MAX_VALUES} values`);
+    if (depth > MAX_DEPTH) throw refuse(node, `it is nested more than ${MAX_DEPTH} deep`);
+    if (node === null || node === undefined) return null;
+    if (isScalar(node)) return scalarValue(node.value, node.source);
+    if (isSeq(node)) return node.items.map((item) => read(item, depth + 1));
+    if (isAlias(node)) {
+      aliases += 1;
+      if (aliases > MAX_ALIASES) throw refuse(node, `it has more than ${MAX_ALIASES} aliases`);
+      return read(node.resolve(document), depth + 1);
+    }
+    if (!isMap(node)) throw refuse(node, "it has a value of an unknown kind");
+    const record = emptyRecord();
+    for (const { key, value } of node.items) {
+      const name = isScalar(key) ? String(scalarValue(key.value, key.source)) : undefined;
+      if (name === undefined) throw refuse(key, "the name of a field is not plain text");
+      if (Object.hasOwn(record, name)) throw refuse(key, `the field ${name} is there twice`);
+      if (depth === 0) lines[name] = placeOf(key).line + 1;
+      record[name] = read(value, depth + 1);
+    }
+    return record;
+  }
+
+  function refuse(node: unknown, reason: string) {
+    const { line, column } = placeOf(node);
+    return fileProblem(file, line + 1, column, reason);
+  }
+}
+
+/** A number that would be written otherwise stays text: `version: 1.10` is not 1.1. */
+function scalarValue(value: unknown, source: string | undefined): unknown {
+  if (typeof value === "number" || typeof value === "bigint")
+    return source === undefined || source === String(value) ? Number(value) : source;
+  if (typeof value === "boolean" || typeof value === "string" || value === null) return value;
+  return source ?? null;
+}
+
+function emptyRecord<T = unknown>(): Record<string, T> {
+  return Object.create(null);
+}
+
+function lowerFirst(message: string): string {
+  return message.slice(0, 1).toLowerCase() + message.slice(1);
+}
