@@ -105,6 +105,9 @@ export function createLiveCatalog(
     try {
       for await (const content of source.contents(stopping.signal)) {
         onOffer();
+        for (const detail of content.warnings ?? []) {
+          publish({ type: "notice", notice: "content-failed", detail: `${source.id}: ${detail}` });
+        }
         await update({ [source.id]: content }).catch((error: unknown) => refused(source, error));
         onFirst();
       }

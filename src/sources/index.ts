@@ -1,5 +1,11 @@
 export type { GuardedFetch, GuardedRequest, GuardOptions } from "./guarded-fetch/guarded-fetch.ts";
 export { createGuardedFetch } from "./guarded-fetch/guarded-fetch.ts";
+export type {
+  MarkdownDiagnostics,
+  MarkdownSource,
+  MarkdownSourceOptions,
+} from "./markdown/markdown-source.ts";
+export { createMarkdownSource } from "./markdown/markdown-source.ts";
 export { fromMcpConfig } from "./mcp/from-mcp-config.ts";
 export type { McpDiagnostics } from "./mcp/mcp-run.ts";
 export type { McpSource, McpSourceOptions } from "./mcp/mcp-source.ts";
