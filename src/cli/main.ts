@@ -10,6 +10,10 @@ interface Command {
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
+  index: {
+    summary: "Build the index of a library of Markdown files.",
+    load: () => import("./build-index.ts"),
+  },
 };
 
 /** Clients often end their servers without letting them exit, so what was compiled is kept before that. */

@@ -89,9 +89,11 @@ function readFiles(content: Buffer): Map<string, LibraryFile> {
   const files = new Map<string, LibraryFile>();
   let at = factsEnd + 1;
   for (const [bytes, file] of facts) {
-    const body = content.toString("utf8", at, at + bytes);
+    files.set(
+      file.path,
+      Object.assign(file, { body: content.toString("utf8", at, at + bytes) }) as LibraryFile,
+    );
     at += bytes;
-    files.set(file.path, { ...file, body } as LibraryFile);
   }
   return files;
 }

@@ -3,7 +3,7 @@ import type { EntryDraft } from "../../schema/entry.ts";
 import type { FragmentFile } from "./library-file.ts";
 import type { Fragment } from "./match/fragment.ts";
 import { MATCH_SCHEMA, type MatchParams } from "./match/match-params.ts";
-import { createMatcher, type LookupStatistics } from "./match/matcher.ts";
+import { createMatcher, type LookupStatistics, type Matcher } from "./match/matcher.ts";
 import type { ScenarioIndex } from "./match/scenario-index.ts";
 import { MATCH } from "./to-content.ts";
 
@@ -14,11 +14,7 @@ export function matchDraft(
   loadScenarios: () => Promise<ScenarioIndex>,
   statistics: LookupStatistics,
 ): EntryDraft {
-  const fragments = [...files].map(
-    ([route, { path, body, facts }]): Fragment => ({ ...facts, route, path, body }),
-  );
-  let scenarios: Promise<ScenarioIndex> | undefined;
-  const matcher = createMatcher(fragments, () => (scenarios ??= loadScenarios()), statistics);
+  let matcher: Matcher | undefined;
   const route = `${domain}://resources/${MATCH}`;
   return {
     ...BARE_ENTRY,
@@ -30,6 +26,13 @@ export function matchDraft(
     inputSchema: MATCH_SCHEMA,
     examples: [{ args: { query: "error handling", mode: "index" } }],
     metadata: { resource_type: "match", mimeType: "text/markdown", uriTemplate: `${route}{+rest}` },
-    load: (params, { principal }) => matcher.match(params as unknown as MatchParams, principal),
+    load: (params, { principal }) => {
+      matcher ??= createMatcher(toFragments(files), loadScenarios, statistics);
+      return matcher.match(params as unknown as MatchParams, principal);
+    },
   };
+}
+
+function toFragments(files: ReadonlyMap<string, FragmentFile>): Fragment[] {
+  return [...files].map(([route, { path, body, facts }]) => ({ ...facts, route, path, body }));
 }

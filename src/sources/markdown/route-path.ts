@@ -1,7 +1,10 @@
+const PLAIN = /^[\w-]+(?:\/[\w-]+)*$/;
+
 /** Where a file is found by route: `fragments/agents/My notes.md` is at `agents/My-notes`. */
 export function routePath(path: string): string {
-  return path
-    .slice(path.indexOf("/") + 1, -".md".length)
+  const bare = path.slice(path.indexOf("/") + 1, -".md".length);
+  if (PLAIN.test(bare)) return bare;
+  return bare
     .normalize("NFC")
     .replace(/[^\p{L}\p{N}\p{M}/._~-]+/gu, "-")
     .split("/")

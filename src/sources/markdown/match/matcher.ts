@@ -43,9 +43,17 @@ export function createMatcher(
   const quick = new LRUCache<string, string>({ max: QUICK_KEPT, ttl: QUICK_MS });
   const answers = new LRUCache<string, string>({ max: ANSWERS_KEPT, ttl: ANSWER_MS, updateAgeOnGet: true });
 
+  let index: Promise<ScenarioIndex> | undefined;
+
+  /** However many ask at the same time, it is loaded once. */
+  function scenarios(): Promise<ScenarioIndex> {
+    index ??= loadIndex();
+    return index;
+  }
+
   async function lookUp(params: MatchParams, visible: readonly Fragment[]): Promise<string> {
     const keywords = toKeywords(params.query);
-    const found = findScenarios(await loadIndex(), keywords);
+    const found = findScenarios(await scenarios(), keywords);
     const lines: IndexLine[] = visible.flatMap((fragment) => {
       const best = found.get(fragment.path);
       if (!best || best.score < params.minScore || !isWanted(fragment, params)) return [];

@@ -66,7 +66,7 @@ function toCard({ fragment, score }: Match, index: number): string {
   return [
     `## ${index + 1}. ${headingOf(fragment)}`,
     `**Relevance Score:** ${score}`,
-    ...(tags.length > 0 ? [`**Tags:** ${tags.join(", ")}`] : []),
+    ...lineOf("Tags", tags),
     ...listOf("Capabilities", capabilities),
     ...listOf("Use When", useWhen),
     `**Estimated Tokens:** ~${estimatedTokens}`,
@@ -82,8 +82,8 @@ export function renderFull(matches: readonly Match[]): string {
       [
         `## ${headingOf(fragment)}`,
         `**Relevance Score:** ${score}`,
-        `**Tags:** ${fragment.tags.join(", ")}`,
-        `**Capabilities:** ${fragment.capabilities.join(", ")}`,
+        ...lineOf("Tags", fragment.tags),
+        ...lineOf("Capabilities", fragment.capabilities),
         "",
         fragment.body,
       ].join("\n"),
@@ -93,6 +93,10 @@ export function renderFull(matches: readonly Match[]): string {
 
 function headingOf({ category, id }: Fragment): string {
   return `${category.slice(0, 1).toUpperCase()}${category.slice(1)}: ${id}`;
+}
+
+function lineOf(title: string, words: readonly string[]): string[] {
+  return words.length === 0 ? [] : [`**${title}:** ${words.join(", ")}`];
 }
 
 function listOf(title: string, items: readonly string[]): string[] {
