@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate, setTimeout } from "node:timers/promises";
 import { onEvent } from "keyhole";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { openNotes } from "./library-kit.ts";
@@ -78,7 +79,7 @@ verifies(
       WAIT,
     );
     expect(notices.filter((notice) => notice.includes("types.md"))).toHaveLength(1);
-    save("fragments/agents/types.md", "Mended.");
+    save("fragments/agents/types.md", "---\ncategory: agent\n---\nMended.");
     await vi.waitFor(async () => expect(await read(TYPES)).toBe("Mended."), WAIT);
     expect(source.diagnostics().problems).toEqual([]);
   },
@@ -135,6 +136,7 @@ verifies("markdown:reload", "500 broken and half-written saves fail no answer", 
   const answers = new Set<string>();
   const load = Array.from({ length: 4 }, async () => {
     while (!over) {
+      await setImmediate();
       answers.add(await read(TYPES));
       expect((await gateway.ask({ query: "design types" })).hits.length).toBeGreaterThan(0);
     }
@@ -143,8 +145,8 @@ verifies("markdown:reload", "500 broken and half-written saves fail no answer", 
     // A file that is taken away comes back before anyone may take it for removed.
     saves[count % saves.length]!(count);
     if (count % saves.length === 5) save("fragments/agents/types.md", "---\nunclosed");
-    if (count % 3 === 0) await new Promise((resolve) => setImmediate(resolve));
-    if (count % 25 === 0) await new Promise((resolve) => setTimeout(resolve, 60));
+    if (count % 3 === 0) await setImmediate();
+    if (count % 25 === 0) await setTimeout(60);
   }
   writeFileSync(file, "---\nnot: closed");
   await source.refresh();

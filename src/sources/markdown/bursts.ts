@@ -21,7 +21,7 @@ export function createBursts(quietMs: number, longestMs: number): Bursts {
       signal.addEventListener("abort", stop, { once: true });
       await begun.promise;
       const started = performance.now();
-      const left = () => Math.min(last + quietMs, started + longestMs) - performance.now();
+      const left = () => Math.max(0, Math.min(last + quietMs, started + longestMs) - performance.now());
       while (!signal.aborted && left() > 0) {
         await setTimeout(left(), undefined, { signal, ref: false }).catch(() => {});
       }

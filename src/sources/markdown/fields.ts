@@ -15,7 +15,10 @@ export const text = orAbsent(line.optional());
 export const words = orAbsent(z.preprocess(splitCommas, list.optional()));
 /** A list of sentences; a single one stands for itself. */
 export const sentences = orAbsent(
-  z.preprocess((value) => (typeof value === "string" ? [value] : value), list.optional()),
+  z.preprocess(
+    (value) => (typeof value === "string" && !/^\s*[[{]/.test(value) ? [value] : value),
+    list.optional(),
+  ),
 );
 export const tokens = orAbsent(z.int().positive().optional());
 /** Fails closed: a field that is there and names nothing is a slip of somebody who meant to restrict. */
@@ -42,7 +45,8 @@ function orAbsent<S extends z.ZodType>(schema: S) {
 }
 
 function splitCommas(value: unknown): unknown {
-  if (typeof value !== "string") return value;
+  // A list that its author did not close was read as text: what it would have held is anyone's guess.
+  if (typeof value !== "string" || /^\s*[[{]/.test(value)) return value;
   return value
     .split(",")
     .map((part) => part.trim())

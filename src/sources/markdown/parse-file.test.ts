@@ -82,6 +82,8 @@ When a call fails, in TypeScript. See [limits](../patterns/rate-limits.md) and \
   test("one that means to restrict and names no scope is refused", () => {
     expect(() => fragment("---\nscopes:\n---\nText")).toThrow("fragments/agents/types.md:2:1: scopes");
     expect(() => fragment("---\nscopes: []\n---\nText")).toThrow("scopes");
+    expect(() => fragment("---\ntags: [a, b\n---\nText")).toThrow(":2:1: tags");
+    expect(() => fragment("---\nuseWhen: [a, b\n---\nText")).toThrow(":2:1: useWhen");
     expect(() => fragment("---\nid: a\nestimatedTokens: lots\n---\nText")).toThrow(
       "fragments/agents/types.md:3:1: estimatedTokens",
     );
