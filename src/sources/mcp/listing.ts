@@ -1,7 +1,8 @@
 import type { Client, Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
 import { cleanText } from "../../util/clean-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
-import { type Listed, toDefinition } from "./definition.ts";
+import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";
+import { fetchSkills } from "./fetch-skills.ts";
 
 const MAX_PAGES = 64;
 const MAX_ENTRIES = 5_000;
@@ -13,6 +14,7 @@ export interface Listing {
   readonly prompts: readonly Prompt[];
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplateType[];
+  readonly skills: readonly ListedSkill[];
   /** What could not be listed, or not to its end. */
   readonly warnings: readonly string[];
 }
@@ -65,6 +67,9 @@ export async function fetchListing(client: Client, timeout: number): Promise<Lis
     prompts: await tolerate("prompts", prompts),
     resources: await tolerate("resources", resources),
     templates: await tolerate("resource templates", templates),
+    skills: (await tolerate("skills", fetchSkills(client, timeout, warnings)))
+      .filter((skill) => isSound(skill, warnings))
+      .slice(0, MAX_ENTRIES),
     warnings,
   };
 }

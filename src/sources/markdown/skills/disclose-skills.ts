@@ -29,8 +29,6 @@ const MAX_REGISTRY = 50;
 /** With a name before it, about 15 tokens. */
 const LINE_CHARS = 50;
 const MAX_QUERY_CHARS = 8_000;
-/** What a pattern may cost: its size times the length of the query. */
-const MAX_PATTERN_WORK = 4_000_000;
 
 /**
  * Which skills a query calls for, and how much of them is shown: all of those whose triggers match; the
@@ -81,9 +79,7 @@ function matchSkill({ name, triggers }: Skill, asked: string, words: string): Ma
   // A name of one word is also a plain word: it is a mention only where it is marked as a name.
   const mention = name.includes("-") ? has(name) > 0 : marks(asked, name);
   const phrases = [...triggers.keywords, ...triggers.verbs].map(has);
-  const pattern = triggers.patterns.some(
-    (regex) => regex.programSize() * asked.length <= MAX_PATTERN_WORK && regex.test(asked),
-  );
+  const pattern = triggers.patterns.some(({ matches }) => matches(asked));
   const phrase = Math.max(0, ...phrases, pattern ? 1 : 0);
   return { matched: mention || phrase > 0, mention: mention ? 1 : 0, phrase };
 }

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
+import { verifies } from "../../../../test/requirements.ts";
 import { writeSkill } from "../../../../test/skill-folder.ts";
 import { temporaryFolder } from "../../../../test/temporary-folder.ts";
 import type { CallContext, EntryDraft, ReadableEntry } from "../../../schema/entry.ts";
@@ -297,7 +298,7 @@ describe("hostile skills are refused", () => {
     expect(await everything(made.place)).not.toContain(SECRET);
   });
 
-  test("a project place that is a link out of the project", async () => {
+  verifies("skills:contained", "a project place that is a link out of the project", async () => {
     const root = temporaryFolder();
     const project = join(root, "project");
     mkdirSync(join(project, ".agents"), { recursive: true });

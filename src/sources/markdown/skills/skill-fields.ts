@@ -2,7 +2,7 @@ import { RE2JS } from "re2js";
 import type { Problem } from "../../../schema/problem.ts";
 import { toSummary } from "../../../util/to-summary.ts";
 import { type FrontMatter, fileProblem } from "../front-matter.ts";
-import type { SkillFields, SkillTriggers } from "./skill.ts";
+import type { SkillFields, SkillTriggers, TriggerPattern } from "./skill.ts";
 
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const MAX_NAME = 64;
@@ -13,6 +13,7 @@ const MAX_WORD = 200;
 const MAX_PATTERN = 500;
 /** The instructions of a compiled pattern: repetitions of repetitions grow it. */
 const MAX_PROGRAM = 5_000;
+const MAX_MATCH_WORK = 4_000_000;
 const TOOLSET = /^([\w.@/-]{1,200}):([A-Za-z_$][\w$]{0,100})$/;
 
 /** The fields of a SKILL.md. What the standard forbids is a FILE_INVALID problem with its line. */
@@ -53,7 +54,7 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
     };
   }
 
-  function compile(pattern: string): RE2JS {
+  function compile(pattern: string): TriggerPattern {
     let compiled: RE2JS;
     try {
       compiled = RE2JS.compile(RE2JS.translateRegExp(pattern), RE2JS.CASE_INSENSITIVE);
@@ -63,7 +64,11 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
     if (/\\k/.test(pattern)) throw refuse("triggers", `has a pattern with a back-reference: ${pattern}`);
     if (compiled.programSize() > MAX_PROGRAM)
       throw refuse("triggers", `has a pattern that is too large: ${pattern}`);
-    return compiled;
+    const size = compiled.programSize();
+    return {
+      source: pattern,
+      matches: (text) => size * text.length <= MAX_MATCH_WORK && compiled.test(text),
+    };
   }
 
   const name = text("name", MAX_NAME);

@@ -1,4 +1,3 @@
-import type { RE2JS } from "re2js";
 import type { SkillManifest } from "../../../schema/entry.ts";
 
 export type SkillOrigin = "bundled" | "user" | "project";
@@ -15,7 +14,13 @@ export interface SkillPlace {
 export interface SkillTriggers {
   readonly keywords: readonly string[];
   readonly verbs: readonly string[];
-  readonly patterns: readonly RE2JS[];
+  readonly patterns: readonly TriggerPattern[];
+}
+
+export interface TriggerPattern {
+  readonly source: string;
+  /** In time linear in the text, whose letters are small; false where that would still be too long. */
+  readonly matches: (text: string) => boolean;
 }
 
 /** What a SKILL.md says of itself, checked. */
