@@ -214,4 +214,35 @@ describe("skills of an upstream", () => {
     await gateway.pins.approve({ route });
     expect((await gateway.get({ routes: [file] })).results[0]?.success).toBe(true);
   });
+
+  test("are refused, or not served, where the server is hostile; its tools stay", async () => {
+    const config = { command: process.execPath, args: [resolve("test/hostile-skill-upstream.ts")], env: {} };
+    const source = createMcpSource("up", config, { trusted: true });
+    const { gateway } = serve([source]);
+    await eventually(async () => {
+      expect((await gateway.view()).find("up://tools/ping")).toBeDefined();
+    });
+    const view = await gateway.view();
+    const routes = view.entries.filter(({ kind }) => kind === "skill").map(({ route }) => route);
+    expect(routes.filter((route) => !route.endsWith(".md")).sort()).toEqual([
+      "up://skills/hidden",
+      "up://skills/rotates",
+    ]);
+    const warnings = source.diagnostics().warnings.join("\n");
+    for (const name of ["many", "huge", "local", "Wrong_Name"]) expect(warnings).toContain(name);
+    const read = await gateway.get({
+      routes: [
+        { route: "up://skills/rotates" },
+        { route: "up://skills/rotates/extra.md" },
+        { route: "up://skills/rotates/unlisted.md" },
+        { route: "up://skills/hidden" },
+      ],
+    });
+    expect(read.results.map(({ success }) => success)).toEqual([false, false, false, true]);
+    expect(read.text).not.toMatch(/[\u{E0000}-\u{E007F}\u202E]/u);
+    expect(read.text).not.toContain("other content");
+    const { client } = await connect(createMcpServer(gateway), "2026-07-28");
+    const listed = await new SkillsClient(client).list();
+    expect(listed.skills.map(({ uri }) => uri)).toEqual(["skill://up/rotates/SKILL.md"]);
+  });
 });

@@ -4,6 +4,8 @@ import type { ListedSkill } from "./definition.ts";
 
 const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 const MAX_FILES = 512;
+/** Of all skills together. */
+const MAX_ALL_FILES = 20_000;
 const MAX_BYTES = 16 * 2 ** 20;
 
 /** The skills of a server that declares the Skills extension. None of their files is read. */
@@ -17,9 +19,14 @@ export async function fetchSkills(
   const { skills, invalid } = await new SkillsClient(client, { skipInvalid: true }).list({}, { timeout });
   for (const { uri, reason } of invalid)
     warnings.push(cleanText(`its skill ${uri ?? "without an address"} is refused: ${reason}`, 500));
+  let files = 0;
   return skills.flatMap((skill) => {
     const { uri, frontmatter, resources } = skill;
-    const refusal = refusalOf(uri, resources);
+    files += resources.length;
+    const refusal =
+      files > MAX_ALL_FILES
+        ? `it has more than ${MAX_ALL_FILES} files with the others`
+        : refusalOf(uri, resources);
     if (refusal !== undefined) warnings.push(cleanText(`its skill ${uri} is refused: ${refusal}`, 500));
     const { name, description } = frontmatter;
     return refusal === undefined ? [{ name, description, uri, frontmatter, resources }] : [];

@@ -1,9 +1,9 @@
 import { join } from "node:path";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../test/requirements.ts";
 import { writeSkill } from "../../../../test/skill-folder.ts";
 import { temporaryFolder } from "../../../../test/temporary-folder.ts";
-import { loadTokenCounter } from "../../../render/tokens.ts";
 import { discloseSkills } from "./disclose-skills.ts";
 import { readSkills } from "./read-skills.ts";
 
@@ -63,7 +63,6 @@ describe("tiers", () => {
       briefDescription:
         "Reviews changes of the database schema for the mistakes that people make most often.",
     }));
-    const countTokens = await loadTokenCounter();
     expect(countTokens(discloseSkills("compile", skills).text)).toBeLessThanOrEqual(10);
     expect(countTokens(discloseSkills("list skills", skills).text) / 40).toBeLessThanOrEqual(18);
   });

@@ -3,12 +3,12 @@ import { basename, isAbsolute, join, relative } from "node:path";
 import { isProblem } from "../../../schema/problem.ts";
 import { mapLimit } from "../../../util/map-limit.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
-import { parseFrontMatter } from "../front-matter.ts";
 import type { RefusedSkill, Skill, SkillFile, SkillPlace } from "./skill.ts";
-import { toSkillFields } from "./skill-fields.ts";
 import { digestOf, listSkillFiles, MAX_SKILL_BYTES, readSkillFile, refused } from "./skill-files.ts";
 
 const MAX_SKILLS = 2_000;
+const MAX_ALL_FILES = 20_000;
+const MAX_ALL_BYTES = 512 * 2 ** 20;
 const FILES_AT_ONCE = 8;
 const SKILLS_AT_ONCE = 4;
 const MANIFEST = "SKILL.md";
@@ -34,7 +34,8 @@ export async function readSkills(places: readonly SkillPlace[]): Promise<SkillsR
     if (!byFolder.has(candidate.folder) || basename(candidate.folder) === candidate.directory)
       byFolder.set(candidate.folder, candidate);
   const unique = [...byFolder.values()];
-  const outcomes = await mapLimit(unique.slice(0, MAX_SKILLS), SKILLS_AT_ONCE, readSkill);
+  const left = { files: MAX_ALL_FILES, bytes: MAX_ALL_BYTES };
+  const outcomes = await mapLimit(unique.slice(0, MAX_SKILLS), SKILLS_AT_ONCE, (one) => readSkill(one, left));
   for (const { path } of unique.slice(MAX_SKILLS))
     refusals.push({ path, reason: `there are more than ${MAX_SKILLS} skills` });
   const byName = new Map<string, { skill: Skill; path: string }>();
@@ -105,14 +106,23 @@ interface Outcome {
   readonly refusal?: RefusedSkill;
 }
 
-async function readSkill(candidate: Candidate): Promise<Outcome> {
+/** What all skills together may still take. */
+interface Left {
+  files: number;
+  bytes: number;
+}
+
+async function readSkill(candidate: Candidate, left: Left): Promise<Outcome> {
   const { path, directory, folder, place } = candidate;
   try {
+    // With the first skill: reading YAML takes a library that most starts do without.
+    const { parseFrontMatter } = await import("../front-matter.ts");
+    const { toSkillFields } = await import("./skill-fields.ts");
     const read = parseFrontMatter((await readSkillFile(folder, MANIFEST)).toString(), join(path, MANIFEST));
     const fields = toSkillFields(read, directory, join(path, MANIFEST));
     // What is served is what was understood, so that whoever reads it strictly comes to the same.
     const text = `---\n${read.yaml}---\n${read.body}`;
-    const files = await describeFiles(folder, Buffer.from(text));
+    const files = await describeFiles(folder, Buffer.from(text), left);
     const { data: frontmatter, body } = read;
     const warnings =
       body.split("\n", LONG_BODY_LINES + 1).length > LONG_BODY_LINES ? ["its text is long"] : [];
@@ -133,12 +143,16 @@ async function readSkill(candidate: Candidate): Promise<Outcome> {
   }
 }
 
-async function describeFiles(folder: string, manifest: Buffer): Promise<SkillFile[]> {
+async function describeFiles(folder: string, manifest: Buffer, left: Left): Promise<SkillFile[]> {
   const paths = await listSkillFiles(folder);
+  left.files -= paths.length;
   let total = 0;
   return mapLimit(paths, FILES_AT_ONCE, async (path) => {
     const bytes = path === MANIFEST ? manifest : await readSkillFile(folder, path);
     total += bytes.length;
+    left.bytes -= bytes.length;
+    if (left.files < 0 || left.bytes < 0)
+      throw refused("all skills together have too many files, or too large ones");
     if (total > MAX_SKILL_BYTES) throw refused(`its files are larger than ${MAX_SKILL_BYTES} bytes together`);
     return { path, size: bytes.length, digest: digestOf(bytes) };
   });

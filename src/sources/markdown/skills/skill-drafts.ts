@@ -43,7 +43,7 @@ export function isEnabled({ origin, defaultEnabled, name }: Skill, enabled: read
 function skillDraft(skill: Skill, domain: string, route: string, origin: Origin | undefined): EntryDraft {
   const { name, description, body, frontmatter, triggers } = skill;
   const others = skill.files.filter(({ path }) => path !== "SKILL.md");
-  const text = others.length === 0 ? body : `${body.trimEnd()}\n\n${filesText(others, route)}`;
+  const text = [body.trim(), ...(others.length === 0 ? [] : [filesText(others, route)])].join("\n\n");
   return {
     ...BARE_ENTRY,
     kind: "skill",
