@@ -60,16 +60,22 @@ export async function fetchListing(client: Client, timeout: number): Promise<Lis
     const page = await client.request({ method: "resources/templates/list", params: at(cursor) }, options);
     return { items: page.resourceTemplates, next: page.nextCursor };
   });
+  const skills = fetchSkills(client, timeout, warnings);
+  // All are waited for from now on: what fails before its turn must not fail the process.
+  const [listedPrompts, listedResources, listedTemplates, listedSkills] = await Promise.all([
+    tolerate("prompts", prompts),
+    tolerate("resources", resources),
+    tolerate("resource templates", templates),
+    tolerate("skills", skills),
+  ]);
   const instructions = client.getInstructions();
   return {
     ...(instructions !== undefined && { instructions }),
     tools,
-    prompts: await tolerate("prompts", prompts),
-    resources: await tolerate("resources", resources),
-    templates: await tolerate("resource templates", templates),
-    skills: (await tolerate("skills", fetchSkills(client, timeout, warnings)))
-      .filter((skill) => isSound(skill, warnings))
-      .slice(0, MAX_ENTRIES),
+    prompts: listedPrompts,
+    resources: listedResources,
+    templates: listedTemplates,
+    skills: listedSkills.filter((skill) => isSound(skill, warnings)).slice(0, MAX_ENTRIES),
     warnings,
   };
 }
