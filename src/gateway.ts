@@ -5,11 +5,14 @@ import { createPins, type Pins } from "./access/pins.ts";
 import type { View } from "./access/view.ts";
 import { type Registry, toRegistry } from "./catalog/registry.ts";
 import { createLiveCatalog, type Generation } from "./live-catalog.ts";
+import { errorText, toErrorAnswer } from "./operations/answer-parts.ts";
+import { budgetOf } from "./operations/budget-of.ts";
 import { createLedger, type LedgerReport } from "./operations/ledger.ts";
 import { createMapMemo } from "./operations/map-memo.ts";
 import { createMenu, type MenuOptions, type MenuTool } from "./operations/menu.ts";
 import type { ApprovalRequest, Limits, Operation, OperationContext } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
+import { asKnownProblem } from "./operations/run-entry.ts";
 import { loadTokenCounter } from "./render/tokens.ts";
 import type { DomainDefinition } from "./schema/definition.ts";
 import type { CallingClient } from "./schema/entry.ts";
@@ -28,13 +31,11 @@ import { createMemorySessionStore } from "./session/memory-session-store.ts";
 import { createResultStore } from "./session/result-store.ts";
 import {
   isKnown,
-  isSessionAddress,
   type Session,
   type SessionStore,
   toLenientSession,
   toSession,
 } from "./session/session-store.ts";
-import { sumTokens } from "./session/tokens-by-cause.ts";
 import { fromDomains } from "./sources/code/from-domains.ts";
 import { loadContent } from "./sources/content/load-content.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
@@ -99,7 +100,7 @@ export interface Gateway {
   /** The tools to show a model. The ledger counts them where they are for a session. */
   menu(options?: Pick<CallOptions, "principal" | "session"> & MenuOptions): Promise<MenuTool[]>;
   /** Tells the ledger of a menu that is shown again. */
-  noteMenu(tools: readonly MenuTool[], options?: Pick<CallOptions, "principal" | "session">): void;
+  noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): void;
   /** What a principal may see. */
   view(options?: Pick<CallOptions, "principal">): Promise<View>;
   /**
@@ -220,7 +221,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (!parsed.success) throw invalidInput(operation.name, parsed.error);
       const named = (parsed.data as { session?: string }).session;
       session = sessionOf(named ?? implied, principal);
-      const budget = budgetOf(session, { ...limits, ...callLimits }, operation.targets(parsed.data));
+      const budget = budgetOf(session, { ...limits, ...callLimits }, operation.targets(parsed.data), ledger);
       const context: OperationContext = {
         ...shared,
         ...(approve && { approve }),
@@ -248,23 +249,14 @@ export function createGateway(options: GatewayOptions): Gateway {
       return { ...(output as object), text } as z.output<O> & Answered;
     } catch (error) {
       report(isProblem(error) ? error.code : "INTERNAL", 0);
+      const refusal = toErrorAnswer(asKnownProblem(error, operation.name), "root");
+      const refused = { cause: operation.cause, text: errorText(refusal), asides: [], session };
+      void loadTokenCounter().then(
+        (countTokens) => ledger.note(refused, countTokens),
+        () => {},
+      );
       throw error;
     }
-  }
-
-  /** What is left of a session's budget, divided by what is asked for at once; refuses where nothing is. */
-  function budgetOf(session: Session | undefined, given: Limits, targets: readonly string[]) {
-    if (!session || given.sessionTokens === Number.POSITIVE_INFINITY) return { limits: given };
-    ledger.settle();
-    const used = sumTokens(session.memory.tokens);
-    const tokensLeft = given.sessionTokens - used;
-    const { handle } = session;
-    if (tokensLeft > 0) {
-      const most = Math.max(1, Math.floor(tokensLeft / Math.max(1, targets.length)));
-      return { limits: { ...given, resultTokens: Math.min(given.resultTokens, most) }, tokensLeft };
-    }
-    if (targets.length === 1 && isSessionAddress(targets[0]!)) return { limits: given };
-    throw problem("BUDGET_EXCEEDED", { handle, used, limit: given.sessionTokens });
   }
 
   return {

@@ -14,6 +14,7 @@ import {
   sessionField,
 } from "./operation.ts";
 import { mergeRankings, rank, withRelated } from "./rank.ts";
+import { ruleId, ruleText } from "./rules.ts";
 
 const FEW_HITS = 3;
 const LEARNED_CHARS = 200;
@@ -94,10 +95,6 @@ function toText(output: AskOutput): string {
   ].join("\n");
 }
 
-function ruleText({ domain, category, text }: AskOutput["rules"][number]): string {
-  return `Rules for ${category ?? domain}: ${text}`;
-}
-
 /** The rules of the domains and categories in play that this session has not had yet. */
 function rulesFor(hits: readonly Entry[], { view, session }: OperationContext): Rule[] {
   const categories = new Set(hits.map((entry) => `${entry.domain}/${entry.category ?? ""}`));
@@ -107,10 +104,6 @@ function rulesFor(hits: readonly Entry[], { view, session }: OperationContext): 
     .flatMap((name) => view.domains.get(name)?.rules ?? [])
     .filter((rule) => rule.category === undefined || categories.has(`${rule.domain}/${rule.category}`))
     .filter((rule) => !delivered.has(ruleId(rule)));
-}
-
-export function ruleId(rule: { readonly domain: string; readonly category?: string | undefined }): string {
-  return `${rule.domain}/${rule.category ?? ""}`;
 }
 
 /** Near names of what was asked for; never of what the caller may not see. */

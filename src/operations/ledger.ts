@@ -3,7 +3,6 @@ import type { TokenCounter } from "../render/tokens.ts";
 import type { Session } from "../session/session-store.ts";
 import { addTokens, type Cause, NO_TOKENS, sumTokens, type Tokens } from "../session/tokens-by-cause.ts";
 import { countMenu } from "./count-menu.ts";
-import type { MenuTool } from "./menu.ts";
 import { nativeTools, toNativeTool } from "./native-tools.ts";
 
 /** A part of an answer's text that was put there for another reason than the rest. */
@@ -34,14 +33,14 @@ export interface LedgerReport {
 export interface Ledger {
   note(given: Given, countTokens: TokenCounter): void;
   /** A menu that was shown. It is counted when somebody wants to know. */
-  noteMenu(tools: readonly MenuTool[], session?: Session): void;
+  noteMenu(tools: readonly object[], session?: Session): void;
   /** Counts the answers that wait to be counted. */
   settle(): void;
   report(view: View, session?: Session): Promise<LedgerReport>;
 }
 
 interface ShownMenu {
-  readonly tools: readonly MenuTool[];
+  readonly tools: readonly object[];
   readonly session: Session | undefined;
 }
 

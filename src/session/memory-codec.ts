@@ -24,7 +24,7 @@ const storedSchema = z.object({
         type: z.string(),
         id: z.string(),
         name: z.string(),
-        timestamp: z.iso.datetime().transform((time) => new Date(time)),
+        timestamp: z.string().transform((time) => new Date(time)),
       }),
     )
     .readonly(),

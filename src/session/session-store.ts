@@ -19,6 +19,8 @@ export interface SessionStoreOptions {
   readonly maxSessions?: number;
   /** Milliseconds without a call after which a session is forgotten. */
   readonly idleMs?: number;
+  /** Told that the file was damaged and put aside, so that all sessions in it are gone. */
+  readonly onDamage?: (detail: string) => void;
 }
 
 export const SESSION_PREFIX = "ses_";

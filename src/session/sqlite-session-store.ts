@@ -30,7 +30,8 @@ const MIGRATIONS = [
 /** See `createSqliteSessionStore`. Every change is one transaction: all of it is there, or none. */
 export function openSqliteSessionStore(path: string, options: SessionStoreOptions): SessionStore {
   const { maxSessions = MAX_SESSIONS, idleMs = IDLE_MS } = options;
-  const { database } = openDatabase(path, "sessions", MIGRATIONS);
+  const { database, damage } = openDatabase(path, "sessions", MIGRATIONS);
+  if (damage) options.onDamage?.(damage);
   const statements = prepare(database);
   let untilSweep = 0;
 

@@ -75,6 +75,7 @@ export function use(
 export function meet(memory: WorkingMemory, entities: readonly Entity[]): WorkingMemory {
   const newest = new Map<string, Entity>();
   for (const entity of [...entities, ...memory.entities]) {
+    if (Number.isNaN(+entity.timestamp)) continue;
     const key = JSON.stringify([entity.type, entity.id]);
     const known = newest.get(key);
     if (!known || entity.timestamp > known.timestamp) newest.set(key, entity);
@@ -103,7 +104,7 @@ export function bounded(memory: WorkingMemory): WorkingMemory {
     ...memory,
     discoveredTools: newest(discoveredTools, MOST_NAMES),
     usedTools: newest(usedTools, MOST_NAMES),
-    entities: entities.length > MOST_ENTITIES ? meet(EMPTY_MEMORY, entities).entities : entities,
+    entities: meet(EMPTY_MEMORY, entities).entities,
     rules: newest(rules, MOST_NAMES),
     unveiled: newest(unveiled, MOST_NAMES),
     results: newest(results, MOST_RESULTS),
