@@ -175,7 +175,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   function sessionOf(handle: string | undefined, principal: Principal): Session | undefined {
     if (handle === undefined) return undefined;
     const known = handle === "new" ? shared.sessions.open(principal.id) : handle;
-    return toLenientSession(toSession(shared.sessions, known, principal.id), (error) =>
+    return toLenientSession(shared.sessions, known, principal.id, (error) =>
       publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),
     );
   }

@@ -75,6 +75,8 @@ export const REQUIREMENTS = {
   "mcp:http-limits":
     "rate, concurrency, size and depth are bounded for each caller; shutdown lets calls finish",
   "mcp:sessions": "a session belongs to who opened it; any other id is as unknown as a made-up one",
+  "session:implied":
+    "clients of the older protocol have a session by their connection; it remembers, and ends with it",
   "session:memory":
     "a session remembers what was found, used, met and delivered; a new one is empty, and it outlives a restart",
   "session:bounded": "what a session remembers is bounded: five things of a result, ten in all, one of each",

@@ -50,7 +50,7 @@ const MOST_WAITING_MENUS = 1_000;
 export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
   const everything = createListingCosts(loadCounter);
   let total = NO_TOKENS;
-  let waiting: (() => void)[] = [];
+  let waiting: { readonly given: Given; readonly countTokens: TokenCounter }[] = [];
   let waitingChars = 0;
   let menus: ShownMenu[] = [];
 
@@ -63,7 +63,13 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
     const counting = waiting;
     waiting = [];
     waitingChars = 0;
-    for (const count of counting) count();
+    const spent = new Map<string | undefined, { tokens: Tokens; session: Session | undefined }>();
+    for (const { given, countTokens } of counting) {
+      const { session } = given;
+      const before = spent.get(session?.handle)?.tokens ?? NO_TOKENS;
+      spent.set(session?.handle, { tokens: addTokens(before, countGiven(given, countTokens)), session });
+    }
+    for (const { tokens, session } of spent.values()) spend(tokens, session);
   }
 
   async function settleMenus(): Promise<void> {
@@ -78,7 +84,7 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
   return {
     note: (given, countTokens) => {
       if (waiting.length === 0) setImmediate(settle).unref();
-      waiting.push(() => spend(countGiven(given, countTokens), given.session));
+      waiting.push({ given, countTokens });
       waitingChars += given.text.length;
       if (waitingChars > MOST_WAITING_CHARS) settle();
     },

@@ -4,13 +4,13 @@ import { toExampleArgs } from "../render/example-args.ts";
 import { toSignature } from "../render/signature.ts";
 import type { CallContext, Entry, Lane } from "../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
-import { discover, keepResult, meet, unveil, use, type WorkingMemory } from "../session/working-memory.ts";
 import { cleanText } from "../util/clean-text.ts";
 import { contentHash } from "../util/content-hash.ts";
 import type { Json } from "../util/json.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { toJson } from "../util/to-json.ts";
 import { addressOf, conversationOf, type OperationContext } from "./operation.ts";
+import { rememberFailure, rememberRun } from "./remember-run.ts";
 import { type Shown, showResult } from "./show-result.ts";
 import { withDeadline } from "./with-deadline.ts";
 
@@ -77,36 +77,12 @@ export async function runEntry(
 ): Promise<Outcome> {
   try {
     const outcome = await run(entry, context, call);
-    if (dry) context.session?.update((memory) => unveilSteps(memory, outcome));
-    else remember(entry, context, outcome);
+    rememberRun(entry, context, outcome, dry);
     return outcome;
   } catch (error) {
-    if (!dry) remember(entry, context);
+    if (!dry) rememberFailure(entry, context);
     throw error;
   }
-}
-
-/** What a run leaves in the session, the one without an outcome having failed. */
-function remember(entry: Entry, { session, extractor }: OperationContext, outcome?: Outcome): void {
-  if (!session) return;
-  const name = addressOf(entry);
-  const at = new Date();
-  const entities = outcome && entry.kind === "tool" ? extractor.extract(entry, outcome.value, at) : [];
-  session.update((memory) => {
-    const known = entry.kind === "resource" ? memory : discover(memory, [name]);
-    const used = use(known, { name, result: outcome ? "success" : "error", at });
-    const met = entities.length > 0 ? meet(used, entities) : used;
-    if (!outcome) return met;
-    const unveiled = unveilSteps(met, outcome);
-    return outcome.stored ? keepResult(unveiled, { handle: outcome.stored.handle, name }) : unveiled;
-  });
-}
-
-function unveilSteps(memory: WorkingMemory, { guidance }: Outcome): WorkingMemory {
-  return unveil(
-    memory,
-    guidance.map(({ route }) => route),
-  );
 }
 
 async function run(

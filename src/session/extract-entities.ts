@@ -50,7 +50,7 @@ function toEntity(candidate: unknown, now: Date): Entity | undefined {
 /** An id is of use only as it is, so one that would have to be cut or cleaned is none. */
 function idOf(value: unknown): string {
   const id = wordsOf(value, ID_CHARS);
-  return id === String(value) ? id : "";
+  return typeof value === "number" || id === value ? id : "";
 }
 
 function wordsOf(value: unknown, maxChars: number): string {

@@ -58,7 +58,7 @@ export function isKnown(store: SessionStore, handle: string, principalId: string
   }
 }
 
-/** Refuses a handle that the principal does not have. */
+/** A session for anybody who has its handle: changes are brought within the bounds. */
 export function toSession(store: SessionStore, handle: string, principalId: string): Session {
   store.read(handle, principalId);
   return {
@@ -72,28 +72,30 @@ export function toSession(store: SessionStore, handle: string, principalId: stri
 }
 
 /**
- * A session that never fails the call that uses it: a tool may have had its effect by then. What could not
- * be remembered is told to `onFailed`.
+ * A session for the calls in it, which it never fails: a tool may have had its effect by then. What could
+ * not be remembered is told to `onFailed`. Its changes keep to the bounds themselves.
  */
-export function toLenientSession(session: Session, onFailed: (error: unknown) => void): Session {
-  let last = session.memory;
+export function toLenientSession(
+  store: SessionStore,
+  handle: string,
+  principalId: string,
+  onFailed: (error: unknown) => void,
+): Session {
+  let last = store.read(handle, principalId);
+  const attempt = (call: () => WorkingMemory) => {
+    try {
+      last = call();
+    } catch (error) {
+      onFailed(error);
+    }
+    return last;
+  };
   return {
-    handle: session.handle,
+    handle,
     get memory() {
-      try {
-        last = session.memory;
-      } catch (error) {
-        onFailed(error);
-      }
-      return last;
+      return attempt(() => store.read(handle, principalId));
     },
-    update: (change) => {
-      try {
-        session.update(change);
-      } catch (error) {
-        onFailed(error);
-      }
-    },
-    end: session.end,
+    update: (change) => void attempt(() => store.update(handle, principalId, change)),
+    end: () => store.end(handle, principalId),
   };
 }

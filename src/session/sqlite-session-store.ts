@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { LRUCache } from "lru-cache";
 import { problem } from "../schema/problem.ts";
 import { openDatabase } from "../util/open-database.ts";
 import { fromStored, toStored } from "./memory-codec.ts";
@@ -16,6 +17,7 @@ const IDLE_MS = 7 * 24 * 60 * 60_000;
 const SWEEP_EVERY = 64;
 /** A session need not be marked as used more often than this part of its time. */
 const RENEWALS = 100;
+const MOST_KNOWN = 256;
 
 const MIGRATIONS = [
   `CREATE TABLE sessions (
@@ -33,6 +35,10 @@ export function openSqliteSessionStore(path: string, options: SessionStoreOption
   const { database, damage } = openDatabase(path, "sessions", MIGRATIONS);
   if (damage) options.onDamage?.(damage);
   const statements = prepare(database);
+  // What was read or written last, so that it need not be taken apart again while nobody has changed it.
+  const known = new LRUCache<string, { readonly text: string; readonly memory: WorkingMemory }>({
+    max: MOST_KNOWN,
+  });
   let untilSweep = 0;
 
   function sweep(): void {
@@ -48,8 +54,11 @@ export function openSqliteSessionStore(path: string, options: SessionStoreOption
   function find(handle: string, principalId: string): WorkingMemory {
     const now = Date.now();
     const row = statements.find.get(handle, principalId, now - idleMs);
-    const memory = row && fromStored(String(row.memory));
+    const text = String(row?.memory);
+    const last = known.get(handle);
+    const memory = row && (last?.text === text ? last.memory : fromStored(text));
     if (!memory) throw problem("UNKNOWN_HANDLE", { handle });
+    known.set(handle, { text, memory });
     if (now - Number(row.used_at) > idleMs / RENEWALS) statements.renew.run(now, handle);
     return memory;
   }
@@ -65,7 +74,9 @@ export function openSqliteSessionStore(path: string, options: SessionStoreOption
     update: (handle, principalId, change) =>
       inTransaction(database, () => {
         const memory = change(find(handle, principalId));
-        statements.change.run(toStored(memory), Date.now(), handle);
+        const text = toStored(memory);
+        statements.change.run(text, Date.now(), handle);
+        known.set(handle, { text, memory });
         return memory;
       }),
     end: (handle, principalId) =>

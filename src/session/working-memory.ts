@@ -76,7 +76,7 @@ export function meet(memory: WorkingMemory, entities: readonly Entity[]): Workin
   const newest = new Map<string, Entity>();
   for (const entity of [...entities, ...memory.entities]) {
     if (Number.isNaN(+entity.timestamp)) continue;
-    const key = JSON.stringify([entity.type, entity.id]);
+    const key = `${entity.type.length} ${entity.type}${entity.id}`;
     const known = newest.get(key);
     if (!known || entity.timestamp > known.timestamp) newest.set(key, entity);
   }
