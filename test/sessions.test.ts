@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import {
+  BARE_ENTRY,
   createGateway,
   createMemorySessionStore,
   createSqliteSessionStore,
@@ -10,6 +11,7 @@ import {
   loadTokenCounter,
   onEvent,
   type Principal,
+  type Source,
 } from "keyhole";
 import { describe, expect, onTestFinished } from "vitest";
 import { z } from "zod";
@@ -348,6 +350,34 @@ describe("the ledger", () => {
     expect(all.total).toBe(total + others.total);
     const native = await gateway.menu({ surface: "native" });
     expect(everything).toBe(native.reduce((sum, tool) => sum + countTokens(`${JSON.stringify(tool)}\n`), 0));
+  });
+
+  verifies("session:ledger", "tells skills from other results", async () => {
+    const source: Source = {
+      id: "skills",
+      contents: async function* () {
+        const domain = { name: "craft", description: "How things are done.", scopes: [], rules: [] };
+        const skill = {
+          ...BARE_ENTRY,
+          kind: "skill" as const,
+          domain: "craft",
+          name: "Review",
+          route: "craft://skills/review",
+          description: "How to review a page.",
+          load: async () => "Read it twice. ".repeat(20),
+        };
+        yield { domains: [domain], drafts: [skill] };
+      },
+    };
+    const { gateway, session } = open({ sources: [source] });
+    const skill = await gateway.get({ routes: [{ route: "craft://skills/review" }] }, { session });
+    const page = await gateway.get({ routes: [{ route: "cms.page.get", params: { id: 1 } }] }, { session });
+    const { tokens } = await gateway.ledger({ session });
+    expect(tokens).toMatchObject({ skills: countTokens(skill.text), results: countTokens(page.text) });
+    expect(gateway.session(session).memory.discoveredTools).toEqual([
+      "craft://skills/review",
+      "cms.page.get",
+    ]);
   });
 
   verifies("session:ledger", "counts a refusal, and the same whether events are heard or not", async () => {
