@@ -10,6 +10,7 @@ import { toMessages } from "./prompts.ts";
 import { asProtocolError, refusedState, unknownName, unknownResource } from "./protocol-errors.ts";
 import { findResource, toContents } from "./resources.ts";
 import { toRound } from "./round.ts";
+import { findAddress, getSkillParams, listSkillsParams, SKILLS_EXTENSION } from "./skills.ts";
 
 export interface ServerParts extends ToolCaller {
   readonly name: string;
@@ -33,6 +34,7 @@ const CAPABILITIES = {
   resources: { listChanged: true, subscribe: true },
   completions: {},
   logging: {},
+  extensions: { [SKILLS_EXTENSION]: {} },
 };
 
 /** One protocol endpoint for one principal. It is made for every request, so all that is heavy is in `parts`. */
@@ -76,6 +78,9 @@ export async function createProtocolServer(
   server.setRequestHandler("tools/list", async ({ params }) => {
     const { tools, version } = await listed();
     const { page, ...next } = toPage(tools, version, params?.cursor);
+    // The pages after the first belong to the same list.
+    const session = connection?.session?.();
+    if (params?.cursor === undefined) gateway.noteMenu(tools, { principal, ...(session && { session }) });
     return { tools: page, ...next };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) =>
@@ -111,7 +116,7 @@ export async function createProtocolServer(
   server.setRequestHandler("resources/read", async ({ params }, context) =>
     guarded(async () => {
       const view = await gateway.view({ principal });
-      const found = findResource(params.uri, await listed(), view.find);
+      const found = findResource(params.uri, await listed(), (uri) => findAddress(view, uri));
       if (!found) throw unknownResource(params.uri);
       const { entry, params: given } = found;
       return load(parts, entry, given, roundOf(context), (value) => toContents(params.uri, entry, value));
@@ -124,6 +129,17 @@ export async function createProtocolServer(
   server.setRequestHandler("resources/unsubscribe", async ({ params }) => {
     connection?.subscribed.delete(params.uri);
     return {};
+  });
+
+  server.setRequestHandler("skills/list", { params: listSkillsParams }, async ({ cursor }) => {
+    const { skills, version } = await listed();
+    const { page, ...next } = toPage(skills, version, cursor);
+    return { skills: page, ...next, ...cached };
+  });
+  server.setRequestHandler("skills/get", { params: getSkillParams }, async ({ uri }) => {
+    const skill = (await listed()).skills.find((one) => one.uri === uri);
+    if (!skill) throw unknownName("skill", uri);
+    return { skill, ...cached };
   });
 
   server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }) => {

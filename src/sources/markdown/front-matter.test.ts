@@ -72,13 +72,16 @@ describe("slips are forgiven", () => {
     expect(JSON.parse(JSON.stringify(data))).toMatchObject({ metadata: { author: "me: and you" } });
   });
 
-  test("numbers that would be written otherwise", () => {
-    expect({ ...read("a: 1.10\nb: 0x1F\nc: 1.5\nd: 2026-07-28").data }).toEqual({
-      a: "1.10",
-      b: "0x1F",
-      c: 1.5,
-      d: "2026-07-28",
-    });
+  test("what was written is kept beside what it means", () => {
+    const { data, written } = read("a: 1.10\nb: 0x1F\nc: 'x'\nd: 2026-07-28\ne: [1]");
+    expect({ ...data }).toEqual({ a: 1.1, b: 31, c: "x", d: "2026-07-28", e: [1] });
+    expect({ ...written }).toEqual({ a: "1.10", b: "0x1F", c: "x", d: "2026-07-28" });
+  });
+
+  test("the YAML that was understood is given back, and is valid", () => {
+    const { data, yaml } = read("description: Use it when: asked\nname: a");
+    expect(yaml).toBe("description: 'Use it when: asked'\nname: a\n");
+    expect({ ...read(yaml).data }).toEqual({ ...data });
   });
 });
 

@@ -8,11 +8,16 @@ const MAX_YAML_CHARS = 64 * 2 ** 10;
 const MAX_DEPTH = 16;
 const MAX_VALUES = 10_000;
 const MAX_ALIASES = 50;
+const TOO_DEEP = "it is nested too deeply";
 
 /** A Markdown file, with what stands between the `---` lines at its top read as data. */
 export interface FrontMatter {
   /** Without a prototype, at every depth: names such as `constructor` are names. */
   readonly data: Readonly<Record<string, unknown>>;
+  /** Top-level fields with a single value, as they are written: `version: 1.10` is 1.1 as data. */
+  readonly written: Readonly<Record<string, string>>;
+  /** The front matter as it was understood, slips corrected. */
+  readonly yaml: string;
   /** The line of the file that a top-level field stands on. */
   readonly lines: Readonly<Record<string, number>>;
   readonly body: string;
@@ -30,9 +35,8 @@ export function parseFrontMatter(text: string, file: string): FrontMatter {
     throw fileProblem(file, 1, 1, `it is longer than ${MAX_TEXT_CHARS} characters`);
   const whole = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
   const split = splitFile(whole, file);
-  if (split === undefined) return { data: emptyRecord(), lines: emptyRecord(), body: whole, bodyLine: 1 };
-  const { data, lines } = readYaml(split.yaml, file);
-  return { data, lines, body: split.body, bodyLine: split.bodyLine };
+  if (split === undefined) return { ...noFields(), yaml: "", body: whole, bodyLine: 1 };
+  return { ...readYaml(split.yaml, file), body: split.body, bodyLine: split.bodyLine };
 }
 
 /** The problem of a file at a place in it. */
@@ -61,15 +65,18 @@ function isFence(whole: string, from: number, to: number): boolean {
   return whole.slice(from + 3, to).trim() === "";
 }
 
-function readYaml(yaml: string, file: string): Pick<FrontMatter, "data" | "lines"> {
+type Fields = Pick<FrontMatter, "data" | "written" | "lines">;
+
+function readYaml(yaml: string, file: string): Fields & { readonly yaml: string } {
   const first = parseYaml(yaml, file);
-  if (first.faults.length === 0) return toRecord(first, file);
+  if (first.faults.length === 0) return { ...toFields(first, file), yaml };
   const repaired = repairYaml(
     yaml,
     first.faults.map(({ line }) => line),
   );
   const second = repaired === undefined ? first : parseYaml(repaired, file);
-  if (second.faults.length === 0) return toRecord(second, file);
+  if (repaired !== undefined && second.faults.length === 0)
+    return { ...toFields(second, file), yaml: repaired };
   const [{ line, column, reason }] = first.faults as [Fault];
   throw fileProblem(file, line + 1, column, reason);
 }
@@ -104,26 +111,25 @@ function parseYaml(yaml: string, file: string): ParsedYaml {
     });
     const faults = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
       ...placeAt(pos[0]),
-      reason: lowerFirst(message),
+      reason: message.startsWith("Maximum call stack") ? TOO_DEEP : lowerFirst(message),
     }));
     return { document, faults, placeOf: (node) => placeAt((node as Node | undefined)?.range?.[0] ?? 0) };
   } catch (error) {
-    const reason = error instanceof RangeError ? "it is nested too deeply" : reasonOf(error);
+    const reason = error instanceof RangeError ? TOO_DEEP : reasonOf(error);
     throw fileProblem(file, 2, 1, reason);
   }
 }
 
 /** Walks the nodes itself, so that every value is counted, an alias as what it stands for. */
-function toRecord({ document, placeOf }: ParsedYaml, file: string): Pick<FrontMatter, "data" | "lines"> {
+function toFields({ document, placeOf }: ParsedYaml, file: string): Fields {
   let values = 0;
   let aliases = 0;
-  const lines = emptyRecord<number>();
+  const { written, lines } = noFields();
   const { contents } = document;
-  if (contents === null || (isScalar(contents) && contents.value === null))
-    return { data: emptyRecord(), lines };
+  if (contents === null || (isScalar(contents) && contents.value === null)) return noFields();
   if (!isMap(contents)) throw refuse(contents, "the front matter is not a list of fields with values");
   const data = read(contents, 0) as Record<string, unknown>;
-  return { data, lines };
+  return { data, written, lines };
 
   function read(node: unknown, depth: number): unknown {
     values += 1;
@@ -140,10 +146,12 @@ function toRecord({ document, placeOf }: ParsedYaml, file: string): Pick<FrontMa
     if (!isMap(node)) throw refuse(node, "it has a value of an unknown kind");
     const record = emptyRecord();
     for (const { key, value } of node.items) {
-      const name = isScalar(key) ? String(scalarValue(key.value, key.source)) : undefined;
+      const name = isScalar(key) ? (key.source ?? String(key.value)) : undefined;
       if (name === undefined) throw refuse(key, "the name of a field is not plain text");
       if (Object.hasOwn(record, name)) throw refuse(key, `the field ${name} is there twice`);
       if (depth === 0) lines[name] = placeOf(key).line + 1;
+      if (depth === 0 && isScalar(value) && value.value !== null)
+        written[name] = value.source ?? String(value.value);
       record[name] = read(value, depth + 1);
     }
     return record;
@@ -155,12 +163,15 @@ function toRecord({ document, placeOf }: ParsedYaml, file: string): Pick<FrontMa
   }
 }
 
-/** A number that would be written otherwise stays text: `version: 1.10` is not 1.1. */
+/** Tags of the language beyond plain values, such as dates and bytes, leave what was written. */
 function scalarValue(value: unknown, source: string | undefined): unknown {
-  if (typeof value === "number" || typeof value === "bigint")
-    return source === undefined || source === String(value) ? Number(value) : source;
-  if (typeof value === "boolean" || typeof value === "string" || value === null) return value;
+  if (typeof value === "number" || typeof value === "boolean" || typeof value === "string" || value === null)
+    return value;
   return source ?? null;
+}
+
+function noFields() {
+  return { data: emptyRecord(), written: emptyRecord<string>(), lines: emptyRecord<number>() };
 }
 
 function emptyRecord<T = unknown>(): Record<string, T> {
