@@ -171,3 +171,19 @@ test("a source serves one gateway after another", async () => {
   }
   expect(seen).toEqual([5]);
 });
+
+verifies("markdown:reload", "skills reload too, and a broken one serves as it was", async () => {
+  const skill = (text: string) => `---\nname: pack\ndescription: How to pack a parcel.\n---\n${text}`;
+  const { directory, read, save, source } = openNotes({ "skills/pack/SKILL.md": skill("Wrap it.") });
+  const route = "notes://skills/pack";
+  expect(await read(route)).toContain("Wrap it.");
+  save("skills/pack/SKILL.md", skill("Wrap it twice."));
+  await vi.waitFor(async () => expect(await read(route)).toContain("Wrap it twice."), WAIT);
+  save("skills/pack/SKILL.md", "---\nname: pack\n");
+  await vi.waitFor(() => expect(source.diagnostics().problems.join()).toContain("SKILL.md"), WAIT);
+  expect(await read(route)).toContain("Wrap it twice.");
+  save("skills/send/SKILL.md", skill("Send it.").replace("name: pack", "name: send"));
+  await vi.waitFor(async () => expect(await read("notes://skills/send")).toContain("Send it."), WAIT);
+  rmSync(join(directory, "skills/pack"), { recursive: true });
+  await vi.waitFor(async () => expect(await read(route)).toBe("NOT_FOUND"), WAIT);
+});

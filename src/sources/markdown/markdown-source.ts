@@ -2,17 +2,20 @@ import { join, resolve } from "node:path";
 import { problem } from "../../schema/problem.ts";
 import type { Source, SourceContent } from "../../schema/source.ts";
 import { createBursts } from "./bursts.ts";
+import { createFollowSkills, type FollowedSkills } from "./follow-skills.ts";
 import { INDEX_FOLDER } from "./library-index.ts";
 import type { LookupStatistics } from "./match/matcher.ts";
 import { buildScenarioIndex, type ScenarioIndex } from "./match/scenario-index.ts";
 import { matchDraft } from "./match-draft.ts";
 import { fragmentsOf, openLibrary, sameFiles } from "./open-library.ts";
 import { EMPTY_LIBRARY, type Library, readLibrary } from "./read-library.ts";
+import type { SkillPlace } from "./skills/skill.ts";
+import type { SkillDraftOptions } from "./skills/skill-drafts.ts";
 import { createToContent } from "./to-content.ts";
 import { watchFolders } from "./watch-folders.ts";
 
 export interface MarkdownSourceOptions {
-  /** Holds `prompts/`, `fragments/` (or `resources/`) and `rules/`. */
+  /** Holds `prompts/`, `fragments/` (or `resources/`), `rules/` and `skills/`. */
   readonly directory: string;
   /** What the library is about, in the owner's words. */
   readonly description: string;
@@ -20,6 +23,10 @@ export interface MarkdownSourceOptions {
   readonly scopes?: readonly string[];
   /** Whether a saved file counts at once. Default true. */
   readonly watch?: boolean;
+  /** Where further skills are, such as `skillPlaces()`; those of the directory come before them. */
+  readonly skillPlaces?: readonly SkillPlace[];
+  /** Which skills wait for approval, and which bundled ones are wanted. */
+  readonly skillOptions?: Omit<SkillDraftOptions, "source">;
   /** Where `keyhole index build` has written. Default `.index` in the directory. */
   readonly indexDirectory?: string;
 }
@@ -53,6 +60,11 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
   }
   const directory = resolve(options.directory);
   const indexFolder = resolve(options.indexDirectory ?? join(directory, INDEX_FOLDER));
+  const places: SkillPlace[] = [
+    ...(options.skillPlaces ?? []),
+    { origin: "project", folder: join(directory, "skills") },
+  ];
+  const id = `markdown:${name}`;
   const lookups: LookupStatistics = { quick: 0, keywords: 0, full: 0 };
   const bursts = createBursts(QUIET_MS, LONGEST_MS);
   let waiting: (() => void)[] = [];
@@ -64,22 +76,28 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
   async function* contents(signal: AbortSignal): AsyncIterable<SourceContent> {
     const { description, scopes = [], watch = true } = options;
     const toContent = createToContent({ name, description, scopes });
+    const followSkills = createFollowSkills(places, name, { ...options.skillOptions, source: id });
     const folders = watch ? watchFolders(bursts.note) : undefined;
 
     /** Watches what there is now. Where that is more than before, something may have been missed. */
-    function follow({ folders: found, unsettled }: Library): void {
-      if (folders?.follow(found.length > 0 ? found : [directory]) || unsettled) bursts.note();
+    function follow({ folders: found, unsettled }: Library, skills: FollowedSkills): void {
+      const all = [...(found.length > 0 ? found : [directory]), ...skills.folders];
+      if (folders?.follow([...new Set(all)]) || unsettled) bursts.note();
     }
 
-    function toYield(next: Library, loadScenarios: () => Promise<ScenarioIndex>): SourceContent {
+    function toYield(
+      next: Library,
+      skills: FollowedSkills,
+      loadScenarios: () => Promise<ScenarioIndex>,
+    ): SourceContent {
       const { domain, drafts, fragments, warnings } = toContent(next.files.values());
       const told = new Set(problems);
       library = next;
-      problems = [...next.problems.values(), ...warnings];
+      problems = [...next.problems.values(), ...skills.problems, ...warnings];
       const match = fragments.size > 0 ? [matchDraft(name, fragments, loadScenarios, lookups)] : [];
       return {
         domains: [domain],
-        drafts: [...drafts, ...match],
+        drafts: [...drafts, ...skills.drafts, ...match],
         warnings: problems.filter((one) => !told.has(one)),
       };
     }
@@ -87,18 +105,22 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
     following = true;
     try {
       const opened = await openLibrary(directory, indexFolder);
+      let skills = await followSkills();
       index = opened.index;
-      yield toYield(opened.library, opened.loadScenarios);
-      follow(library);
+      yield toYield(opened.library, skills, opened.loadScenarios);
+      follow(library, skills);
       while (!signal.aborted) {
         await bursts.over(signal);
         if (signal.aborted) return;
         const asked = waiting;
         waiting = [];
         const next = await readLibrary(directory, library);
-        follow(next);
-        if (isSame(library, next)) library = next;
-        else yield toYield(next, async () => buildScenarioIndex(fragmentsOf(next)));
+        const nextSkills = await followSkills();
+        follow(next, nextSkills);
+        const same = isSame(library, next) && isSameSkills(skills, nextSkills);
+        skills = nextSkills;
+        if (same) library = next;
+        else yield toYield(next, skills, async () => buildScenarioIndex(fragmentsOf(next)));
         for (const done of asked) done();
       }
     } finally {
@@ -109,7 +131,7 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
   }
 
   return {
-    id: `markdown:${name}`,
+    id,
     contents,
     refresh: async () => {
       if (!following) return;
@@ -125,4 +147,8 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
 function isSame(one: Library, other: Library): boolean {
   const reasons = ({ problems }: Library) => JSON.stringify([...problems]);
   return sameFiles(one.files, other.files) && reasons(one) === reasons(other);
+}
+
+function isSameSkills(one: FollowedSkills, other: FollowedSkills): boolean {
+  return one.key === other.key && one.problems.join("\n") === other.problems.join("\n");
 }
