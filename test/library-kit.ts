@@ -61,7 +61,7 @@ export interface Kit {
 
 export function openNotes(
   files: Readonly<Record<string, string>> = NOTES,
-  options: Partial<MarkdownSourceOptions> = {},
+  options: Partial<MarkdownSourceOptions> & { readonly directory?: string } = {},
 ): Kit {
   const directory = options.directory ?? temporaryFolder();
   const save = (path: string, text: string) => {

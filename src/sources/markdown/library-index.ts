@@ -12,6 +12,9 @@ const FILES = "files.index";
 const USE_WHEN = "usewhen-index.json";
 const KEYWORDS = "keyword-index.json";
 
+/** Files whose bodies are kept together. */
+const CHUNK = 128;
+
 export const INDEX_FOLDER = ".index";
 
 /** A library as an index holds it. */
@@ -30,9 +33,15 @@ export async function writeLibraryIndex(
   files: readonly LibraryFile[],
 ): Promise<{ readonly fragments: number; readonly scenarios: number; readonly keywords: number }> {
   await mkdir(folder, { recursive: true });
-  const bodies = files.map(({ body }) => Buffer.from(body, "utf8"));
-  const facts = files.map(({ body: _, ...file }, index) => [bodies[index]!.length, file]);
-  const content = Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), ...bodies]);
+  const chunks = toChunks(files);
+  const facts = chunks.map(({ bytes, files: some }) => ({
+    bytes: bytes.length,
+    files: some.map(({ body, ...file }) => [body.length, file]),
+  }));
+  const content = Buffer.concat([
+    Buffer.from(`${JSON.stringify(facts)}\n`),
+    ...chunks.map(({ bytes }) => bytes),
+  ]);
   const checksum = hash("sha256", content, "hex");
   const head = Buffer.from(`${JSON.stringify({ version: VERSION, checksum })}\n`);
 
@@ -83,17 +92,36 @@ export async function readLibraryIndex(
   }
 }
 
+/**
+ * Bodies are kept many together: a few long texts are read far faster than many short ones, and what is cut
+ * out of a text shares its memory. Not all in one, so that one wide character does not widen everything.
+ */
+function toChunks(files: readonly LibraryFile[]): { bytes: Buffer; files: readonly LibraryFile[] }[] {
+  const starts = Array.from({ length: Math.ceil(files.length / CHUNK) }, (_, index) => index * CHUNK);
+  return starts.map((start) => {
+    const some = files.slice(start, start + CHUNK);
+    return { bytes: Buffer.from(some.map(({ body }) => body).join(""), "utf8"), files: some };
+  });
+}
+
+interface ChunkFacts {
+  readonly bytes: number;
+  readonly files: readonly (readonly [chars: number, file: Omit<LibraryFile, "body">])[];
+}
+
 function readFiles(content: Buffer): Map<string, LibraryFile> {
   const factsEnd = content.indexOf(0x0a);
-  const facts: [number, Omit<LibraryFile, "body">][] = JSON.parse(content.toString("utf8", 0, factsEnd));
+  const chunks: readonly ChunkFacts[] = JSON.parse(content.toString("utf8", 0, factsEnd));
   const files = new Map<string, LibraryFile>();
-  let at = factsEnd + 1;
-  for (const [bytes, file] of facts) {
-    files.set(
-      file.path,
-      Object.assign(file, { body: content.toString("utf8", at, at + bytes) }) as LibraryFile,
-    );
-    at += bytes;
+  let start = factsEnd + 1;
+  for (const { bytes, files: some } of chunks) {
+    const text = content.toString("utf8", start, start + bytes);
+    start += bytes;
+    let at = 0;
+    for (const [chars, file] of some) {
+      files.set(file.path, Object.assign(file, { body: text.slice(at, at + chars) }) as LibraryFile);
+      at += chars;
+    }
   }
   return files;
 }

@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { type FileKind, FOLDERS } from "./library-file.ts";
 
@@ -37,14 +37,14 @@ export async function listFiles(directory: string): Promise<FoundFiles | undefin
   let listed = 0;
   for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
     const kind = FOLDERS[path.split("/", 1)[0] ?? ""]!;
-    const folder = join(directory, path);
+    const folder = `${directory}${sep}${path}`;
     folders.push(folder);
     for (const entry of readFolder(folder) ?? []) {
       if (entry.name.startsWith(".")) continue;
       const inner = `${path}/${entry.name}`;
       if (entry.isDirectory()) waiting.push(inner);
       if (!entry.isFile() || !entry.name.endsWith(".md") || files.length >= MAX_FILES) continue;
-      const found = stampOf(join(directory, inner));
+      const found = stampOf(`${folder}${sep}${entry.name}`);
       if (found) files.push({ path: inner, kind, ...found });
       listed += 1;
       if (listed % SLICE === 0) await setImmediate();

@@ -1,4 +1,5 @@
 import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { problem } from "../../schema/problem.ts";
 import type { Source, SourceContent } from "../../schema/source.ts";
 import { createBursts } from "./bursts.ts";
@@ -16,7 +17,7 @@ import { watchFolders } from "./watch-folders.ts";
 
 export interface MarkdownSourceOptions {
   /** Holds `prompts/`, `fragments/` (or `resources/`), `rules/` and `skills/`. */
-  readonly directory: string;
+  readonly directory: string | URL;
   /** What the library is about, in the owner's words. */
   readonly description: string;
   /** Who must have which scopes to see it. Files may ask for further ones. */
@@ -58,7 +59,8 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
     const reason = "it has letters, digits, hyphens and underscores, and begins with a letter";
     throw problem("INVALID_INPUT", { operation: "createMarkdownSource", reason: `name: ${reason}` });
   }
-  const directory = resolve(options.directory);
+  const directory =
+    options.directory instanceof URL ? fileURLToPath(options.directory) : resolve(options.directory);
   const indexFolder = resolve(options.indexDirectory ?? join(directory, INDEX_FOLDER));
   const places: SkillPlace[] = [
     ...(options.skillPlaces ?? []),

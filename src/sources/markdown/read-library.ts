@@ -19,10 +19,12 @@ export interface Library {
   readonly unsettled: boolean;
 }
 
-type Outcome =
-  | { readonly file: LibraryFile | undefined }
-  | { readonly file: LibraryFile | undefined; readonly problem: string }
-  | { readonly file: LibraryFile | undefined; readonly unsettled: true };
+interface Outcome {
+  /** As it was last good. */
+  readonly file: LibraryFile | undefined;
+  readonly problem?: string;
+  readonly unsettled?: true;
+}
 
 const READERS = 32;
 const MAX_BYTES = 4 * 2 ** 20;
@@ -41,27 +43,24 @@ export async function readLibrary(directory: string, before: Library): Promise<L
     const problems = new Map([[".", "the directory is not there"]]);
     return { ...before, problems, folders: [], unsettled: false };
   }
+  const changed = found.files.filter(({ path, stamp }) => before.files.get(path)?.stamp !== stamp);
+  const outcomes = await mapLimit(changed, READERS, (one) =>
+    readOne(directory, one, before.files.get(one.path)),
+  );
+  const byPath = new Map(changed.map(({ path }, index) => [path, outcomes[index]!]));
   const files = new Map<string, LibraryFile>();
-  const problems = new Map<string, string>();
-  let unsettled = false;
-  const outcomes = await mapLimit(found.files, READERS, (one): Promise<Outcome> => {
-    const known = before.files.get(one.path);
-    if (known !== undefined && known.stamp === one.stamp) return KEPT;
-    return readOne(directory, one, known);
-  });
-  for (const [index, { path }] of found.files.entries()) {
-    const outcome = outcomes[index]!;
-    const file = outcome === KEPT_OUTCOME ? before.files.get(path) : outcome.file;
+  for (const { path } of found.files) {
+    const outcome = byPath.get(path);
+    const file = outcome ? outcome.file : before.files.get(path);
     if (file) files.set(path, file);
-    if ("problem" in outcome) problems.set(path, outcome.problem);
-    if ("unsettled" in outcome) unsettled = true;
   }
-  return { files, problems, folders: found.folders, unsettled };
+  return {
+    files,
+    problems: new Map([...byPath].flatMap(([path, { problem }]) => (problem ? [[path, problem]] : []))),
+    folders: found.folders,
+    unsettled: outcomes.some((outcome) => outcome.unsettled),
+  };
 }
-
-const KEPT_OUTCOME: Outcome = { file: undefined };
-/** One for all: most files of most readings are as they were. */
-const KEPT = Promise.resolve(KEPT_OUTCOME);
 
 async function readOne(
   directory: string,

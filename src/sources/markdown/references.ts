@@ -25,7 +25,7 @@ const NONE: readonly string[] = [];
 function indexNames(fragments: readonly FragmentFile[]): Map<string, string> {
   const names = new Map(fragments.map(({ path }) => [path, path]));
   for (const { path, facts } of fragments) {
-    for (const name of [path.slice(path.indexOf("/") + 1), facts.id, basename(path)]) {
+    for (const name of [path.slice(path.indexOf("/") + 1), facts.id, path.slice(path.lastIndexOf("/") + 1)]) {
       if (!names.has(name)) names.set(name, path);
     }
   }
