@@ -5,6 +5,7 @@ import { createPins, type Pins } from "./access/pins.ts";
 import type { View } from "./access/view.ts";
 import { type Registry, toRegistry } from "./catalog/registry.ts";
 import { createLiveCatalog, type Generation } from "./live-catalog.ts";
+import { CODE, createLiveSources, type SourceStatus } from "./live-sources.ts";
 import { createMapMemo } from "./operations/map-memo.ts";
 import { createMenu, type MenuOptions, type MenuTool } from "./operations/menu.ts";
 import type { ApprovalRequest, Limits, Operation, OperationContext } from "./operations/operation.ts";
@@ -12,6 +13,7 @@ import { OPERATIONS } from "./operations/operations.ts";
 import { loadTokenCounter } from "./render/tokens.ts";
 import type { DomainDefinition } from "./schema/definition.ts";
 import type { CallingClient } from "./schema/entry.ts";
+import type { FetchContext } from "./schema/pipeline.ts";
 import type { Principal } from "./schema/principal.ts";
 import { isProblem, problem } from "./schema/problem.ts";
 import type { Source } from "./schema/source.ts";
@@ -25,9 +27,12 @@ import { createIdempotency } from "./session/idempotency.ts";
 import { createResultStore } from "./session/result-store.ts";
 import { createSessionStore } from "./session/session-store.ts";
 import { fromDomains } from "./sources/code/from-domains.ts";
-import { loadContent } from "./sources/content/load-content.ts";
+import { contentSources } from "./sources/content/content-sources.ts";
+import { createContentStore } from "./sources/content/content-store.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
+import { type Clock, systemClock } from "./util/clock.ts";
+import { createInFlight } from "./util/in-flight.ts";
 
 export interface GatewayOptions {
   readonly domains: readonly DomainDefinition[];
@@ -46,6 +51,8 @@ export interface GatewayOptions {
   readonly pins?: Pins;
   /** Where what takes long to work out at a start is kept for the next one. Without it, nowhere. */
   readonly cacheDirectory?: string;
+  /** What time it is, for tests. Default the clock of the machine. */
+  readonly clock?: Clock;
 }
 
 export interface CallOptions {
@@ -59,6 +66,11 @@ export interface CallOptions {
   /** Lets `get` run tools that write too, for principals that may write: for surfaces without `exec`. */
   readonly getMayWrite?: boolean;
   readonly client?: CallingClient;
+}
+
+/** Calls that come while the same work is under way join it; it is cancelled when all have left. */
+export interface LifecycleOptions {
+  readonly signal?: AbortSignal;
 }
 
 type Run<O> =
@@ -97,13 +109,26 @@ export interface Gateway {
   unmet(): readonly UnmetQuery[];
   /** Puts a new catalog in place of the old one. Calls in flight finish on the old one; a wrong one changes nothing. */
   replace(domains: readonly DomainDefinition[]): Promise<void>;
+  /**
+   * Puts these in the place of the gateway's `sources`. Those of the same id and digest run on; calls in flight
+   * finish with those that go, which then end by themselves.
+   */
+  setSources(sources: readonly Source[]): Promise<void>;
+  /** Every source, also those of the domains' extractors, with its id and how old what it has is. */
+  sources(): Promise<readonly SourceStatus[]>;
+  getSourceFreshness(id: string): Promise<SourceStatus>;
+  /** Reads one source again and resolves when what it found can be found; if it fails, what it had stays. */
+  refreshSource(id: string, options?: LifecycleOptions): Promise<void>;
+  /** Reads again what is not fresh: local content, what is older than its TTL, what failed. */
+  restart(options?: LifecycleOptions): Promise<void>;
+  /** Reads all sources again, whatever was kept of them, and indexes everything. What there was serves until then. */
+  wipeIndexAndRebuild(options?: LifecycleOptions): Promise<void>;
   /** Resolves when everything that is loaded at start can be found. Calls wait for it by themselves. */
   ready(): Promise<void>;
   close(): Promise<void>;
 }
 
-const CODE = "code";
-const CONTENT = "content";
+const PROGRESS_MS = 100;
 const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
 
 const DEFAULT_LIMITS: Limits = {
@@ -130,17 +155,23 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...(learning && { learning }),
     approve: options.approve ?? (() => false),
   };
-  const live = createLiveCatalog(
-    { id: CODE, content: fromDomains(options.domains) },
-    [contentOf(options.domains), ...(options.sources ?? [])],
-    index,
-    pins,
-  );
+  const live = createLiveCatalog({ id: CODE, content: fromDomains(options.domains) }, index, pins);
+  const around = {
+    store: createContentStore(options.cacheDirectory && join(options.cacheDirectory, "content")),
+    clock: options.clock ?? systemClock,
+    random: Math.random,
+    onFailure: (detail: string) => publish({ type: "notice", notice: "content-failed", detail }),
+    onProgress: createProgress(),
+  };
+  const calls = createInFlight();
+  let pipelines = contentSources(options.domains, around);
+  let others = options.sources ?? [];
+  const sources = createLiveSources(live, [...pipelines, ...others], calls);
   let closed = false;
 
   async function current(): Promise<Generation> {
     if (closed) throw problem("CLOSED");
-    await live.ready();
+    await sources.ready();
     return live.current;
   }
 
@@ -158,6 +189,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     }: CallOptions = {},
   ): Promise<z.output<O> & Answered> {
     const started = performance.now();
+    const leave = calls.enter();
     const traceId = `tr_${randomUUID()}`;
     const report = (outcome: string, tokens: number, targets: readonly string[] = [], session?: string) =>
       publish({
@@ -204,6 +236,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     } catch (error) {
       report(isProblem(error) ? error.code : "INTERNAL", 0);
       throw error;
+    } finally {
+      leave();
     }
   }
 
@@ -230,15 +264,49 @@ export function createGateway(options: GatewayOptions): Gateway {
     unmet: () => learning?.unmet() ?? [],
     replace: async (domains) => {
       await current();
-      await live.update({
-        [CODE]: fromDomains(domains),
-        [CONTENT]: await loadContent(domains, contentFailed),
+      const content = fromDomains(domains);
+      const before = pipelines;
+      // A wrong definition has no extractors that could be read.
+      if (content.errors?.length === 0) pipelines = contentSources(domains, around);
+      await sources.replace([...pipelines, ...others], { [CODE]: content }).catch((error: unknown) => {
+        pipelines = before;
+        throw error;
       });
+    },
+    setSources: async (next) => {
+      await current();
+      const before = others;
+      others = next;
+      await sources.replace([...pipelines, ...others]).catch((error: unknown) => {
+        others = before;
+        throw error;
+      });
+    },
+    sources: async () => {
+      await current();
+      return sources.list();
+    },
+    getSourceFreshness: async (id) => {
+      await current();
+      return sources.status(id);
+    },
+    refreshSource: async (id, { signal } = {}) => {
+      await current();
+      await sources.refresh(id, signal);
+    },
+    restart: async ({ signal } = {}) => {
+      await current();
+      await sources.restart(signal);
+    },
+    wipeIndexAndRebuild: async ({ signal } = {}) => {
+      await current();
+      await sources.rebuild(signal);
     },
     ready: async () => void (await current()),
     close: async () => {
       closed = true;
       learning?.close();
+      await sources.close();
       await live.close();
     },
   };
@@ -249,17 +317,22 @@ function termsOf(query: string): string[] {
   return [...analyzeQuery(cutQuery(query)).terms.keys()];
 }
 
-function contentOf(domains: readonly DomainDefinition[]): Source {
-  return {
-    id: CONTENT,
-    contents: async function* () {
-      yield await loadContent(domains, contentFailed);
-    },
+/** Progress goes out now and then, and always when it is whole. */
+function createProgress() {
+  let last = 0;
+  return (source: string, { done, total, message }: Parameters<FetchContext["progress"]>[0]) => {
+    if (!isHeard() || (done !== total && performance.now() - last < PROGRESS_MS)) return;
+    last = performance.now();
+    const detail = message === undefined ? {} : { detail: message };
+    publish({
+      type: "source",
+      source,
+      state: "loading",
+      done,
+      ...(total !== undefined && { total }),
+      ...detail,
+    });
   };
-}
-
-function contentFailed(detail: string): void {
-  publish({ type: "notice", notice: "content-failed", detail });
 }
 
 function invalidInput(operation: string, error: z.ZodError) {

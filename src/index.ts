@@ -4,8 +4,9 @@ export { createPins } from "./access/pins.ts";
 export type { View } from "./access/view.ts";
 export type { Registry, RegistryOp } from "./catalog/registry.ts";
 export { readRegistry, writeRegistry } from "./catalog/registry.ts";
-export type { Answered, CallOptions, Gateway, GatewayOptions } from "./gateway.ts";
+export type { Answered, CallOptions, Gateway, GatewayOptions, LifecycleOptions } from "./gateway.ts";
 export { createGateway } from "./gateway.ts";
+export type { SourceStatus } from "./live-sources.ts";
 export type { AskOutput } from "./operations/ask-input.ts";
 export type { MenuOptions, MenuTool } from "./operations/menu.ts";
 export type { NativeNames } from "./operations/native-tools.ts";
@@ -45,6 +46,7 @@ export type {
   ContentFormat,
   ContentPipeline,
   ContentSource,
+  FetchContext,
   RawContent,
   RawDocument,
   ResourceNode,
@@ -54,7 +56,7 @@ export type { Problem } from "./schema/problem.ts";
 export { isProblem, problem } from "./schema/problem.ts";
 export type { ProblemCode } from "./schema/problems.ts";
 export { PROBLEMS } from "./schema/problems.ts";
-export type { Source, SourceContent } from "./schema/source.ts";
+export type { Freshness, Source, SourceContent } from "./schema/source.ts";
 export type {
   Explanation,
   SearchDocument,
@@ -65,5 +67,6 @@ export type {
   SearchStatus,
 } from "./search/search-index.ts";
 export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";
-export type { KeyholeEvent, NoticeEvent, OperationEvent } from "./telemetry/events.ts";
+export type { KeyholeEvent, NoticeEvent, OperationEvent, SourceEvent } from "./telemetry/events.ts";
 export { onEvent } from "./telemetry/events.ts";
+export type { Clock } from "./util/clock.ts";

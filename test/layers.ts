@@ -7,6 +7,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["catalog", "search", "access", "session", "render", "guidance", "telemetry", "sources"],
   ["operations"],
   ["live-catalog.ts"],
+  ["live-sources.ts"],
   ["gateway.ts"],
   ["mcp"],
   ["cli", "testing"],

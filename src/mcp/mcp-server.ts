@@ -55,6 +55,8 @@ export interface McpServer {
   fetch(request: Request, caller?: { readonly principal?: Principal }): Promise<Response>;
   /** Serves one connection over stdin and stdout, or over a transport of the SDK. */
   connect(transport?: Transport): { close(): Promise<void> };
+  /** Reads a source of the gateway again. */
+  refreshSource(id: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -125,6 +127,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       stdio.add(handle);
       return handle;
     },
+    refreshSource: (id) => gateway.refreshSource(id),
     close: async () => {
       stopFollowing();
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);
