@@ -113,7 +113,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     const document = oauth?.metadata.get(pathname);
     if (document && request.method === "GET") return Response.json(document);
     const webhook = webhooks.get(pathname);
-    if (webhook) return enter(pathname, false, response) ?? webhook(request);
+    if (webhook) return enter(`webhook ${pathname}`, false, response) ?? webhook(request);
     if (pathname !== path) return jsonRpcError(404, -32000, `Not found. The endpoint is ${path}.`);
 
     const caller = await authenticate(request);
