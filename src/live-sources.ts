@@ -2,6 +2,7 @@ import type { Changes, LiveCatalog } from "./live-catalog.ts";
 import { isProblem, problem } from "./schema/problem.ts";
 import type { Freshness, Source } from "./schema/source.ts";
 import { publish } from "./telemetry/events.ts";
+import { cutText } from "./util/cut-text.ts";
 import type { InFlight } from "./util/in-flight.ts";
 import { nearest } from "./util/nearest.ts";
 import { reasonOf } from "./util/reason-of.ts";
@@ -169,11 +170,14 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
     retiring.delete(following);
   }
 
-  function find(given: string): Following {
-    const labelled = [...followed.keys()].filter((id) => id.endsWith(`:${given}`));
-    const found = followed.get(given) ?? (labelled.length === 1 ? followed.get(labelled[0]!) : undefined);
-    if (found) return found;
-    throw problem("NOT_FOUND", { name: `source ${given}` }, { nearest: nearest(given, followed.keys()) });
+  /** By its id, or by the label in it where that is enough. */
+  function find(name: string): Following {
+    const ids = [...followed.keys()];
+    const labels = Map.groupBy(ids, (id) => id.slice(id.indexOf(":") + 1));
+    const [id, ...more] = followed.has(name) ? [name] : (labels.get(name) ?? []);
+    if (id !== undefined && more.length === 0) return followed.get(id)!;
+    const near = nearest(name, [...ids, ...labels.keys()]).flatMap((found) => labels.get(found) ?? found);
+    throw problem("NOT_FOUND", { name: `source ${cutText(name, 128)}` }, { nearest: [...new Set(near)] });
   }
 
   /** What fails keeps what it had and says so in its status; only the caller's signal ends it all. */
