@@ -161,6 +161,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     clock: options.clock ?? systemClock,
     random: Math.random,
     onFailure: (detail: string) => publish({ type: "notice", notice: "content-failed", detail }),
+    onFailed: (source: string, detail: string) =>
+      publish({ type: "source", source, state: "failed", detail }),
     onProgress: createProgress(),
   };
   const calls = createInFlight();

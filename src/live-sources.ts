@@ -75,12 +75,19 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
       offered: offered.promise,
       first: first.promise,
       ended: Promise.resolve().then(run),
-      refresh: singleFlight((signal) => readAgain(following, signal)),
+      refresh: singleFlight((signal) =>
+        readAgain(following, signal).catch((error: unknown) => {
+          const detail = reasonOf(error);
+          if (!signal.aborted) publish({ type: "source", source: source.id, state: "failed", detail });
+          throw error;
+        }),
+      ),
       anew: false,
       running: true,
       entries: 0,
     };
     followed.set(source.id, following);
+    if (closed) stop.abort();
 
     async function run(): Promise<void> {
       try {

@@ -241,6 +241,21 @@ verifies("lifecycle:kept", "local content is read at every start, and by a resta
   expect(await read(second, "whale")).toBe("A whale sings.");
 });
 
+verifies("lifecycle:kept", "local content that cannot be read now is shown as it was kept", async () => {
+  const events: KeyholeEvent[] = [];
+  onTestFinished(onEvent((event) => events.push(event)));
+  const cacheDirectory = temporaryFolder();
+  const first = open(createLibrary({ whale: "A whale is hunted." }, { isLocal: true }), { cacheDirectory });
+  await first.ready();
+  await first.close();
+  const broken = createLibrary({ whale: "A whale swims away." }, { isLocal: true });
+  broken.broken = "whale";
+  const second = open(broken, { cacheDirectory });
+  expect(await read(second, "whale")).toBe("A whale is hunted.");
+  const detail = "the shelf of whale fell down";
+  expect(events).toContainEqual({ type: "source", source: "books/library", state: "failed", detail });
+});
+
 verifies("lifecycle:rebuild", "a restart reads what is stale, and leaves what is fresh", async () => {
   const clock = manualClock();
   const quick = createLibrary({ a: "x" }, { name: "quick" });

@@ -14,6 +14,8 @@ export interface ContentSourceOptions extends PipelinePlace {
   readonly clock: Clock;
   readonly random: () => number;
   readonly onProgress: FetchContext["progress"];
+  /** A reading failed that nobody but the source itself had asked for. */
+  onFailed(reason: string): void;
 }
 
 const DEFAULT_TTL_MS = 4 * 60 * 60_000;
@@ -73,7 +75,17 @@ export function createContentSource(options: ContentSourceOptions): Source {
       if (freshness().isFresh) return refreshLater();
     }
     // Without content the first yield is an empty one: a start does not wait for what failed.
-    await load(signal).catch(() => void show());
+    if (!(await loadQuietly(signal))) void show();
+  }
+
+  async function loadQuietly(signal: AbortSignal): Promise<boolean> {
+    try {
+      await load(signal);
+      return true;
+    } catch (error) {
+      if (!signal.aborted) options.onFailed(reasonOf(error));
+      return false;
+    }
   }
 
   /** A part of the time is chance: pipelines that were loaded together are not read again together. */
@@ -85,7 +97,7 @@ export function createContentSource(options: ContentSourceOptions): Source {
     const left = held ? held.readAt + ttlMs * (0.9 + chance / 10) - clock.now() : ttlMs;
     const retry = Math.min(ttlMs, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 16)) * (0.5 + chance / 2);
     const wait = Math.min(failures > 0 ? retry : left, ttlMs);
-    expiry = clock.after(Math.max(wait, LEAST_WAIT_MS), () => void load(signal).catch(() => {}));
+    expiry = clock.after(Math.max(wait, LEAST_WAIT_MS), () => void loadQuietly(signal));
   }
 
   function freshness(): Freshness {

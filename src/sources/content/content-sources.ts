@@ -4,6 +4,7 @@ import type { Source } from "../../schema/source.ts";
 import { type ContentSourceOptions, createContentSource } from "./content-source.ts";
 
 type Surroundings = Pick<ContentSourceOptions, "store" | "clock" | "random" | "onFailure"> & {
+  onFailed(id: string, reason: string): void;
   onProgress(id: string, ...update: Parameters<FetchContext["progress"]>): void;
 };
 
@@ -22,6 +23,7 @@ export function contentSources(domains: readonly DomainDefinition[], around: Sur
         domain,
         pipeline,
         onProgress: (update) => around.onProgress(id, update),
+        onFailed: (reason) => around.onFailed(id, reason),
       });
     }),
   );
