@@ -1,5 +1,6 @@
 export type { GuardedFetch, GuardedRequest, GuardOptions } from "./guarded-fetch/guarded-fetch.ts";
 export { createGuardedFetch } from "./guarded-fetch/guarded-fetch.ts";
+export type { Secret } from "./http/secret.ts";
 export { fromMcpConfig } from "./mcp/from-mcp-config.ts";
 export type { McpDiagnostics } from "./mcp/mcp-run.ts";
 export type { McpSource, McpSourceOptions } from "./mcp/mcp-source.ts";
@@ -10,4 +11,3 @@ export type { ClientCredentials } from "./openapi/client-credentials.ts";
 export type { OpenApiAuth } from "./openapi/credentials.ts";
 export type { OpenApiOptions } from "./openapi/openapi-source.ts";
 export { createOpenApiSource } from "./openapi/openapi-source.ts";
-export type { Secret } from "./openapi/secret.ts";
