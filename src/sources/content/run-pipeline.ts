@@ -31,7 +31,7 @@ function toDraft(node: ResourceNode, domain: string, scopes: readonly string[]):
     description: node.description ?? (toSummary(node.content) || node.name),
     scopes,
     metadata: node.metadata ?? {},
-    content: node.content,
+    content: node.searchText ?? node.content,
     load: async () => node.content,
   };
 }
