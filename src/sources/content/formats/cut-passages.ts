@@ -1,6 +1,9 @@
+import { boundaryBefore, codePointBoundary } from "../../../util/cut-text.ts";
+
 /** How long a passage may be, in UTF-16 units: about what a reader takes in, and an embedder too. */
 export const PASSAGE_CHARS = 1_200;
 const FEWEST_CHARS = 16;
+const LOOK_AHEAD = 32;
 
 /**
  * Cuts a text into passages of at most `maxChars`: where a paragraph ends, or else a line, a sentence, a
@@ -11,7 +14,7 @@ export function cutPassages(text: string, maxChars = PASSAGE_CHARS): string[] {
   const passages: string[] = [];
   let from = 0;
   while (text.length - from > limit) {
-    const end = from + cutAt(text.slice(from, from + limit + 1), limit);
+    const end = from + cutAt(text.slice(from, from + limit + LOOK_AHEAD), limit);
     passages.push(text.slice(from, end));
     from = end;
   }
@@ -20,16 +23,18 @@ export function cutPassages(text: string, maxChars = PASSAGE_CHARS): string[] {
 }
 
 /** Blanks stay with what stands before them. An end in the first half would make passages too short to tell much. */
-const ENDS: readonly RegExp[] = [/\n[^\S\n]{0,80}\n+/g, /\n/g, /[.!?]\s+|[。！？｡]/gu, /\s+/gu];
+const ENDS: readonly RegExp[] = [/\n[^\S\n]{0,80}\n+/g, /\n/g, /(?<=[.!?])\s+|(?<=[。！？｡])/gu, /\s+/gu];
 
-/** Where to cut a window that is one longer than the limit, so that a break right after it is seen. */
+/** Where to cut a window that is longer than the limit, so that what comes right after it is seen. */
 function cutAt(window: string, limit: number): number {
   for (const end of ENDS) {
     const at = lastEnd(window, end, limit);
     if (at > limit / 2) return at;
   }
   const word = lastEnd(window, /\s+/gu, limit);
-  return word > 0 ? word : boundaryBefore(window, limit);
+  if (word > 0) return word;
+  const character = boundaryBefore(window, limit);
+  return character > 0 ? character : codePointBoundary(window, limit);
 }
 
 function lastEnd(window: string, pattern: RegExp, limit: number): number {
@@ -40,12 +45,4 @@ function lastEnd(window: string, pattern: RegExp, limit: number): number {
     else if (match.index > 0 && match.index <= limit) last = Math.max(last, match.index);
   }
   return last;
-}
-
-/** Never between the halves of a character, nor before a mark that belongs to the one before. */
-function boundaryBefore(window: string, limit: number): number {
-  let at = limit;
-  while (at > limit / 2 && /[\p{M}\u200d\ufe0f]/u.test(window[at] ?? "")) at -= 1;
-  const isSplit = /[\ud800-\udbff]/.test(window[at - 1] ?? "") && /[\udc00-\udfff]/.test(window[at] ?? "");
-  return isSplit ? at - 1 : at;
 }
