@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { glob, open, realpath } from "node:fs/promises";
-import { basename, matchesGlob, resolve, sep } from "node:path";
+import { basename, isAbsolute, matchesGlob, resolve, sep } from "node:path";
 import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../schema/pipeline.ts";
 import { problem } from "../../../schema/problem.ts";
 import { mapLimit } from "../../../util/map-limit.ts";
@@ -27,6 +27,9 @@ const READERS = 16;
 export function createLocalSource(options: LocalSourceOptions): ContentSource {
   const { include = MARKDOWN, exclude = OWN_MATTERS, maxBytes = 5 * 1024 * 1024 } = options;
   const name = options.name ?? `local:${options.root}:${include.join(",")}`;
+  const leaving = include.find((pattern) => isAbsolute(pattern) || leavesFolder(pattern));
+  if (leaving !== undefined)
+    throw problem("SOURCE_INVALID", { name, reason: `its glob ${leaving} leads out of the folder` });
 
   async function read(root: string, path: string): Promise<RawContent | undefined> {
     const bytes = await readInside(root, path, maxBytes);
@@ -57,7 +60,8 @@ export function createLocalSource(options: LocalSourceOptions): ContentSource {
     },
     fetchContent: async (documentId) => {
       const root = await realpath(options.root);
-      const isChosen = isMatch(documentId, include) && !isMatch(documentId, exclude);
+      const isChosen =
+        !leavesFolder(documentId) && isMatch(documentId, include) && !isMatch(documentId, exclude);
       const found = isChosen ? await read(root, documentId) : undefined;
       if (found === undefined) throw problem("NOT_FOUND", { name: documentId });
       return found;
@@ -96,6 +100,10 @@ async function readInside(root: string, path: string, maxBytes: number): Promise
   } finally {
     await file.close();
   }
+}
+
+function leavesFolder(path: string): boolean {
+  return path.split(/[/\\]/).includes("..");
 }
 
 function isMatch(path: string, globs: readonly string[]): boolean {
