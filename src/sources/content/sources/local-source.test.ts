@@ -66,10 +66,8 @@ test("a glob that leads out of the folder is refused before anything is read", (
 
 test("a folder beside it with a name that begins alike is outside", async () => {
   const parent = folderOf({ "docs/a.md": "# A", "docs-private/b.md": "# B" });
-  const source = createLocalSource({
-    root: join(parent, "docs"),
-    include: ["**/*.md", "../docs-private/*.md"],
-  });
+  symlinkSync(join(parent, "docs-private/b.md"), join(parent, "docs/b.md"));
+  const source = createLocalSource({ root: join(parent, "docs") });
   expect((await source.listDocuments()).map(({ id }) => id)).toEqual(["a.md"]);
 });
 

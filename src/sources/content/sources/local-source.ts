@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { glob, open, realpath } from "node:fs/promises";
 import { basename, isAbsolute, matchesGlob, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
 import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../schema/pipeline.ts";
 import { problem } from "../../../schema/problem.ts";
 import { mapLimit } from "../../../util/map-limit.ts";
@@ -9,7 +10,7 @@ import { contentTypeOf, decodeText } from "./content-type.ts";
 
 export interface LocalSourceOptions {
   /** The folder that is read; nothing outside it is, wherever links lead. */
-  readonly root: string;
+  readonly root: string | URL;
   /** Globs of the files within it. Default: all Markdown files. */
   readonly include?: readonly string[];
   /** Globs of files to leave out. Default: what begins with a dot, and node_modules. */
@@ -26,7 +27,8 @@ const READERS = 16;
 /** Files of a folder, read again at every start. Their version is a hash of what they hold. */
 export function createLocalSource(options: LocalSourceOptions): ContentSource {
   const { include = MARKDOWN, exclude = OWN_MATTERS, maxBytes = 5 * 1024 * 1024 } = options;
-  const name = options.name ?? `local:${options.root}:${include.join(",")}`;
+  const folder = options.root instanceof URL ? fileURLToPath(options.root) : options.root;
+  const name = options.name ?? `local:${folder}:${include.join(",")}`;
   const leaving = include.find((pattern) => isAbsolute(pattern) || leavesFolder(pattern));
   if (leaving !== undefined)
     throw problem("SOURCE_INVALID", { name, reason: `its glob ${leaving} leads out of the folder` });
@@ -44,8 +46,8 @@ export function createLocalSource(options: LocalSourceOptions): ContentSource {
     name,
     isLocal: true,
     listDocuments: async (context) => {
-      const root = await realpath(options.root).catch(() => {
-        throw problem("SOURCE_INVALID", { name, reason: `there is no folder ${options.root}` });
+      const root = await realpath(folder).catch(() => {
+        throw problem("SOURCE_INVALID", { name, reason: `there is no folder ${folder}` });
       });
       const paths = await findFiles(root, include, exclude, name, context);
       let done = 0;
@@ -59,7 +61,7 @@ export function createLocalSource(options: LocalSourceOptions): ContentSource {
       return (await mapLimit(paths, READERS, look)).flat();
     },
     fetchContent: async (documentId) => {
-      const root = await realpath(options.root);
+      const root = await realpath(folder);
       const isChosen =
         !leavesFolder(documentId) && isMatch(documentId, include) && !isMatch(documentId, exclude);
       const found = isChosen ? await read(root, documentId) : undefined;
