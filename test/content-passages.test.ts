@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { createGateway, defineDomain } from "keyhole";
 import { createLocalSource, createMarkdownFormat, createTextFormat } from "keyhole/sources";
 import { expect, onTestFinished } from "vitest";
-import { toSearchDocument } from "../src/operations/to-search-document.ts";
-import { runPipeline } from "../src/sources/content/run-pipeline.ts";
+import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
+import type { SearchDocument, SearchIndex } from "../src/search/search-index.ts";
+import { nodesOf } from "./content-kit.ts";
 import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -34,20 +35,28 @@ verifies(
 );
 
 verifies("content:passage", "passages that are put together are the document", async () => {
-  const drafts = await runPipeline(pipeline(), "docs");
-  const passages = drafts.filter(({ metadata }) => metadata.resource_type === "passage");
+  const { source, formats, basePath } = pipeline();
+  const nodes = await nodesOf(source, formats, basePath);
+  const passages = nodes.filter(({ metadata }) => metadata?.resource_type === "passage");
   expect(passages.length).toBeGreaterThan(4);
-  const contents = await Promise.all(passages.map(loaded));
-  expect(contents.join("")).toBe(manual);
-  const parent = drafts.find(({ route }) => route === "docs://resources/files/manual-md");
-  expect(await loaded(parent!)).toBe(manual);
+  expect(passages.map(({ content }) => content).join("")).toBe(manual);
+  expect(nodes.find(({ path }) => path === "files/manual-md")?.content).toBe(manual);
 });
 
 verifies("content:facts", "documents carry type, segment and quality to the index", async () => {
-  const [draft] = await runPipeline(pipeline(), "docs");
-  const entry = { ...draft!, op: "", lane: "read", route: draft!.route ?? "" } as const;
-  const document = toSearchDocument(entry as Parameters<typeof toSearchDocument>[0], undefined);
-  expect(document.facts).toEqual({ resource_type: "document", path_segment: "files", quality_score: 50 });
+  const seen: SearchDocument[] = [];
+  const embedded = createEmbeddedIndex();
+  const put: SearchIndex["put"] = async (documents) => {
+    seen.push(...documents);
+    await embedded.put(documents);
+  };
+  await openGateway({ ...embedded, put }).ask({ query: "pen" });
+  const document = seen.find(({ id }) => id === "docs://resources/files/data/prices-json");
+  expect(document?.facts).toMatchObject({
+    resource_type: "document",
+    path_segment: "files",
+    quality_score: 50,
+  });
 });
 
 function pipeline() {
@@ -59,13 +68,9 @@ function pipeline() {
   return { source, formats: [createMarkdownFormat(), createTextFormat()], basePath: "files" };
 }
 
-function openGateway() {
+function openGateway(index: SearchIndex = createEmbeddedIndex()) {
   const docs = defineDomain({ name: "docs", description: "Manuals", extractors: [pipeline()] });
-  const gateway = createGateway({ domains: [docs] });
+  const gateway = createGateway({ domains: [docs], index });
   onTestFinished(() => gateway.close());
   return gateway;
-}
-
-async function loaded(draft: Awaited<ReturnType<typeof runPipeline>>[number]): Promise<unknown> {
-  return draft.kind === "resource" ? draft.load({}, Object.create(null)) : undefined;
 }
