@@ -25,6 +25,7 @@ verifies(
     const gateway = openGateway();
     const { hits } = await gateway.ask({ query: "spare gasket cabinet" });
     expect(hits[0]?.route).toMatch(/^docs:\/\/resources\/files\/manual-md\/passages\/\d+$/);
+    expect(hits.map(({ route }) => route)).not.toContain("docs://resources/files/manual-md");
     const routes = [{ route: hits[0]!.route }, { route: "docs://resources/files/manual-md" }];
     const { results } = await gateway.get({ routes });
     const [passage, whole] = results.map((result) => (result.success ? result.data.content : result.error));
