@@ -27,6 +27,8 @@ export const REQUIREMENTS = {
   "results:nothing-lost": "a large result is shown by whole items and read back in full by its handle",
   "handles:bound": "a handle of another principal is as unknown as a made-up one",
   "access:equivalence": "what ask and help show is what get and exec run, and denied entries do not exist",
+  "content:passage": "a question to a long document finds the passage, and its parent gives the whole",
+  "content:facts": "what a format says of a document is there to filter and sort by",
   "guidance:dropped": "guidance to what the caller may not see is dropped and reported",
   "catalog:all-errors": "start-up reports every wrong definition at once",
   "catalog:version": "the same definitions in another order have the same version",

@@ -42,7 +42,10 @@ export interface ResourceNode {
   readonly id: string;
   readonly name: string;
   readonly path: string;
+  /** The whole of it, with what its children hold: what `get` gives. */
   readonly content: string;
+  /** What search looks into, where its children hold the rest. Without it, the content. */
+  readonly searchText?: string;
   readonly description?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly children?: readonly ResourceNode[];

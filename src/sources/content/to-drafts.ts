@@ -60,7 +60,7 @@ function toDraft(node: ResourceNode, indexedAt: number, { id, domain, pipeline }
       source_id: id,
       indexed_at: indexedAt,
     },
-    content: node.content,
+    content: node.searchText ?? node.content,
     load: async () => node.content,
   };
 }
