@@ -1,6 +1,6 @@
 import type { Domain, Entry, SearchConfig } from "../schema/entry.ts";
 import { schemaText } from "../search/schema-text.ts";
-import { SEARCH_FIELDS, type SearchDocument } from "../search/search-index.ts";
+import { type DocumentFacts, SEARCH_FIELDS, type SearchDocument } from "../search/search-index.ts";
 
 /** An entry as search sees it. */
 export function toSearchDocument(entry: Entry, domain: Domain | undefined): SearchDocument {
@@ -18,8 +18,20 @@ export function toSearchDocument(entry: Entry, domain: Domain | undefined): Sear
     parameters: schemaText(entry.inputSchema),
     domainText: domain ? `${domain.name} ${domain.description}` : entry.domain,
     content: entry.content ?? "",
+    ...(entry.kind === "resource" && factsOf(entry.metadata)),
     ...(domain?.searchConfig && { weights: toWeights(domain.searchConfig) }),
   };
+}
+
+const TEXT_FACTS = ["resource_type", "path_segment", "source_id"] as const;
+const NUMBER_FACTS = ["quality_score", "indexed_at"] as const;
+
+function factsOf(metadata: Entry["metadata"]): { readonly facts?: DocumentFacts } {
+  const facts = Object.fromEntries([
+    ...TEXT_FACTS.map((name) => [name, metadata[name]]).filter(([, value]) => typeof value === "string"),
+    ...NUMBER_FACTS.map((name) => [name, metadata[name]]).filter(([, value]) => Number.isFinite(value)),
+  ]);
+  return Object.keys(facts).length > 0 ? { facts } : {};
 }
 
 /** What a search config calls a field, where that differs: ops and aliases are names. */

@@ -15,6 +15,7 @@ export interface RawContent extends RawDocument {
 
 /** Where content comes from. */
 export interface ContentSource {
+  /** Says where: what is kept of it for the next start is found again by this name. */
   readonly name: string;
   /** Quick to read and never out of date, such as local files: read again at every start. */
   readonly isLocal?: boolean;
@@ -41,7 +42,10 @@ export interface ResourceNode {
   readonly id: string;
   readonly name: string;
   readonly path: string;
+  /** The whole of it, with what its children hold: what `get` gives. */
   readonly content: string;
+  /** What search looks into, where its children hold the rest. Without it, the content. */
+  readonly searchText?: string;
   readonly description?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly children?: readonly ResourceNode[];

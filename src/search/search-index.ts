@@ -28,8 +28,19 @@ export interface SearchDocument {
   readonly parameters: string;
   readonly domainText: string;
   readonly content: string;
+  /** What the source of a document says of it, for engines that filter and sort by it. */
+  readonly facts?: DocumentFacts;
   /** Factors on the engine's own field weights, such as a domain's `searchConfig` asks for; 0 leaves a field out. */
   readonly weights?: Readonly<Partial<Record<SearchField, number>>>;
+}
+
+export interface DocumentFacts {
+  readonly resource_type?: string;
+  readonly path_segment?: string;
+  readonly quality_score?: number;
+  readonly source_id?: string;
+  /** In milliseconds of the epoch. */
+  readonly indexed_at?: number;
 }
 
 export interface SearchFilter {

@@ -1,5 +1,30 @@
+export { createClickUpDocFormat } from "./content/formats/clickup-doc-format.ts";
+export { createClickUpTaskFormat } from "./content/formats/clickup-task-format.ts";
+export { createCommitFormat } from "./content/formats/commit-format.ts";
+export { createMarkdownFormat } from "./content/formats/markdown-format.ts";
+export { createPrFormat } from "./content/formats/pr-format.ts";
+export { createQaseSuiteFormat } from "./content/formats/qase-suite-format.ts";
+export { createTableSchemaFormat } from "./content/formats/table-schema-format.ts";
+export { createTextFormat } from "./content/formats/text-format.ts";
+export type { FormatOptions } from "./content/formats/to-node.ts";
+export type { ClickUpKind, ClickUpSourceOptions } from "./content/sources/clickup-source.ts";
+export { createClickUpSource } from "./content/sources/clickup-source.ts";
+export type { DriveSourceOptions } from "./content/sources/drive-source.ts";
+export { createDriveSource } from "./content/sources/drive-source.ts";
+export type { GitHubKind, GitHubSourceOptions } from "./content/sources/github-source.ts";
+export { createGitHubSource } from "./content/sources/github-source.ts";
+export type { ServiceAccount } from "./content/sources/google-auth.ts";
+export type { HttpOptions } from "./content/sources/http-client.ts";
+export type { LocalSourceOptions } from "./content/sources/local-source.ts";
+export { createLocalSource } from "./content/sources/local-source.ts";
+export type { PostgresSourceOptions } from "./content/sources/postgres-source.ts";
+export { createPostgresSource } from "./content/sources/postgres-source.ts";
+export type { QaseSourceOptions } from "./content/sources/qase-source.ts";
+export { createQaseSource } from "./content/sources/qase-source.ts";
+export type { RetryClock } from "./content/sources/retry-clock.ts";
 export type { GuardedFetch, GuardedRequest, GuardOptions } from "./guarded-fetch/guarded-fetch.ts";
 export { createGuardedFetch } from "./guarded-fetch/guarded-fetch.ts";
+export type { Secret } from "./http/secret.ts";
 export type {
   MarkdownDiagnostics,
   MarkdownSource,
@@ -38,4 +63,3 @@ export type { ClientCredentials } from "./openapi/client-credentials.ts";
 export type { OpenApiAuth } from "./openapi/credentials.ts";
 export type { OpenApiOptions } from "./openapi/openapi-source.ts";
 export { createOpenApiSource } from "./openapi/openapi-source.ts";
-export type { Secret } from "./openapi/secret.ts";

@@ -10,8 +10,11 @@ export function cutText(text: string, maxChars: number): string {
   return `${text.slice(0, boundaryBefore(text, Math.floor(maxChars) - 1))}…`;
 }
 
-/** Looks at a window only, so that the cost does not grow with the text. */
-function boundaryBefore(text: string, end: number): number {
+/**
+ * The last place up to `end` that is not inside a character as read. Looks at a window only, so that the
+ * cost does not grow with the text.
+ */
+export function boundaryBefore(text: string, end: number): number {
   const start = codePointBoundary(text, Math.max(0, end - WINDOW_BEFORE));
   const window = text.slice(start, end + WINDOW_AFTER);
   graphemes ??= new Intl.Segmenter("en", { granularity: "grapheme" });
@@ -21,7 +24,7 @@ function boundaryBefore(text: string, end: number): number {
   return start + index;
 }
 
-function codePointBoundary(text: string, index: number): number {
+export function codePointBoundary(text: string, index: number): number {
   const splitsPair = isHigh(text.charCodeAt(index - 1)) && isLow(text.charCodeAt(index));
   return splitsPair ? index - 1 : index;
 }

@@ -1,7 +1,6 @@
-/** What is used of a PostgreSQL client. A `Pool` or `Client` of `pg` has it, and so does PGlite. */
-export interface PostgresClient {
-  query(sql: string, params?: unknown[]): Promise<{ readonly rows: readonly object[] }>;
-}
+import type { PostgresClient } from "../../schema/postgres-client.ts";
+
+export type { PostgresClient };
 
 /** A row of an answer, column by column. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -17,7 +17,12 @@ export interface ResourceDocument {
   readonly scopes: readonly string[];
   /** No scopes: the engine cannot filter by an empty list. */
   readonly is_unrestricted: boolean;
+  readonly kind: string;
+  /** Such as `column`; the kind, where the source of the document says nothing else. */
   readonly resource_type: string;
+  readonly source_id?: string;
+  readonly quality_score?: number;
+  readonly indexed_at?: number;
   readonly category: string;
   readonly tags: readonly string[];
   readonly name_keys: readonly string[];
@@ -42,20 +47,27 @@ const MAX_STORED = 20_000;
 
 export function toResourceDocument(document: SearchDocument): ResourceDocument {
   const uri = toStoredText(document.id);
-  const path = uri.replace(/^[^:]*:\/\//, "");
+  const { facts = {} } = document;
+  // Documents of a source go by their path in it; everything else by its whole address.
+  const address = uri.replace(/^[^:]*:\/\//, "");
+  const path = document.facts ? address.replace(/^resources\//, "") : address;
   const words = WORD_FIELDS.map(({ name, field }) => [name, wordsOf(document, field)] as const);
   return {
     id: resourceId(document.id),
     uri,
     domain: toFilterValue(document.domain),
     path,
-    path_segment: path.split("/")[0] ?? "",
+    path_segment: toFilterValue(facts.path_segment ?? path.split("/")[0] ?? ""),
     name: stored(document.name),
     description: stored(document.description),
     content: stored(document.content),
     scopes: document.scopes.map(toFilterValue),
     is_unrestricted: document.scopes.length === 0,
-    resource_type: document.kind,
+    kind: document.kind,
+    resource_type: toFilterValue(facts.resource_type ?? document.kind),
+    ...(facts.source_id !== undefined && { source_id: toFilterValue(facts.source_id) }),
+    ...(facts.quality_score !== undefined && { quality_score: Math.round(facts.quality_score) }),
+    ...(facts.indexed_at !== undefined && { indexed_at: Math.round(facts.indexed_at) }),
     category: toFilterValue(document.category ?? ""),
     tags: document.tags.map(toFilterValue),
     name_keys: nameKeys(document),

@@ -32,7 +32,7 @@ export function searchParams(
     // Words are left out one by one until enough is found: any of them finds.
     drop_tokens_threshold: MAX_PER_PAGE,
     typo_tokens_threshold: 1,
-    include_fields: "uri,name,domain,scopes,resource_type,category,tags",
+    include_fields: "uri,name,domain,scopes,kind,category,tags",
     highlight_fields: "none",
     page: page.number,
     per_page: page.size,
@@ -46,7 +46,7 @@ export function searchParams(
 export function filterBy(filter: SearchFilter): string {
   const parts = [scopesBy(filter.scopes)];
   if (filter.domain !== undefined) parts.push(`domain:=${quoted(filter.domain)}`);
-  if (filter.kinds !== undefined) parts.push(`resource_type:=${listed(filter.kinds)}`);
+  if (filter.kinds !== undefined) parts.push(`kind:=${listed(filter.kinds)}`);
   if (filter.categories !== undefined) parts.push(`category:=${listed(filter.categories)}`);
   for (const tag of filter.tags ?? []) parts.push(`tags:=${quoted(tag)}`);
   return parts.join(" && ");

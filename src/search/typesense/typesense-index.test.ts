@@ -76,6 +76,22 @@ describe("createTypesenseIndex", () => {
     });
   });
 
+  test("keeps what a source says of its document", () => {
+    const facts = {
+      resource_type: "column",
+      path_segment: "facts",
+      quality_score: 50,
+      source_id: "warehouse:TableSchema:fact_*",
+      indexed_at: 1_705_600_000_000,
+    };
+    const id = "warehouse://resources/facts/fact_orders/columns/order_id";
+    expect(toResourceDocument(documentOf({ id, name: "order_id", kind: "resource", facts }))).toMatchObject({
+      ...facts,
+      kind: "resource",
+      path: "facts/fact_orders/columns/order_id",
+    });
+  });
+
   test("puts every value of a filter in backticks and none of them ends it", () => {
     expect(filterBy({ scopes: [] })).toBe("is_unrestricted:=true");
     expect(filterBy({ scopes: ["a", "x] || y"] })).toBe("(is_unrestricted:=true || scopes:=[`a`,`x] || y`])");

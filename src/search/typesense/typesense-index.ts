@@ -142,7 +142,7 @@ function isTaken(line: string): boolean {
 
 type FoundDocument = Pick<
   ResourceDocument,
-  "uri" | "name" | "domain" | "scopes" | "resource_type" | "category" | "tags"
+  "uri" | "name" | "domain" | "scopes" | "kind" | "category" | "tags"
 >;
 type FoundPage = readonly FoundDocument[];
 
@@ -172,7 +172,7 @@ function passes(document: FoundDocument, filter: SearchFilter): boolean {
   return (
     document.scopes.every((scope) => scopes.has(scope)) &&
     (domain === undefined || document.domain === toFilterValue(domain)) &&
-    (kinds === undefined || kinds.some((kind) => kind === document.resource_type)) &&
+    (kinds === undefined || kinds.some((kind) => kind === document.kind)) &&
     (categories === undefined || categories.map(toFilterValue).includes(document.category)) &&
     tags.every((tag) => document.tags.includes(toFilterValue(tag)))
   );

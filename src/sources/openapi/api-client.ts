@@ -5,11 +5,11 @@ import { cutText } from "../../util/cut-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { createRedact } from "../../util/redact.ts";
 import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
+import { readBytes, readValue } from "../http/read-response.ts";
+import { statusProblem } from "../http/status-problem.ts";
 import { type ApiRequest, buildRequest } from "./build-request.ts";
 import type { CredentialSource, Credentials } from "./credentials.ts";
 import type { OperationPlan } from "./operation-plan.ts";
-import { readBytes, readValue } from "./read-response.ts";
-import { statusProblem } from "./status-problem.ts";
 import { percentEncode } from "./write-parameter.ts";
 
 export interface ApiClientOptions {

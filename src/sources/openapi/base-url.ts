@@ -1,5 +1,5 @@
 import { problem } from "../../schema/problem.ts";
-import { field, fieldsOf, listOf } from "./document.ts";
+import { field, fieldsOf, listOf } from "../../util/fields.ts";
 import type { LoadedDocument } from "./load-document.ts";
 
 /** The URL that paths stand under: the given one, or the document's first server. */

@@ -1,10 +1,10 @@
 import { problem } from "../../schema/problem.ts";
+import { field } from "../../util/fields.ts";
 import { createRedact } from "../../util/redact.ts";
 import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
-import { field } from "./document.ts";
-import { readBytes, readValue } from "./read-response.ts";
-import { reveal, type Secret } from "./secret.ts";
-import { statusProblem } from "./status-problem.ts";
+import { readBytes, readValue } from "../http/read-response.ts";
+import { reveal, type Secret } from "../http/secret.ts";
+import { statusProblem } from "../http/status-problem.ts";
 
 export interface ClientCredentials {
   readonly type: "clientCredentials";

@@ -1,4 +1,4 @@
-import { type Fields, field, fieldsOf, isFields, listOf } from "./document.ts";
+import { type Fields, field, fieldsOf, isFields, listOf } from "../../util/fields.ts";
 import { findTarget, pointerParts, resolveReference, Unusable } from "./resolve-reference.ts";
 
 export interface ConvertLimits {

@@ -1,6 +1,6 @@
 import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
+import { reveal, type Secret } from "../http/secret.ts";
 import { type ClientCredentials, createClientCredentials } from "./client-credentials.ts";
-import { reveal, type Secret } from "./secret.ts";
 
 /** How an API is told who calls. */
 export type OpenApiAuth =

@@ -1,9 +1,10 @@
 import { readFile, stat } from "node:fs/promises";
 import { isProblem, problem } from "../../schema/problem.ts";
+import { field, isFields } from "../../util/fields.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
-import { field, isFields, type OpenApiDocument } from "./document.ts";
-import { readBytes } from "./read-response.ts";
+import { readBytes } from "../http/read-response.ts";
+import type { OpenApiDocument } from "./document.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import { type Fields, field, fieldsOf, isFields, textOf } from "./document.ts";
+import { type Fields, field, fieldsOf, isFields, textOf } from "../../util/fields.ts";
 import type { BodyPlan, Style } from "./operation-plan.ts";
 import { exampleOf } from "./read-parameters.ts";
 import { resolveReference } from "./resolve-reference.ts";

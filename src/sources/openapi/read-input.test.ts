@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { type Fields, fieldsOf } from "../../util/fields.ts";
 import { assignOps } from "./assign-ops.ts";
-import { type Fields, fieldsOf } from "./document.ts";
 import { readInput } from "./read-input.ts";
 
 function read(operation: Fields, more: Fields = {}, path = "/x", pathItem: Fields = {}) {

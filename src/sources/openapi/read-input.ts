@@ -1,6 +1,6 @@
 import type { Example } from "../../schema/entry.ts";
+import { type Fields, field, fieldsOf } from "../../util/fields.ts";
 import { createSchemaConverter, type SchemaConverter } from "./convert-schema.ts";
-import { type Fields, field, fieldsOf } from "./document.ts";
 import type { BodyPlan, OperationInput, ParameterPlan } from "./operation-plan.ts";
 import { type DeclaredBody, readBody } from "./read-body.ts";
 import { type DeclaredParameter, readParameters } from "./read-parameters.ts";

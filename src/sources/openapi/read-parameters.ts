@@ -1,4 +1,4 @@
-import { field, listOf, textOf } from "./document.ts";
+import { field, listOf, textOf } from "../../util/fields.ts";
 import type { Place, Style } from "./operation-plan.ts";
 import { resolveReference } from "./resolve-reference.ts";
 

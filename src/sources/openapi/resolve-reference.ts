@@ -1,4 +1,4 @@
-import { type Fields, field, isFields } from "./document.ts";
+import { type Fields, field, isFields } from "../../util/fields.ts";
 
 const MAX_CHAIN = 32;
 

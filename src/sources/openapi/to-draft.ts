@@ -1,10 +1,10 @@
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { EntryDraft, Lane, RiskLevel } from "../../schema/entry.ts";
 import { cutText } from "../../util/cut-text.ts";
+import { type Fields, field, listOf, textOf } from "../../util/fields.ts";
 import { splitWords } from "../../util/split-words.ts";
 import type { ApiClient } from "./api-client.ts";
 import { serverUrl } from "./base-url.ts";
-import { type Fields, field, listOf, textOf } from "./document.ts";
 import type { OperationInput, OperationPlan } from "./operation-plan.ts";
 import { readInput } from "./read-input.ts";
 import type { DeclaredParameter } from "./read-parameters.ts";

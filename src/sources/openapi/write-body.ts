@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { isFields } from "./document.ts";
+import { isFields } from "../../util/fields.ts";
 import type { BodyField, BodyPlan } from "./operation-plan.ts";
 import { writeForm } from "./write-parameter.ts";
 

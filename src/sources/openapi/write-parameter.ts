@@ -1,4 +1,4 @@
-import { isFields } from "./document.ts";
+import { isFields } from "../../util/fields.ts";
 import type { ParameterPlan } from "./operation-plan.ts";
 
 type Written = Pick<ParameterPlan, "name" | "style" | "explode" | "asJson">;

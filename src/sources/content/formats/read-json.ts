@@ -1,0 +1,37 @@
+import type { RawContent } from "../../../schema/pipeline.ts";
+import { problem } from "../../../schema/problem.ts";
+import { cleanText } from "../../../util/clean-text.ts";
+import { type Fields, field, isFields } from "../../../util/fields.ts";
+
+/** The object that a document of a structured type holds. */
+export function readJson({ name, content }: RawContent): Fields {
+  let value: unknown;
+  try {
+    value = JSON.parse(content);
+  } catch {
+    value = undefined;
+  }
+  if (isFields(value)) return value;
+  throw problem("SOURCE_INVALID", { name, reason: "the document is not a JSON object" });
+}
+
+/** A text or number of an object, cleaned and trimmed; empty where there is none. */
+export function wordsOf(holder: unknown, name: string): string {
+  const value = field(holder, name);
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return typeof value === "string" ? cleanText(value).trim() : "";
+}
+
+/** The lines and paragraphs that say something. */
+export function paragraphs(...parts: readonly (string | false | undefined)[]): string {
+  return parts.filter(Boolean).join("\n\n");
+}
+
+/** `label: value`, or nothing without a value. */
+export function labelled(label: string, value: string): string {
+  return value === "" ? "" : `${label}: ${value}`;
+}
+
+export function lines(...parts: readonly string[]): string {
+  return parts.filter((part) => part !== "").join("\n");
+}

@@ -1,0 +1,95 @@
+import type { RawContent, ResourceNode } from "../../../schema/pipeline.ts";
+import { cleanText } from "../../../util/clean-text.ts";
+import { toSummary } from "../../../util/to-summary.ts";
+import { cutPassages, PASSAGE_CHARS } from "./cut-passages.ts";
+import { resourcePath } from "./resource-path.ts";
+
+export interface FormatOptions {
+  /** How long a passage may be, in characters. Default: 1,200. */
+  readonly passageChars?: number;
+}
+
+export interface NodeDraft {
+  readonly id: string;
+  readonly name: string;
+  readonly path: string;
+  /** What search segments filter by, such as `table`. */
+  readonly type: string;
+  readonly content: string;
+  /** The part of the content that the children do not hold. Default: all of it. */
+  readonly ownText?: string;
+  readonly description?: string | undefined;
+  /** Nobody wrote a text about it: it ranks lower. */
+  readonly isBare?: boolean;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly children?: readonly ResourceNode[];
+  /** What stands over its passages for search, such as the headings it is under. */
+  readonly heading?: string;
+}
+
+const QUALITY = 50;
+const BARE_QUALITY = 30;
+
+/**
+ * A node with the fields that search filters and sorts by. What is longer than a passage gets passages as
+ * further children, so that a hit is a passage while the node itself still has the whole.
+ */
+export function toNode(draft: NodeDraft, { passageChars = PASSAGE_CHARS }: FormatOptions = {}): ResourceNode {
+  const { id, name, path, content, ownText = content, heading = name, children = [] } = draft;
+  const isLong = ownText.length > passageChars;
+  const passages = isLong ? toPassages(draft, cutPassages(ownText, passageChars), heading) : [];
+  const description = cleanText(draft.description ?? (toSummary(ownText) || name), 500).trim();
+  const shownOver = draft.heading ? `${heading}\n` : "";
+  const searchText = isLong ? heading : `${shownOver}${ownText}`;
+  return {
+    id,
+    name: cleanText(name, 250).trim() || id,
+    path,
+    content,
+    ...(searchText !== content && { searchText }),
+    ...(description && { description }),
+    metadata: { ...draft.metadata, ...factsOf(draft) },
+    ...(children.length + passages.length > 0 && { children: [...passages, ...children] }),
+  };
+}
+
+function toPassages(draft: NodeDraft, texts: readonly string[], heading: string): ResourceNode[] {
+  return texts.map((text, index) => {
+    const number = index + 1;
+    return {
+      id: `${draft.id}#passage-${number}`,
+      name: `${cleanText(draft.name, 200).trim()} (${number} of ${texts.length})`,
+      path: resourcePath(draft.path, "passages", String(number)),
+      content: text,
+      searchText: `${heading}\n${text}`,
+      description: toSummary(text) || draft.name,
+      metadata: {
+        ...draft.metadata,
+        ...factsOf({ ...draft, type: "passage" }),
+        passage: number,
+        passages: texts.length,
+        parent_path: draft.path,
+      },
+    };
+  });
+}
+
+function factsOf({ type, path, isBare = false }: NodeDraft) {
+  return {
+    resource_type: type,
+    path_segment: path.split("/")[0] ?? "",
+    quality_score: isBare ? BARE_QUALITY : QUALITY,
+  };
+}
+
+/** Where a document stands: under the base path, at the place that its source gives it or else by its name. */
+export function documentPath({ metadata, name }: RawContent, basePath: string): string {
+  const place = metadata?.path;
+  return resourcePath(basePath, typeof place === "string" && place !== "" ? place : name);
+}
+
+/** What a document says of itself beside its text, such as its address. */
+export function documentFacts({ metadata = {} }: RawContent): Readonly<Record<string, unknown>> {
+  const { path: _, ...facts } = metadata;
+  return facts;
+}

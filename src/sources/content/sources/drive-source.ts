@@ -1,0 +1,130 @@
+import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../schema/pipeline.ts";
+import { problem } from "../../../schema/problem.ts";
+import { field, textOf } from "../../../util/fields.ts";
+import { collectPages } from "./collect-pages.ts";
+import { contentTypeOf, decodeText } from "./content-type.ts";
+import { createGoogleAuth, type ServiceAccount } from "./google-auth.ts";
+import { createHttpClient, type HttpOptions } from "./http-client.ts";
+import { SYSTEM_RETRY_CLOCK } from "./retry-clock.ts";
+
+export interface DriveSourceOptions extends HttpOptions {
+  /** A service account's key file, as it is; the files are shared with its address. */
+  readonly account: ServiceAccount;
+  /** Folders that are read, with the folders in them. Default: all that the account sees. */
+  readonly folderIds?: readonly string[];
+  /** A further condition in Drive's query language, such as `fullText contains 'policy'`. */
+  readonly query?: string;
+  /** The person in whose name it reads, where the domain's owner allows that. */
+  readonly subject?: string;
+  readonly name?: string;
+}
+
+const SCOPE = "https://www.googleapis.com/auth/drive.readonly";
+const FOLDER = "application/vnd.google-apps.folder";
+const FIELDS = "id,name,mimeType,description,version,modifiedTime,size,webViewLink";
+const MAX_BYTES = 5 * 1024 * 1024;
+/** What Google's own kinds of documents are exported as. */
+const EXPORTS: ReadonlyMap<string, string> = new Map([
+  ["application/vnd.google-apps.document", "text/markdown"],
+  ["application/vnd.google-apps.spreadsheet", "text/csv"],
+  ["application/vnd.google-apps.presentation", "text/plain"],
+]);
+const TEXT = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|sql)$/;
+
+/** Text files, and exported Docs, Sheets and Slides, of Google Drive. Other files are left out. */
+export function createDriveSource(options: DriveSourceOptions): ContentSource {
+  const { account, folderIds, subject, allowPrivateHosts = [] } = options;
+  const name = options.name ?? `drive:${folderIds?.join(",") ?? account.client_email}`;
+  const auth = createGoogleAuth(name, {
+    account,
+    scope: SCOPE,
+    subject,
+    allowPrivateHosts,
+    clock: options.clock ?? SYSTEM_RETRY_CLOCK,
+  });
+  const baseUrl = options.baseUrl ?? "https://www.googleapis.com/drive/v3";
+  const client = createHttpClient(name, auth, { ...options, baseUrl });
+
+  async function list(condition: string | undefined, context?: FetchContext): Promise<unknown[]> {
+    const q = ["trashed = false", condition].filter(Boolean).join(" and ");
+    const fetchPage = async (pageToken: string, done: number) => {
+      const query = {
+        q,
+        pageSize: 1000,
+        fields: `nextPageToken,incompleteSearch,files(${FIELDS})`,
+        supportsAllDrives: "true",
+        includeItemsFromAllDrives: "true",
+        pageToken: pageToken || undefined,
+      };
+      const { value } = await client.json("files", { query, context, done });
+      const found = field(value, "files");
+      if (!Array.isArray(found) || field(value, "incompleteSearch") === true)
+        throw problem("SOURCE_INVALID", { name, reason: "it did not list all files" });
+      return { found, next: textOf(field(value, "nextPageToken")) };
+    };
+    return collectPages<unknown, string>(name, "", fetchPage, context);
+  }
+
+  /** A condition on the files must not hide the folders that they are in. */
+  async function walk(context?: FetchContext): Promise<unknown[]> {
+    const condition = options.query && `(${options.query})`;
+    if (folderIds === undefined) return list(condition, context);
+    const files = new Map<unknown, unknown>();
+    const waiting = [...folderIds];
+    const known = new Set(waiting);
+    for (let folder = waiting.shift(); folder !== undefined; folder = waiting.shift()) {
+      const inside = `'${folder.replace(/[\\']/g, "\\$&")}' in parents`;
+      const folders = await list(`${inside} and mimeType = '${FOLDER}'`, context);
+      for (const id of folders.map((found) => String(field(found, "id")))) {
+        if (!known.has(id)) waiting.push(id);
+        known.add(id);
+      }
+      const wanted = [inside, `mimeType != '${FOLDER}'`, condition].filter(Boolean).join(" and ");
+      for (const file of await list(wanted, context)) files.set(field(file, "id"), file);
+    }
+    return [...files.values()];
+  }
+
+  async function fetch(id: string, context?: FetchContext): Promise<RawContent> {
+    const path = `files/${encodeURIComponent(id)}`;
+    const query = { fields: FIELDS, supportsAllDrives: "true" };
+    const file = (await client.json(path, { query, context })).value;
+    if (!isText(file)) throw problem("NOT_FOUND", { name: id });
+    const exported = EXPORTS.get(String(field(file, "mimeType")));
+    const { value: bytes } = exported
+      ? await client.bytes(`${path}/export`, { query: { mimeType: exported }, context })
+      : await client.bytes(path, { query: { alt: "media", supportsAllDrives: "true" }, context });
+    const size = Number(field(file, "size"));
+    if (!exported && size >= 0 && size !== bytes.length)
+      throw problem("SOURCE_INVALID", { name, reason: `${id} did not arrive whole` });
+    return { ...toDocument(file), content: decodeText(bytes) ?? "" };
+  }
+
+  return {
+    name,
+    listDocuments: async (context) => (await walk(context)).filter(isText).map(toDocument),
+    fetchContent: fetch,
+  };
+}
+
+function isText(file: unknown): boolean {
+  const type = String(field(file, "mimeType"));
+  if (EXPORTS.has(type)) return true;
+  return TEXT.test(type) && Number(field(file, "size") ?? 0) <= MAX_BYTES;
+}
+
+/** Names need not be unique in a folder, so that the path has the id. */
+function toDocument(file: unknown): RawDocument {
+  const id = String(field(file, "id"));
+  const name = textOf(field(file, "name")) ?? id;
+  const type = String(field(file, "mimeType"));
+  const byName = contentTypeOf(name);
+  const ownType = type === "text/plain" && byName !== "text/plain" ? byName : type;
+  return {
+    id,
+    name,
+    contentType: EXPORTS.get(type) ?? ownType,
+    version: String(field(file, "version") ?? field(file, "modifiedTime")),
+    metadata: { path: id, url: field(file, "webViewLink") },
+  };
+}

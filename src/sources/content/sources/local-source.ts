@@ -1,0 +1,117 @@
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { glob, open, realpath } from "node:fs/promises";
+import { basename, isAbsolute, matchesGlob, resolve, sep } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../schema/pipeline.ts";
+import { problem } from "../../../schema/problem.ts";
+import { mapLimit } from "../../../util/map-limit.ts";
+import { contentTypeOf, decodeText } from "./content-type.ts";
+
+export interface LocalSourceOptions {
+  /** The folder that is read; nothing outside it is, wherever links lead. */
+  readonly root: string | URL;
+  /** Globs of the files within it. Default: all Markdown files. */
+  readonly include?: readonly string[];
+  /** Globs of files to leave out. Default: what begins with a dot, and node_modules. */
+  readonly exclude?: readonly string[];
+  readonly name?: string;
+  /** Files that are larger are left out. Default: 5 MB. */
+  readonly maxBytes?: number;
+}
+
+const MARKDOWN = ["**/*.md", "**/*.markdown"];
+const OWN_MATTERS = ["**/.*", "**/.*/**", "**/node_modules/**"];
+const READERS = 16;
+
+/** Files of a folder, read again at every start. Their version is a hash of what they hold. */
+export function createLocalSource(options: LocalSourceOptions): ContentSource {
+  const { include = MARKDOWN, exclude = OWN_MATTERS, maxBytes = 5 * 1024 * 1024 } = options;
+  const folder = options.root instanceof URL ? fileURLToPath(options.root) : options.root;
+  const name = options.name ?? `local:${folder}:${include.join(",")}`;
+  const leaving = include.find((pattern) => isAbsolute(pattern) || leavesFolder(pattern));
+  if (leaving !== undefined)
+    throw problem("SOURCE_INVALID", { name, reason: `its glob ${leaving} leads out of the folder` });
+
+  async function read(root: string, path: string): Promise<RawContent | undefined> {
+    const bytes = await readInside(root, path, maxBytes);
+    const content = bytes && decodeText(bytes);
+    if (bytes === undefined || content === undefined) return undefined;
+    const version = createHash("sha256").update(bytes).digest("hex");
+    const document = { id: path, name: basename(path), contentType: contentTypeOf(path), version };
+    return { ...document, metadata: { path }, content };
+  }
+
+  return {
+    name,
+    isLocal: true,
+    listDocuments: async (context) => {
+      const root = await realpath(folder).catch(() => {
+        throw problem("SOURCE_INVALID", { name, reason: `there is no folder ${folder}` });
+      });
+      const paths = await findFiles(root, include, exclude, name, context);
+      let done = 0;
+      const look = async (path: string): Promise<RawDocument[]> => {
+        if (context?.signal.aborted) throw problem("CANCELLED", { name });
+        const found = await read(root, path);
+        done += 1;
+        context?.progress({ done, total: paths.length, message: path });
+        return found ? [withoutContent(found)] : [];
+      };
+      return (await mapLimit(paths, READERS, look)).flat();
+    },
+    fetchContent: async (documentId) => {
+      const root = await realpath(folder);
+      const isChosen =
+        !leavesFolder(documentId) && isMatch(documentId, include) && !isMatch(documentId, exclude);
+      const found = isChosen ? await read(root, documentId) : undefined;
+      if (found === undefined) throw problem("NOT_FOUND", { name: documentId });
+      return found;
+    },
+  };
+}
+
+async function findFiles(
+  root: string,
+  include: readonly string[],
+  exclude: readonly string[],
+  name: string,
+  context: FetchContext | undefined,
+): Promise<string[]> {
+  const paths = new Set<string>();
+  for await (const found of glob([...include], { cwd: root, exclude: [...exclude] })) {
+    if (context?.signal.aborted) throw problem("CANCELLED", { name });
+    const path = found.split(sep).join("/");
+    if (!isMatch(path, exclude)) paths.add(path);
+  }
+  return [...paths].sort();
+}
+
+/** The bytes of a file that is really inside the folder; undefined for anything else. */
+async function readInside(root: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
+  const target = await realpath(resolve(root, path)).catch(() => undefined);
+  if (target === undefined || !target.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
+  // What took the file's place since its path was resolved is not followed, and a pipe is not waited for.
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+  const file = await open(target, flags).catch(() => undefined);
+  if (file === undefined) return undefined;
+  try {
+    const found = await file.stat();
+    if (!found.isFile() || found.size > maxBytes) return undefined;
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+function leavesFolder(path: string): boolean {
+  return path.split(/[/\\]/).includes("..");
+}
+
+function isMatch(path: string, globs: readonly string[]): boolean {
+  return globs.some((pattern) => matchesGlob(path, pattern));
+}
+
+function withoutContent({ content: _, ...document }: RawContent): RawDocument {
+  return document;
+}

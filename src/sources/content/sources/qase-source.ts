@@ -1,0 +1,91 @@
+import type { ContentSource, FetchContext, RawDocument } from "../../../schema/pipeline.ts";
+import { problem } from "../../../schema/problem.ts";
+import { contentHash } from "../../../util/content-hash.ts";
+import { field, textOf } from "../../../util/fields.ts";
+import type { Secret } from "../../http/secret.ts";
+import { collectPages } from "./collect-pages.ts";
+import { createHeaderAuth } from "./http-auth.ts";
+import { createHttpClient, type HttpOptions } from "./http-client.ts";
+
+export interface QaseSourceOptions extends HttpOptions {
+  /** The code of the project, such as `DEMO`. */
+  readonly project: string;
+  readonly token: Secret;
+  readonly name?: string;
+}
+
+const PER_PAGE = 100;
+/** Test cases that are in no suite, which the API gives no suite for. */
+const NO_SUITE = { id: 0, title: "Without a suite" };
+
+/** Test suites with their cases of a Qase project: a document for each suite. */
+export function createQaseSource(options: QaseSourceOptions): ContentSource {
+  const { project, token } = options;
+  const name = options.name ?? `qase:${project}`;
+  const baseUrl = options.baseUrl ?? "https://api.qase.io/v1";
+  const client = createHttpClient(name, createHeaderAuth(name, "token", token), { ...options, baseUrl });
+  const code = encodeURIComponent(project);
+
+  /** By offset and limit, until as many are there as the API counted. */
+  async function all(path: string, context?: FetchContext, query: Record<string, string> = {}) {
+    const fetchPage = async (offset: number, done: number) => {
+      const request = { query: { ...query, limit: PER_PAGE, offset }, context, done };
+      const result = resultOf((await client.json(`${path}/${code}`, request)).value);
+      const found = field(result, "entities");
+      if (!Array.isArray(found))
+        throw problem("SOURCE_INVALID", { name, reason: "its answer has no entities" });
+      const total = Number(field(result, "filtered") ?? field(result, "total") ?? 0);
+      const next = offset + found.length;
+      if (found.length === 0 && next < total)
+        throw problem("SOURCE_INVALID", { name, reason: `it listed ${next} of ${total}` });
+      return { found, next: next < total ? next : undefined };
+    };
+    return collectPages<unknown, number>(name, 0, fetchPage, context);
+  }
+
+  function resultOf(value: unknown): unknown {
+    if (field(value, "status") === true) return field(value, "result");
+    const reason = textOf(field(value, "errorMessage")) ?? "it answered without a status";
+    throw problem("SOURCE_INVALID", { name, reason });
+  }
+
+  return {
+    name,
+    /** A suite does not change with its cases, so its version is made of both. */
+    listDocuments: async (context) => {
+      const suites = await all("suite", context);
+      const cases = Map.groupBy(await all("case", context), suiteOf);
+      const loose = cases.has(0) ? [NO_SUITE] : [];
+      return [...suites, ...loose].map((suite) => toDocument(suite, cases.get(idOf(suite)) ?? []));
+    },
+    fetchContent: async (documentId, context) => {
+      const id = /^suite:(\d{1,12})$/.exec(documentId)?.[1];
+      if (id === undefined) throw problem("NOT_FOUND", { name: documentId });
+      const suite =
+        id === "0" ? NO_SUITE : resultOf((await client.json(`suite/${code}/${id}`, { context })).value);
+      const found = id === "0" ? await all("case", context) : await all("case", context, { suite_id: id });
+      const cases = found.filter((one) => suiteOf(one) === Number(id));
+      const content = JSON.stringify({ ...Object(suite), cases });
+      return { ...toDocument(suite, cases), content };
+    },
+  };
+}
+
+function toDocument(suite: unknown, cases: readonly unknown[]): RawDocument {
+  const id = idOf(suite);
+  return {
+    id: `suite:${id}`,
+    name: textOf(field(suite, "title")) ?? `Suite ${id}`,
+    contentType: "qase-suite",
+    version: contentHash([suite, cases]),
+    metadata: { path: `suites/${id}`, suite_id: id },
+  };
+}
+
+function suiteOf(one: unknown): number {
+  return Number(field(one, "suite_id") ?? 0);
+}
+
+function idOf(suite: unknown): number {
+  return Number(field(suite, "id"));
+}

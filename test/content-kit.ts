@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import type { RetryClock } from "keyhole/sources";
+import type { ContentFormat, ContentSource, ResourceNode } from "../src/schema/pipeline.ts";
+import type { LoopbackApi, Seen } from "./loopback-api.ts";
+
+export type Answer = LoopbackApi["answer"];
+
+export interface TestClock extends RetryClock {
+  readonly waits: number[];
+}
+
+export const NOW = Date.parse("2026-05-01T12:00:00Z");
+
+/** Waits by counting. */
+export function testClock(): TestClock {
+  const waits: number[] = [];
+  return {
+    waits,
+    now: () => NOW,
+    random: () => 0,
+    sleep: async (ms, signal) => {
+      waits.push(ms);
+      signal.throwIfAborted();
+    },
+  };
+}
+
+/** An API of a table: the value for a method, path and query, or 404. Answers carry an ETag and heed it. */
+export function serve(find: (url: URL, request: Seen) => Reply | undefined): Answer {
+  return (request, response) => {
+    const reply = find(new URL(request.url, "http://loopback"), request);
+    if (reply === undefined) return send(response, 404, JSON.stringify({ message: "Not Found" }));
+    const body = Buffer.isBuffer(reply.value) ? reply.value : Buffer.from(JSON.stringify(reply.value));
+    const etag = `"${createHash("sha1").update(body).digest("hex")}"`;
+    if (request.headers["if-none-match"] === etag) return send(response, 304, "", { etag });
+    return send(response, 200, body, { etag, ...reply.headers });
+  };
+}
+
+export interface Reply {
+  readonly value: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export function send(
+  response: ServerResponse,
+  status: number,
+  body: string | Buffer,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
+}
+
+/** Every node that a source's documents become, flat. */
+export async function nodesOf(
+  source: ContentSource,
+  formats: readonly ContentFormat[],
+  basePath = "",
+): Promise<ResourceNode[]> {
+  const nodes: ResourceNode[] = [];
+  for (const document of await source.listDocuments()) {
+    const content = await source.fetchContent(document.id);
+    const format = formats.find((one) => one.canHandle(content.contentType));
+    nodes.push(...flatten(format?.parse(content, basePath) ?? []));
+  }
+  return nodes;
+}
+
+export function flatten(nodes: readonly ResourceNode[]): ResourceNode[] {
+  return nodes.flatMap((node) => [node, ...flatten(node.children ?? [])]);
+}
