@@ -4,6 +4,9 @@ import type { SourceContent } from "../../schema/source.ts";
 import { cleanText } from "../../util/clean-text.ts";
 import { toSummary } from "../../util/to-summary.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
+import type { LogInOptions } from "./login/log-in.ts";
+import type { Logins } from "./login/logins.ts";
+import { createServerLogin } from "./login/server-login.ts";
 import type { ServerConfig } from "./server-config.ts";
 import { toDrafts } from "./to-drafts.ts";
 import { createUpstream, type UpstreamDiagnostics, type UpstreamLimits } from "./upstream.ts";
@@ -18,6 +21,7 @@ export interface RunOptions {
   readonly scopes: readonly string[];
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly limits: UpstreamLimits;
+  readonly logins: Logins;
 }
 
 export interface McpDiagnostics extends UpstreamDiagnostics {
@@ -35,6 +39,9 @@ export interface McpDiagnostics extends UpstreamDiagnostics {
 export interface Run {
   contents(signal: AbortSignal): AsyncIterable<SourceContent>;
   refresh(): Promise<void>;
+  /** False where the server wants no login. */
+  logIn(options: LogInOptions): Promise<boolean>;
+  logOut(): Promise<boolean>;
   diagnostics(): McpDiagnostics;
 }
 
@@ -44,7 +51,11 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 export function createRun(options: RunOptions): Run {
   const { label, config, cache, ttlMs, trusted } = options;
   const changes = createBell();
-  const upstream = createUpstream({ ...options, onChange: changes.ring });
+  const login =
+    config.transport === "http"
+      ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
+      : undefined;
+  const upstream = createUpstream({ ...options, login, onChange: changes.ring });
   let kept: Remembered | undefined;
   let listedAt: number | undefined;
   let triedAt: number | undefined;
@@ -112,9 +123,21 @@ export function createRun(options: RunOptions): Run {
     changes.ring();
   }
 
+  /** What scopes a server wants it says when it refuses, so it is asked first. */
+  async function logIn(how: LogInOptions): Promise<boolean> {
+    await upstream.retry().catch(() => {});
+    const missing = await login?.missing();
+    if (!login || (upstream.status?.state !== "needs_login" && !missing)) return false;
+    await login.logIn(how);
+    await upstream.retry().catch(() => {});
+    return true;
+  }
+
   return {
     contents,
     refresh: () => upstream.refresh(),
+    logIn,
+    logOut: async () => (await login?.logOut()) ?? false,
     diagnostics: () => ({
       label,
       ...upstream.diagnostics(),

@@ -1,5 +1,8 @@
+import { join } from "node:path";
 import type { Source } from "../../schema/source.ts";
 import { createListingCache } from "./listing-cache.ts";
+import type { LogInOptions } from "./login/log-in.ts";
+import { createLogins, type Logins } from "./login/logins.ts";
 import { createRun, type McpDiagnostics, type RunOptions } from "./mcp-run.ts";
 import { sweepOrphans } from "./process-tree.ts";
 import { invalid, type McpServerConfig, readServerConfig } from "./server-config.ts";
@@ -19,12 +22,21 @@ export interface McpSourceOptions {
   /** What `${X}` in the config stands for. Default the environment. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   readonly limits?: Partial<UpstreamLimits>;
+  /**
+   * Where logins to HTTP servers are kept. Default: the file in the folder that `KEYHOLE_STATE` names, which
+   * the program sets; without it they last as long as the process.
+   */
+  readonly logins?: Logins;
 }
 
 /** The entries of one upstream server. */
 export interface McpSource extends Source {
   /** Connects and lists again. */
   refresh(): Promise<void>;
+  /** Has a person log in to the server. False where it wants no login. Throws a problem where it fails. */
+  logIn(options: LogInOptions): Promise<boolean>;
+  /** Forgets the login; false where there was none. */
+  logOut(): Promise<boolean>;
   diagnostics(): McpDiagnostics;
 }
 
@@ -70,6 +82,7 @@ export function createMcpSource(
     scopes: options.scopes ?? [],
     variables: options.variables ?? process.env,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
+    logins: options.logins ?? defaultLogins(process.env.KEYHOLE_STATE),
   };
   let run = createRun(runOptions);
   let used = false;
@@ -83,8 +96,21 @@ export function createMcpSource(
       return run.contents(signal);
     },
     refresh: () => run.refresh(),
+    logIn: (how) => run.logIn(how),
+    logOut: () => run.logOut(),
     diagnostics: () => run.diagnostics(),
   };
+}
+
+const kept = new Map<string, Logins>();
+
+/** One file, opened once, however many sources there are. */
+function defaultLogins(folder: string | undefined): Logins {
+  if (!folder) return createLogins({ path: ":memory:" });
+  const path = join(folder, "keyhole.db");
+  const known = kept.get(path) ?? createLogins({ path });
+  kept.set(path, known);
+  return known;
 }
 
 let swept = false;

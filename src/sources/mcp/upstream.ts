@@ -1,8 +1,17 @@
 import type { Client, PriorDiscovery, RequestOptions } from "@modelcontextprotocol/client";
 import type { EntryStatus } from "../../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
-import { createHider, failureReason, isLost, lastComplaint, toStatus, wantsLogin } from "./failure.ts";
+import {
+  createHider,
+  failureReason,
+  isLost,
+  lastComplaint,
+  scopeWanted,
+  toStatus,
+  wantsLogin,
+} from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
+import type { ServerLogin } from "./login/server-login.ts";
 import { type Made, type Opened, openClient } from "./open-client.ts";
 import { createRestartPolicy } from "./restart-policy.ts";
 import type { ServerConfig } from "./server-config.ts";
@@ -32,6 +41,8 @@ export interface UpstreamOptions {
   readonly config: ServerConfig;
   readonly limits: UpstreamLimits;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** How an HTTP server is reached, and as whom. */
+  readonly login?: ServerLogin | undefined;
   /** A listing arrived, or the status changed. */
   onChange(): void;
 }
@@ -53,6 +64,8 @@ export interface Upstream {
   recall(era: PriorDiscovery | undefined): void;
   /** Connects if need be and lists everything again. */
   refresh(): Promise<void>;
+  /** The same, however often it has failed before. */
+  retry(): Promise<void>;
   run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T>;
   diagnostics(): UpstreamDiagnostics;
   /** Resolves when no process of it is left. */
@@ -75,7 +88,8 @@ interface Session extends Opened {
   listing: Listing;
 }
 
-export function createUpstream({ label, config, limits, variables, onChange }: UpstreamOptions): Upstream {
+export function createUpstream(options: UpstreamOptions): Upstream {
+  const { label, config, limits, variables, login, onChange } = options;
   const slots = createSlots(label, limits.concurrency, limits.queue);
   const restarts = createRestartPolicy({
     most: limits.restarts,
@@ -119,6 +133,7 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
         label,
         config,
         variables,
+        login,
         era,
         ...limits,
         onListChanged: relistSoon,
@@ -161,11 +176,19 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
   }
 
   function explain(error: unknown): EntryStatus {
-    const ending = last?.process?.ending;
+    const ending = last?.ending;
     const known = toStatus(error, hide);
-    if (known.state !== "server_down" || !last?.process) return known;
+    if (known.state === "needs_login") return { ...known, reason: `${known.reason}${nextLogin()}` };
+    if (!last?.process) return ending === undefined ? known : { ...known, reason: ending };
     const reason = ending !== undefined && (isLost(error) || !isProblem(error)) ? ending : known.reason;
     return { ...known, reason: `${reason}${lastComplaint(last.process.stderrText(), hide)}` };
+  }
+
+  function nextLogin(): string {
+    if (config.transport !== "http") return "";
+    const why = login?.complaint;
+    const told = why ? `; its token could not be renewed: ${hide(why)}` : "";
+    return config.oauth?.grant === "client_credentials" ? told : `${told}; run: keyhole login ${label}`;
   }
 
   /** Marks the server as out of use and tries again by itself later. */
@@ -188,7 +211,7 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
 
   function tooManyStarts(): string {
     const minutes = Math.round(limits.restartWindowMs / 60_000);
-    const why = last?.process?.ending;
+    const why = last?.ending;
     return `it had to be started more than ${limits.restarts} times in ${minutes} minutes${why ? `; ${why}` : ""}`;
   }
 
@@ -234,12 +257,18 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
   }
 
   function toCallProblem(error: unknown, open: Session): Problem {
-    if (isLost(error)) {
-      const ending = open.made.process?.ending ?? failureReason(error, hide);
-      const reason = `${ending}${lastComplaint(open.made.process?.stderrText() ?? "", hide)}`;
+    const { ending: ended, process } = open.made;
+    if (isLost(error) || (ended !== undefined && !process)) {
+      const ending = ended ?? failureReason(error, hide);
+      const reason = `${ending}${lastComplaint(process?.stderrText() ?? "", hide)}`;
       return problem("UPSTREAM_LOST", { server: label, reason }, { server: label, reason });
     }
-    if (wantsLogin(error)) return goDown(toStatus(error, hide));
+    if (wantsLogin(error)) return goDown(explain(error));
+    const scope = scopeWanted(error);
+    if (scope !== undefined) {
+      const reason = `${scope}${nextLogin()}`;
+      return problem("LOGIN_NEEDED", { name: `The server ${label}`, status: 403, reason }, { reason });
+    }
     return problem(
       "UPSTREAM_ERROR",
       { server: label, reason: failureReason(error, hide) },
@@ -274,6 +303,11 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
       if (session) return relist();
       await connect();
     },
+    retry: async () => {
+      restarts.forget();
+      if (session) return relist();
+      await connect();
+    },
     run: async (call, signal) => {
       const release = await slots.take(signal);
       try {
@@ -304,6 +338,7 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
       // One that was being made meanwhile.
       await connecting?.catch(() => {});
       await Promise.all([...transports].map(end));
+      await login?.close();
     },
   };
 }
