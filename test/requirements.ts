@@ -49,6 +49,8 @@ export const REQUIREMENTS = {
   "upstream:lazy": "with kept listings no server is started until one of its entries is called",
   "upstream:processes": "nothing that a server started outlives it, and it inherits only what is declared",
   "upstream:secrets": "what variables of a server's config stand for is in no message",
+  "upstream:logins":
+    "a login to a server is kept, renewed once for all, bound to its authorization server, and given to no other",
   "upstream:lanes": "a lane is never weaker than what the server declares",
   "upstream:names": "names of servers' entries become routes, the same every time",
   "upstream:real": "servers from the registry are found, read and run through a gateway",

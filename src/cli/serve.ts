@@ -9,6 +9,7 @@ import { loadTokenCounter } from "../render/tokens.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { loadConfig } from "./load-config.ts";
+import { setStateFolder } from "./state-folder.ts";
 
 const USAGE = `Usage: keyhole serve [options]
 
@@ -38,6 +39,7 @@ export async function run(args: readonly string[]): Promise<void> {
     });
   }
 
+  setStateFolder();
   const { principal, ...config } = await loadConfig(values.config);
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({

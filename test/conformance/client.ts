@@ -2,10 +2,15 @@
 import { createGateway } from "keyhole";
 import { createMcpSource, type McpServerConfig } from "keyhole/sources";
 
+interface Context
+  extends Partial<Record<"client_id" | "client_secret" | "private_key_pem" | "signing_algorithm", string>> {
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
+}
+
 /** How often the person logs in again for the same purpose before they give up. */
 const MOST_LOGINS = 3;
 const url = process.argv.at(-1) ?? "";
-const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}") as Record<string, string | undefined>;
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}") as Context;
 
 const source = createMcpSource("tested", { url, oauth: oauthOf() } as McpServerConfig, { trusted: true });
 const gateway = createGateway({
@@ -16,7 +21,10 @@ const gateway = createGateway({
 
 let logins = 0;
 await source.refresh().catch(() => {});
-while ((source.diagnostics().status?.state === "needs_login" || (await callTools())) && logins < MOST_LOGINS) {
+while (
+  (source.diagnostics().status?.state === "needs_login" || (await callTools())) &&
+  logins < MOST_LOGINS
+) {
   logins += 1;
   await source.logIn({ onUrl: logInAt }).catch((error: unknown) => {
     console.error(error);
@@ -29,9 +37,14 @@ await gateway.close();
 async function callTools(): Promise<boolean> {
   await gateway.ready();
   const { entries } = await gateway.view();
-  for (const entry of entries) {
-    if (entry.kind !== "tool") continue;
-    const answer = await gateway.exec({ op: entry.op, args: argsOf(entry.inputSchema), dry_run: false });
+  const tools = entries.filter(({ kind }) => kind === "tool");
+  const calls =
+    context.toolCalls?.map((call) => ({
+      op: tools.find(({ name }) => name === call.name)?.op ?? call.name,
+      args: call.arguments,
+    })) ?? tools.map(({ op, inputSchema }) => ({ op, args: argsOf(inputSchema) }));
+  for (const call of calls) {
+    const answer = await gateway.exec({ ...call, dry_run: false });
     console.log(answer.text);
     if (!answer.ok && ["LOGIN_NEEDED", "UNAVAILABLE"].includes(answer.error.code)) return true;
   }

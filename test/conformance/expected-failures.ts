@@ -30,3 +30,23 @@ export const LOST_THROUGH: Readonly<Record<string, Readonly<Record<string, strin
   "through-gateway-2025-11-25": { "tools-call-with-logging": LOGS },
   "through-gateway-2026-07-28": { "server-stateless": ERRORS },
 };
+
+const DPOP = "An extension: tokens are not bound to a key.";
+
+/** Scenarios that our client of upstream servers fails, by the case, and why it may. */
+export const CLIENT_FAILURES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "client-auth": {
+    "auth/dpop": DPOP,
+    "auth/dpop-nonce": DPOP,
+    "auth/enterprise-managed-authorization": "An extension: no identity provider of a company is asked.",
+    "auth/wif-jwt-bearer": "An extension: no identity of a workload is exchanged for a token.",
+  },
+  client: {
+    "sep-2322-client-request-state":
+      "A server asks the client behind the gateway; the suite has none there, and the gateway answers for nobody.",
+    "http-invalid-tool-headers":
+      "Tools whose schema declares headers wrongly are listed and called; headers are never made of them.",
+    "json-schema-2020-12-preservation":
+      "Not scored: what the listing keeps is not what the scenario looks at.",
+  },
+};

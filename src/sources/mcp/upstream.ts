@@ -305,8 +305,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     },
     retry: async () => {
       restarts.forget();
-      if (session) return relist();
-      await connect();
+      const open = session;
+      if (!open) return void (await connect());
+      await relist().catch((error: unknown) => {
+        throw toCallProblem(error, open);
+      });
     },
     run: async (call, signal) => {
       const release = await slots.take(signal);
