@@ -86,12 +86,12 @@ export async function serveOAuth(mcp: Handler): Promise<OAuthServer> {
     };
   }
 
-  async function route(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async function route(request: IncomingMessage, response: ServerResponse): Promise<unknown> {
     const body = await text(request);
     const url = new URL(request.url ?? "/", origin);
     const { authorization } = request.headers;
     seen.push({ method: request.method ?? "", path: url.pathname, body, authorization });
-    const json = (status: number, value: unknown, headers = {}) =>
+    const json = (status: number, value: unknown, headers = {}): unknown =>
       void response
         .writeHead(status, { "content-type": "application/json", ...headers })
         .end(JSON.stringify(value));
@@ -140,7 +140,7 @@ export async function serveOAuth(mcp: Handler): Promise<OAuthServer> {
     response.end();
   }
 
-  function token(form: URLSearchParams, json: (status: number, value: unknown) => void): void {
+  function token(form: URLSearchParams, json: (status: number, value: unknown) => unknown): unknown {
     const grant = form.get("grant_type");
     if (grant === "client_credentials") return json(200, give(form.get("scope") ?? "read", false));
     if (grant === "refresh_token") {
@@ -157,6 +157,6 @@ export async function serveOAuth(mcp: Handler): Promise<OAuthServer> {
     if (!kept || kept.challenge !== verified || kept.redirect !== form.get("redirect_uri")) {
       return json(400, { error: "invalid_grant" });
     }
-    json(200, give(kept.scope, true));
+    return json(200, give(kept.scope, true));
   }
 }

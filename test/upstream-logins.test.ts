@@ -175,17 +175,17 @@ const hostile: readonly [string, (server: OAuthServer) => void, string][] = [
   ["no PKCE", (server) => delete server.metadata.code_challenge_methods_supported, "PKCE with S256"],
   [
     "plain PKCE",
-    (server) => void (server.metadata.code_challenge_methods_supported = ["plain"]),
+    (server) => setMetadata(server, { code_challenge_methods_supported: ["plain"] }),
     "PKCE with S256",
   ],
   [
     "another issuer in its metadata",
-    (server) => void (server.metadata.issuer = "https://evil.example"),
+    (server) => setMetadata(server, { issuer: "https://evil.example" }),
     "not from the authorization server",
   ],
   [
     "an answer of another issuer",
-    (server) => void (server.answer = { iss: "https://evil.example" }),
+    (server) => Object.assign(server.answer, { iss: "https://evil.example" }),
     "not from the authorization server",
   ],
 ];
@@ -210,8 +210,12 @@ for (const [what, prepare, reason] of hostile) {
   });
 }
 
-function setEndpoint(server: OAuthServer, endpoint: string): void {
-  server.metadata.authorization_endpoint = endpoint;
+function setMetadata(server: OAuthServer, fields: Record<string, unknown>): void {
+  Object.assign(server.metadata, fields);
+}
+
+function setEndpoint(server: OAuthServer, authorization_endpoint: string): void {
+  setMetadata(server, { authorization_endpoint });
 }
 
 verifies("upstream:logins", "metadata at a private address that nobody allowed is not read", async () => {

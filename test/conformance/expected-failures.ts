@@ -20,15 +20,10 @@ export const EXPECTED_FAILURES: Readonly<Record<string, Readonly<Record<string, 
 
 const UNKNOWN_TOOL =
   "The reference has no such tool and says so in a result, which passes; a gateway refuses unknown names as the protocol says.";
-const LOGS = "Log messages of a server behind a gateway name no call, so nobody can be told whose they are.";
-const ERRORS =
-  "A protocol error of a server behind a gateway becomes a result with a problem, which a model can read and act on.";
 
 /** Scenarios that a server passes directly and not through a gateway, by the case, and why they may. */
 export const LOST_THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "through-gateway": { "tools-call-simple-text": UNKNOWN_TOOL, "tools-call-error": UNKNOWN_TOOL },
-  "through-gateway-2025-11-25": { "tools-call-with-logging": LOGS },
-  "through-gateway-2026-07-28": { "server-stateless": ERRORS },
 };
 
 const DPOP = "An extension: tokens are not bound to a key.";

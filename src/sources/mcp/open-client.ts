@@ -1,4 +1,5 @@
 import type { Client, JsonSchemaValidator, PriorDiscovery, Transport } from "@modelcontextprotocol/client";
+import type { LogLevel } from "../../schema/entry.ts";
 import { expandAll, expandVariables } from "./expand-variables.ts";
 import { createHider, isLost } from "./failure.ts";
 import type { ServerLogin } from "./login/server-login.ts";
@@ -19,6 +20,7 @@ export interface OpenOptions {
   readonly maxLineBytes: number;
   readonly graceMs: number;
   onListChanged(): void;
+  onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
   /** A transport is made: from now on it may hold a process. */
   onMade(made: Made): void;
   onClosed(made: Made): void;
@@ -57,6 +59,9 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
     });
     // Single wrong messages are skipped; what ends the connection is told by `onclose`.
     client.onerror = () => {};
+    client.setNotificationHandler("notifications/message", ({ params }) =>
+      options.onLog(params.level, params.data, params.logger),
+    );
     client.onclose = () => options.onClosed(made);
     try {
       await client.connect(made.transport, { timeout: options.connectMs, ...(prior && { prior }) });

@@ -1,5 +1,5 @@
 import type { Client, PriorDiscovery, RequestOptions } from "@modelcontextprotocol/client";
-import type { EntryStatus } from "../../schema/entry.ts";
+import type { CallingClient, EntryStatus, LogLevel } from "../../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
 import {
   createHider,
@@ -50,6 +50,8 @@ export interface UpstreamOptions {
 export interface UpstreamCall<T> {
   /** Whether running it twice is harmless. */
   readonly repeatable: boolean;
+  /** The client behind it, which is told what the server logs meanwhile. */
+  readonly caller?: CallingClient | undefined;
   /** Refuses what the server no longer offers as it was listed. Throws a problem. */
   check(listing: Listing): void;
   work(client: Client, options: RequestOptions): Promise<T>;
@@ -108,6 +110,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   let listing: Listing | undefined;
   let era: PriorDiscovery | undefined;
   let timeouts = 0;
+  const running = new Set<UpstreamCall<unknown>>();
   let retry: NodeJS.Timeout | undefined;
   let relisting: NodeJS.Timeout | undefined;
 
@@ -137,6 +140,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         era,
         ...limits,
         onListChanged: relistSoon,
+        onLog: tell,
         onMade: (made) => {
           last = made;
           transports.add(made);
@@ -218,6 +222,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   function setListing(next: Listing): void {
     listing = next;
     onChange();
+  }
+
+  /** A message names no call; where several run, nobody can be told whose it is. */
+  function tell(level: LogLevel, data: unknown, logger: string | undefined): void {
+    const [only, ...others] = running;
+    if (only?.caller?.passOn && others.length === 0) only.caller.log(level, data, logger);
   }
 
   /** However fast a server says that its lists change, they are read once in a while. */
@@ -313,6 +323,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     },
     run: async (call, signal) => {
       const release = await slots.take(signal);
+      running.add(call);
       try {
         return await attempt(call, signal);
       } catch (error) {
@@ -320,6 +331,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
           throw error;
         return await attempt(call, signal);
       } finally {
+        running.delete(call);
         release();
       }
     },
