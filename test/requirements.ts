@@ -69,6 +69,7 @@ export const REQUIREMENTS = {
   "mcp:isolation": "no caller is ever given what was meant for another",
   "mcp:fidelity":
     "on the native surface definitions, results and progress of another server go through unchanged",
+  "mcp:asking": "a server that is not trusted asks with forms only, under its label",
   "mcp:real-clients": "clients that nobody here wrote list, ask, read and run",
   "mcp:cancel": "a call that its client gives up is cancelled in the tool",
   "mcp:http-front": "only requests to this machine, from its own pages, with a valid token, are read at all",
