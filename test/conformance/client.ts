@@ -41,7 +41,8 @@ async function callTools(): Promise<boolean> {
   const calls =
     context.toolCalls?.map((call) => ({
       op: tools.find(({ name }) => name === call.name)?.op ?? call.name,
-      args: call.arguments,
+      // What a schema does not allow, such as null for a text, does not leave a gateway: it is left out.
+      args: Object.fromEntries(Object.entries(call.arguments).filter(([, value]) => value !== null)),
     })) ?? tools.map(({ op, inputSchema }) => ({ op, args: argsOf(inputSchema) }));
   for (const call of calls) {
     const answer = await gateway.exec({ ...call, dry_run: false });
