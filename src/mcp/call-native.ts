@@ -3,7 +3,6 @@ import {
   type InputRequiredResult,
   inputRequired,
   isCallToolResult,
-  ProtocolError,
 } from "@modelcontextprotocol/server";
 import type { CallOptions, Gateway } from "../gateway.ts";
 import { errorText, guidanceText } from "../operations/answer-parts.ts";
@@ -12,7 +11,7 @@ import { toContentText } from "../operations/show-result.ts";
 import type { Entry, RpcError } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
 import type { ToolAnswer } from "./call-tool.ts";
-import { failedRequest, refusedState } from "./protocol-errors.ts";
+import { failedRequest, passedError, refusedState } from "./protocol-errors.ts";
 import type { Round } from "./round.ts";
 import type { Rounds } from "./rounds.ts";
 
@@ -99,7 +98,7 @@ function passingOn(options: CallOptions): {
 
 /** An error of the protocol goes on as the server gave it, where it is why the call failed. */
 function throwFailed(error: RpcError | undefined, code: string): void {
-  if (error && code === "UPSTREAM_ERROR") throw new ProtocolError(error.code, error.message, error.data);
+  if (error && code === "UPSTREAM_ERROR") throw passedError(error);
 }
 
 interface InputRequired {
