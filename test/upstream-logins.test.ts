@@ -90,7 +90,7 @@ verifies(
 
 verifies(
   "upstream:logins",
-  "200 calls with an expired token renew it once, in two processes' stores",
+  "200 calls with an expired token renew it once, also across two openings of the file",
   async () => {
     const server = await start();
     const path = join(temporaryFolder(), "keyhole.db");
