@@ -48,7 +48,11 @@ test("problems are raised from the table", () => {
 });
 
 // Who listens, and who asks an engine or model at an address that the owner configures, often a private one.
-const OWN_ENDPOINTS = ["src/mcp/serve-http.ts", "src/search/vectors/post-with-retry.ts"];
+const OWN_ENDPOINTS = [
+  "src/mcp/serve-http.ts",
+  "src/search/vectors/post-with-retry.ts",
+  "src/sources/mcp/login/callback.ts",
+];
 
 test("requests go out through the guarded fetch only", () => {
   const raw =

@@ -51,6 +51,8 @@ export const REQUIREMENTS = {
   "upstream:lazy": "with kept listings no server is started until one of its entries is called",
   "upstream:processes": "nothing that a server started outlives it, and it inherits only what is declared",
   "upstream:secrets": "what variables of a server's config stand for is in no message",
+  "upstream:logins":
+    "a login to a server is kept, renewed once for all, bound to its authorization server, and given to no other",
   "upstream:lanes": "a lane is never weaker than what the server declares",
   "upstream:names": "names of servers' entries become routes, the same every time",
   "upstream:real": "servers from the registry are found, read and run through a gateway",
@@ -81,6 +83,7 @@ export const REQUIREMENTS = {
   "mcp:isolation": "no caller is ever given what was meant for another",
   "mcp:fidelity":
     "on the native surface definitions, results and progress of another server go through unchanged",
+  "mcp:asking": "a server that is not trusted asks with forms only, under its label",
   "mcp:real-clients": "clients that nobody here wrote list, ask, read and run",
   "mcp:cancel": "a call that its client gives up is cancelled in the tool",
   "mcp:http-front": "only requests to this machine, from its own pages, with a valid token, are read at all",

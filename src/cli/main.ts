@@ -10,6 +10,8 @@ interface Command {
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
+  login: { summary: "Log in to an upstream server.", load: () => import("./login.ts") },
+  logout: { summary: "Forget the login to an upstream server.", load: () => import("./logout.ts") },
 };
 
 /** Clients often end their servers without letting them exit, so what was compiled is kept before that. */

@@ -123,6 +123,11 @@ export const PROBLEMS = {
     next: "Tell the person which credentials or scopes are missing; the same call will fail until they are there.",
     when: "An API refuses the credentials of the source, or they do not cover the operation (401, 403).",
   },
+  LOGIN_FAILED: {
+    sentence: "The login to the server {server} did not succeed: {reason}.",
+    next: "Correct what is named, then log in again: keyhole login {server}.",
+    when: "A login to an upstream server was refused, not answered, or not safe to go on with.",
+  },
   RATE_LIMITED: {
     sentence: "{name} answered {status}: {reason}",
     next: "Wait {wait} before the next call, and ask for more in one call where its args allow it.",

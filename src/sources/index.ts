@@ -26,6 +26,9 @@ export type { GuardedFetch, GuardedRequest, GuardOptions } from "./guarded-fetch
 export { createGuardedFetch } from "./guarded-fetch/guarded-fetch.ts";
 export type { Secret } from "./http/secret.ts";
 export { fromMcpConfig } from "./mcp/from-mcp-config.ts";
+export type { LogInOptions } from "./mcp/login/log-in.ts";
+export type { Challenge, KeptLogin, Logins } from "./mcp/login/logins.ts";
+export { createLogins } from "./mcp/login/logins.ts";
 export type { McpDiagnostics } from "./mcp/mcp-run.ts";
 export type { McpSource, McpSourceOptions } from "./mcp/mcp-source.ts";
 export { createMcpSource } from "./mcp/mcp-source.ts";
