@@ -46,6 +46,8 @@ export type {
   RiskLevel,
   SearchConfig,
   SearchSegment,
+  SkillManifest,
+  SkillManifestFile,
   Visibility,
 } from "./schema/entry.ts";
 export type { Entity, ExtractionSchema } from "./schema/extraction.ts";

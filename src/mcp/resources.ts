@@ -4,6 +4,7 @@ import { toContentText } from "../operations/show-result.ts";
 import type { Entry, ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
+import { findAddress } from "./skills.ts";
 import { matchTemplate } from "./uri-template.ts";
 
 const SUMMARY_CHARS = 300;
@@ -27,7 +28,7 @@ export function listResources(view: View): ResourceLists {
   const templateEntries = new Map<string, ReadableEntry>();
   for (const entry of entries) {
     const own = ownAddress(entry);
-    const holder = own === undefined ? undefined : view.find(own);
+    const holder = own === undefined ? undefined : findAddress(view, own);
     const keeps = claims.get(own)?.length === 1 && (holder === undefined || holder === entry);
     const { template, uri } = addressOf(entry, keeps);
     if (template === undefined) resourceEntries.set(uri, entry);
@@ -59,9 +60,15 @@ export function findResource(
   return undefined;
 }
 
-/** A loaded document as the protocol carries it. One that is already in that shape stays as it is. */
+/** A loaded document as the protocol carries it. One that is already in that shape stays as it is, but for its route. */
 export function toContents(uri: string, entry: ReadableEntry, value: Json): ReadResourceResult {
-  if (isContents(value)) return value as unknown as ReadResourceResult;
+  if (isContents(value)) {
+    const { contents, ...rest } = value as unknown as ReadResourceResult;
+    return {
+      ...rest,
+      contents: contents.map((part) => (part.uri === entry.route ? { ...part, uri } : part)),
+    };
+  }
   const mimeType = mimeTypeOf(entry) ?? (typeof value === "string" ? "text/plain" : "application/json");
   return { contents: [{ uri, mimeType, text: toContentText(value) }] };
 }
