@@ -14,7 +14,7 @@ export interface Found {
   readonly id: string;
   readonly name: string;
   readonly text: string;
-  /** 0 is the best of this answer; comparable within one answer only. */
+  /** Closer to 0 is better; comparable within one answer only. */
   readonly distance: number;
 }
 
@@ -38,6 +38,9 @@ interface ContentText {
   readonly text: string;
 }
 
+/** Hits by meaning alone may stand before those that share a word. */
+const LOOKED_AT = 100;
+
 export function createContentSearch(database: DatabaseSync): ContentSearch {
   const index = createEmbeddedIndex({ embedder: createStaticEmbedder() });
   let texts = new Map<string, ContentText>();
@@ -46,7 +49,8 @@ export function createContentSearch(database: DatabaseSync): ContentSearch {
 
   /** The index follows the database: it is made again when rows have changed since. */
   function upToDate(): Promise<void> {
-    indexing = indexing.then(async () => {
+    const before = indexing.catch(() => undefined);
+    indexing = before.then(async () => {
       const { changes } = one<{ changes: number }>(database, "SELECT total_changes() AS changes")!;
       if (changes === indexedAt) return;
       const now = new Map(textsOf(database).map((text) => [`${text.type}:${text.id}`, text]));
@@ -63,7 +67,7 @@ export function createContentSearch(database: DatabaseSync): ContentSearch {
     async find(query, { limit, types = CONTENT_TYPES, sharesWord = false }) {
       await upToDate();
       const filter = { scopes: [], categories: types };
-      const hits = await index.search({ query, limit: limit * 2, filter, explain: true });
+      const hits = await index.search({ query, limit: Math.max(LOOKED_AT, limit), filter, explain: true });
       return hits
         .filter(({ explanation }) => !sharesWord || (explanation?.lexical ?? 0) > 0)
         .slice(0, limit)

@@ -94,14 +94,21 @@ export function checkContent(template: Template, content: Content, whole: boolea
     const field = fields.get(name);
     if (!field) return [{ field: name, message: `is not one of ${[...fields.keys()].join(", ")}` }];
     if (field.type === "image" || field.type === "images") {
-      return [{ field: name, message: "holds images: set it with cms_updateSectionImage" }];
+      return [{ field: name, message: "holds images, which have tools of their own" }];
     }
-    const most = field.maxLength ?? Number.POSITIVE_INFINITY;
-    return value.length > most ? [{ field: name, message: `is longer than ${most} characters` }] : [];
+    const message = textError(field, value);
+    return message === undefined ? [] : [{ field: name, message }];
   });
   const missing = template.fields.filter(({ name, required }) => required && !Object.hasOwn(content, name));
   if (whole) errors.push(...missing.map(({ name }) => ({ field: name, message: "is required" })));
   if (errors.length > 0) throw unfit(template, errors);
+}
+
+function textError({ type, required, maxLength = Number.POSITIVE_INFINITY }: TemplateField, value: string) {
+  if (value.length > maxLength) return `is longer than ${maxLength} characters`;
+  if (required && value.trim() === "") return "must not be empty";
+  const leadsWell = value === "" || value.startsWith("/") || value.startsWith("https://");
+  return type === "url" && !leadsWell ? "must be a path such as /team, or an https address" : undefined;
 }
 
 function unfit(template: Template, errors: readonly { field: string; message: string; nearest?: string }[]) {

@@ -6,8 +6,8 @@ import type { Site } from "../site.ts";
 import { imageFieldOf, templateOf } from "../templates.ts";
 
 const image = z.string().min(1).max(200).describe("Id or filename of the image");
-const section = z.string().min(1).max(100).describe("Id of the section, from cms_getPageSections");
-const field = z.string().min(1).max(40).describe("Name of the image field, from cms_getSectionFields");
+const section = z.string().min(1).max(100).describe("Id of the section, as listed for its page");
+const field = z.string().min(1).max(40).describe("Name of an image field of the template");
 const query = z.string().trim().min(1).max(200).describe("What the image shows, in words");
 const ONE = { path: "image", type: "image", nameField: "filename" };
 const MANY = { path: "images", type: "image", nameField: "filename", isArray: true };
@@ -38,7 +38,7 @@ export function imageTools({ database, content, now }: Site): AnyTool[] {
     const { id, filename } = getImage(database, reference);
     const uses = usesOf(id);
     if (uses.length > 0) {
-      const reason = `${filename} is shown in ${uses.map((use) => use.section_id).join(", ")}: put another image there with cms_replaceImage first.`;
+      const reason = `${filename} is shown in ${uses.map((use) => use.section_id).join(", ")}: replace it there first.`;
       throw problem("CONFLICT", { reason }, { used_in: uses });
     }
     return { id, filename };
@@ -78,7 +78,7 @@ export function imageTools({ database, content, now }: Site): AnyTool[] {
       extraction: MANY,
       inputSchema: z.object({ query, limit: z.int().min(1).max(40).default(10) }),
       examples: [{ args: { query: "snowy mountain for a hero" } }],
-      notes: ["A distance closer to 0 is a better match; the best of an answer is at 0 or near it."],
+      notes: ["A distance closer to 0 is a better match; compare distances within one answer only."],
       execute: async (params) => {
         const images = await search(params.query, params.limit);
         if (images.length > 0) return { images };
@@ -128,7 +128,7 @@ export function imageTools({ database, content, now }: Site): AnyTool[] {
         const added = getImage(database, params.image);
         const held = images[name] ?? [];
         if (type === "image" && held.length > 0) {
-          const reason = `The field ${name} of ${id} has ${held[0]}: change it with cms_updateSectionImage.`;
+          const reason = `The field ${name} of ${id} has ${held[0]}: update it instead of adding another.`;
           throw problem("CONFLICT", { reason });
         }
         if (held.includes(added.id)) {

@@ -5,7 +5,7 @@ import { inTransaction, nextId, run } from "../database.ts";
 import { getNavigationItem, navigationOf } from "../records.ts";
 import type { Site } from "../site.ts";
 
-const item = z.string().min(1).max(100).describe("Id of the item, from cms_getNavigation");
+const item = z.string().min(1).max(100).describe("Id of the item, as the menu lists it");
 const label = z.string().trim().min(1).max(40).describe("What the menu shows");
 const url = z
   .string()

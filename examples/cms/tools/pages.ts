@@ -70,7 +70,7 @@ export function pageTools({ database, now }: Site): AnyTool[] {
       inputSchema: z.object({ name, slug: slug.optional(), description: description.default("") }),
       examples: [{ args: { name: "Workshops", description: "Courses in the model workshop." } }],
       policy: {
-        do: ["Look at cms_listPages first: the page may exist"],
+        do: ["List the pages first: it may exist"],
         dont: ["Pages that differ from another one only by name"],
       },
       execute: (params) => inTransaction(database, () => create(params)),

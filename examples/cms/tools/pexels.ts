@@ -43,7 +43,7 @@ export function pexelsTools({ database, web, now }: Site): AnyTool[] {
       lane: "write",
       extraction: { path: "image", type: "image", nameField: "filename" },
       inputSchema: z.object({
-        photo: z.int().min(1).describe("Id of the photo, from pexels_searchPhotos"),
+        photo: z.int().min(1).describe("Id of the photo, as the search of stock photos gives it"),
         alt: z.string().max(160).optional().describe("Alt text, if the photo's own will not do"),
       }),
       examples: [{ args: { photo: 1002 } }],
@@ -51,9 +51,9 @@ export function pexelsTools({ database, web, now }: Site): AnyTool[] {
         const { text } = await web.read(`${API}/photos/${params.photo}`, { signal });
         const { id: photoId, alt, photographer, src } = JSON.parse(text) as Photo;
         const source = `pexels:${photoId}`;
+        const picture = await web.read(src.original, { signal });
         const known = one<{ id: string }>(database, "SELECT id FROM images WHERE source = ?", source);
         if (known) throw problem("CONFLICT", { reason: `The library has this photo already: ${known.id}.` });
-        const picture = await web.read(src.original, { signal });
         const id = nextId(database, "img");
         const filename = `pexels-${photoId}-${toSlug(alt)}.svg`;
         const sql = "INSERT INTO images VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";

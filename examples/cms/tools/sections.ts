@@ -7,14 +7,14 @@ import type { Site } from "../site.ts";
 import { checkContent, TEMPLATE_KEYS, TEMPLATES, templateOf } from "../templates.ts";
 
 const page = z.string().min(1).max(100).describe("Id or slug of the page");
-const section = z.string().min(1).max(100).describe("Id of the section, from cms_getPageSections");
-const content = z.record(z.string(), z.string()).describe("Text by field name, from cms_getSectionFields");
+const section = z.string().min(1).max(100).describe("Id of the section, as listed for its page");
+const content = z.record(z.string(), z.string()).describe("Text by field; the fields depend on the template");
 const EXTRACTION = { path: "section", type: "section", nameField: "name" };
 
 export function sectionTools({ database, now }: Site): AnyTool[] {
   function planDeletion(reference: string, ids: readonly string[]) {
     const { id, name } = getPage(database, reference);
-    const sections = ids.map((wanted) => getSection(database, wanted));
+    const sections = [...new Set(ids)].map((wanted) => getSection(database, wanted));
     const elsewhere = sections.find(({ page_id }) => page_id !== id);
     if (elsewhere) throw problem("CONFLICT", { reason: `${elsewhere.id} is not a section of ${name}.` });
     return { page: { id, name }, sections: sections.map((one) => ({ id: one.id, name: one.name })) };
