@@ -171,7 +171,7 @@ verifies("cms:site", "requests reach the loopback server and nothing else", asyn
   expect(await code("cms.pexels.photo.download", { photo: 9 })).toBe("CALL_FAILED");
 });
 
-test("the seed is of some size, and names like those of objects are only names", async () => {
+test("the site is of some size, and names like those of objects are only names", async () => {
   const { pages, images, posts } = await everything();
   expect(pages.length).toBeGreaterThanOrEqual(8);
   expect(pages.flatMap(({ sections }) => sections).length).toBeGreaterThanOrEqual(30);

@@ -1,4 +1,4 @@
-// Three requests to the editor of a website, from one that needs no tool to one that needs seven calls.
+// Three requests to the editor of a website, from one that needs no tool to one that needs several.
 import assert from "node:assert/strict";
 import { createGateway, loadTokenCounter, type Principal } from "keyhole";
 import { heading, quote } from "../print.ts";
