@@ -83,6 +83,22 @@ export const REQUIREMENTS = {
   "cms:discovery": "a request is led from its words to the tools that do it, whatever it says",
   "cms:validation": "tools, rules and extractors that do not fit each other are refused at start",
   "cms:site": "what a tool of the CMS example changes is what others read, a dry run tells it truly",
+  "session:implied":
+    "clients of the older protocol have a session by their connection; it remembers, and ends with it",
+  "session:memory":
+    "a session remembers what was found, used, met and delivered; a new one is empty, and it outlives a restart",
+  "session:bounded": "what a session remembers is bounded: five things of a result, ten in all, one of each",
+  "session:principal":
+    "a session is its principal's; a foreign, unknown or expired handle is refused alike, here and in get",
+  "session:nothing-lost":
+    "changes of one session at the same time are all kept, and a crash leaves all or none",
+  "session:extraction": "finding the things in a result never fails the call; that it finds nothing is told",
+  "session:block":
+    "the block of a system prompt keeps to its budget, and no text from outside gets out of it",
+  "session:compaction": "get session:// gives back what was unveiled within a few hundred tokens",
+  "session:ledger":
+    "every token put into a context is counted by its cause, and compared with listing everything",
+  "session:budget": "answers shrink to what is left of a session's budget; then calls say how to go on",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;
