@@ -2,6 +2,7 @@ import { createGateway, isProblem, type Principal } from "keyhole";
 import { createEmbeddedIndex } from "keyhole/search";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createCms } from "../examples/cms/cms.ts";
+import { extractEntities } from "../src/session/extract-entities.ts";
 import { verifies } from "./requirements.ts";
 
 const CATEGORIES = {
@@ -83,9 +84,11 @@ describe.each(tools.map((tool) => ({ tool, name: tool.name })))("$name", ({ tool
 
   verifies("cms:entities", "gives the things of a real result, or none where it says so", async () => {
     const result = await run(op, tool.examples?.[0]?.args ?? {});
-    const custom = cms.domain.entityExtractors?.[tool.name];
-    const entities = custom ? custom(result) : bySchema(tool.extraction ?? undefined, result);
-    expect(entities.length > 0).toBe(Boolean(custom || tool.extraction));
+    const entry = shown.find(({ name }) => name === tool.name);
+    if (entry?.kind !== "tool") throw entry;
+    const entities = extractEntities(entry, result);
+    const says = Boolean(tool.extraction ?? cms.domain.entityExtractors?.[tool.name]);
+    expect(entities.length > 0).toBe(says);
     for (const entity of entities) {
       expect(entity).toMatchObject({ type: expect.stringMatching(/^[a-z_]+$/), id: expect.any(String) });
       expect(entity.name).toMatch(/\S/);
@@ -248,19 +251,4 @@ async function run(op: string, args: Readonly<Record<string, unknown>>): Promise
   const answer = await gateway.exec({ op, args: { ...args }, dry_run: false });
   if (!answer.ok) throw answer.error;
   return answer.result;
-}
-
-interface Named {
-  readonly type: string;
-  readonly id: string;
-  readonly name: string;
-}
-
-/** Follows a schema as its fields are documented. */
-function bySchema(schema: (typeof tools)[number]["extraction"], result: unknown): Named[] {
-  if (!schema) return [];
-  const { path, type, nameField, idField = "id", isArray = false } = schema;
-  const data = path === "$root" ? result : (result as Record<string, unknown>)[path];
-  const items = (isArray ? data : [data]) as Record<string, string>[];
-  return items.map((item) => ({ type, id: item[idField] ?? "", name: item[nameField] ?? "" }));
 }
