@@ -1,13 +1,13 @@
 // A first look, run by `npm start`: what a model is shown, and how it gets from there to a tool.
 import assert from "node:assert/strict";
 import { createGateway, loadTokenCounter } from "keyhole";
-import { openDatabase } from "./onto/database.ts";
-import { createOntoDomain } from "./onto/domain.ts";
+import { createOnto } from "./onto/onto.ts";
 import { heading, quote } from "./print.ts";
 import { domains } from "./warehouse/domains.ts";
 
+const onto = createOnto();
 const gateway = createGateway({
-  domains: [...domains, createOntoDomain(openDatabase())],
+  domains: [...domains, ...onto.domains],
   principal: { id: "visitor", scopes: ["analytics", "support"], allowWrite: false },
 });
 
@@ -46,10 +46,11 @@ const help = await gateway.help({ path: "onto.document.tree.move" });
 quote(help.text);
 
 await gateway.close();
+await onto.close();
 
 heading("Try next");
 console.log(`  npm run example examples/warehouse/walkthrough.ts    from a question to a conclusion, over four domains
-  npm run example examples/onto/move-document.ts       reading, writing, refusals, dry runs and batches
+  npm run example examples/onto/walkthrough.ts         reading, writing, refusals, dry runs and batches
   docs/guide.md                                        how to define domains of your own
   docs/problems.md                                     every problem, with its next step`);
 
