@@ -75,6 +75,13 @@ export const REQUIREMENTS = {
   "mcp:http-limits":
     "rate, concurrency, size and depth are bounded for each caller; shutdown lets calls finish",
   "mcp:sessions": "a session belongs to who opened it; any other id is as unknown as a made-up one",
+  "onto:few-tools": "a system of 53 functions is four tools at most",
+  "onto:every-op": "every function is callable by the op that its name gives, with its own examples",
+  "onto:found": "every function is found by what people say, among the first five",
+  "onto:policy": "tools with rules of behaviour carry them as a short policy",
+  "onto:tree-and-relations": "trees and relations are read and changed, without circles, by true dry runs",
+  "onto:help-path": "wrong args are answered with where to read on, for every op",
+  "onto:round-trips": "help is complete and kept, and a first use takes one round trip",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;

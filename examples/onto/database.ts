@@ -44,6 +44,8 @@ export interface Onto {
 export function openDatabase(path: string): DatabaseSync {
   const database = new DatabaseSync(path);
   database.exec(SCHEMA);
+  // SQLite's own lower() knows only ASCII.
+  database.function("fold", { deterministic: true }, (text) => String(text).toLowerCase());
   if (!database.prepare("SELECT next FROM ids").get()) fill(database);
   return database;
 }

@@ -60,9 +60,9 @@ export function searchEntities(
   filter: Filter,
 ): { total: number; found: Line[] } {
   const words = search.toLowerCase().split(/\s+/).filter(Boolean).slice(0, 20);
-  const text = "lower(title || ' ' || coalesce(description, '') || ' ' || coalesce(content, ''))";
+  const text = "fold(title || ' ' || coalesce(description, '') || ' ' || coalesce(content, ''))";
   const everyWord = words.map(() => ` AND instr(${text}, ?)`).join("");
-  const inTitle = words.map(() => "(instr(lower(title), ?) > 0)").join(" + ") || "0";
+  const inTitle = words.map(() => "(instr(fold(title), ?) > 0)").join(" + ") || "0";
   return select(database, filter, everyWord, words, `${inTitle} DESC, title, id`, words);
 }
 
@@ -135,6 +135,8 @@ function select(
   order: string,
   orderParameters: readonly string[] = [],
 ): { total: number; found: Line[] } {
+  // A project that is not there must not look like one in which nothing is found.
+  if (filter.project_id !== undefined) getEntity(database, filter.project_id, "project");
   const kinds = filter.kinds ?? [];
   const equal = EQUAL.filter((column) => filter[column] !== undefined);
   const where = [

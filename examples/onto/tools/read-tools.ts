@@ -30,6 +30,10 @@ const EXAMPLE_STATES: Readonly<Record<Kind, string>> = {
   requirement: "accepted",
 };
 
+const PHRASES: Partial<Record<Kind, readonly string[]>> = {
+  task: ["what is left to do today", "work that cannot go on"],
+};
+
 const limit = z.int().min(1).max(100).default(20);
 const search = z.string().trim().min(1).max(200).describe("Words; all of them must occur");
 const inProject = { project_id: idOf("project").optional() };
@@ -53,7 +57,7 @@ export function listTool({ database }: Onto, kind: Kind): AnyTool {
     examples: [
       { args: { ...(kind !== "project" && { project_id: "prj_atlas" }), state_key: EXAMPLE_STATES[kind] } },
     ],
-    phrases: [`show all ${plural}`, `which ${plural} are there`, `open ${plural}`],
+    phrases: [`show all ${plural}`, `which ${plural} are there`, `open ${plural}`, ...(PHRASES[kind] ?? [])],
     extraction: { path: plural, type: kind, nameField: "title", isArray: true },
     execute(filter) {
       const { total, found } = listEntities(database, { ...filter, kinds: [kind] });

@@ -67,7 +67,7 @@ const PHRASES: Partial<Record<Kind, string[]>> = {
   project: ["put a project on hold", "rename a project"],
   document: ["rewrite a document", "publish a document"],
   risk: ["the risk has been mitigated"],
-  milestone: ["the milestone slips"],
+  milestone: ["postpone a milestone", "the date of a milestone moves"],
 };
 
 /** In the destructive lane by its name: runs dry unless told otherwise. */
