@@ -3,12 +3,13 @@ import assert from "node:assert/strict";
 import { createGateway, loadTokenCounter } from "keyhole";
 import { createOnto } from "./onto/onto.ts";
 import { heading, quote } from "./print.ts";
-import { domains } from "./warehouse/domains.ts";
+import { createWarehouse } from "./warehouse/warehouse.ts";
 
 const onto = createOnto();
+const warehouse = createWarehouse();
 const gateway = createGateway({
-  domains: [...domains, ...onto.domains],
-  principal: { id: "visitor", scopes: ["analytics", "support"], allowWrite: false },
+  domains: [...warehouse.domains, ...onto.domains],
+  principal: { id: "visitor", scopes: ["internal", "support"], allowWrite: false },
 });
 
 const countTokens = await loadTokenCounter();
@@ -47,6 +48,7 @@ quote(help.text);
 
 await gateway.close();
 await onto.close();
+await warehouse.close();
 
 heading("Try next");
 console.log(`  npm run example examples/warehouse/walkthrough.ts    from a question to a conclusion, over four domains
