@@ -82,6 +82,11 @@ export const REQUIREMENTS = {
   "onto:tree-and-relations": "trees and relations are read and changed, without circles, by true dry runs",
   "onto:help-path": "wrong args are answered with where to read on, for every op",
   "onto:round-trips": "help is complete and kept, and a first use takes one round trip",
+  "warehouse:every-tool": "entry points are found, hidden tools by nobody, and all run with their examples",
+  "warehouse:guidance": "what an answer found decides which tools of which domains it unveils",
+  "warehouse:scopes": "scopes of domain, tool and extractor add up, and what they close does not exist",
+  "warehouse:schema": "real tables and columns become documents that are found by their meaning",
+  "warehouse:sql": "SQL of an agent is kept to its tables and to reading by the database itself",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;

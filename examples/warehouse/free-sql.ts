@@ -55,6 +55,7 @@ function guarded<Result>(
   body: (statement: StatementSync) => Result,
 ): Result {
   let refused = "";
+  let writes = false;
   const may = (action: number, name: string | null): boolean => {
     if (action === SQLITE_SELECT) return true;
     if (action === SQLITE_FUNCTION) return true;
@@ -62,6 +63,7 @@ function guarded<Result>(
     if (action === SQLITE_READ || WRITES.has(action)) {
       if (!rights.tables(name ?? "")) refused ||= `no such table: ${name}`;
       else if (action !== SQLITE_READ && !rights.write) refused ||= "this tool only reads";
+      writes ||= action !== SQLITE_READ;
     } else refused ||= "only SELECT, INSERT, UPDATE and DELETE on tables are possible, without recursion";
     return refused === "";
   };
@@ -69,6 +71,7 @@ function guarded<Result>(
   try {
     const statement = database.prepare(sql);
     if (sql.slice(statement.sourceSQL.length).trim() !== "") throw wrong("give one statement only");
+    if (rights.write && !writes) throw wrong("this statement changes nothing");
     return body(statement);
   } catch (error) {
     if (isProblem(error)) throw error;

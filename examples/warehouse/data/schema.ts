@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS fact_transfers ( -- Transactions that moved money out
 CREATE TABLE IF NOT EXISTS audit_access ( -- Which member of staff has read the data of which customer.
   access_id INTEGER PRIMARY KEY, -- Number of the access
   staff TEXT NOT NULL, -- Who read it
-  user_id TEXT NOT NULL REFERENCES dim_user (user_id), -- Whose data was read
+  user_id TEXT NOT NULL, -- Whose data was read; stays when the customer is gone
   read_on TEXT NOT NULL -- Day of the access
 ) STRICT;
 CREATE TABLE IF NOT EXISTS log_events ( -- What happened in our systems.
