@@ -1,8 +1,9 @@
 // Builds `dist/`, which is the package as it is published: its manifest is made from the workspace's, without
-// what only the workspace needs. Types are as they are in `src/`; code is put together into few files, because
-// a start spends most of its time on finding and opening modules.
+// what only the workspace needs. Types are as they are in `src/`; code is put together into few files, together
+// with what a start needs of others' packages, because a start spends most of its time on finding and opening
+// modules.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rolldown } from "rolldown";
 
 rmSync("dist", { recursive: true, force: true });
@@ -28,13 +29,24 @@ const inputs = [...Object.values(root.exports as Record<string, string>), ...pro
   file.replace(/^(\.\/)?src\//, "").replace(/\.ts$/, ""),
   file,
 ]);
+/** Loaded only when something calls for it, or brought by the user. */
+const ON_DEMAND = ["ajv", "ajv-formats", "gpt-tokenizer", "jose", "undici", "yaml"];
+const external = [...ON_DEMAND, ...Object.keys(peerDependencies), "pg"];
 const bundle = await rolldown({
   input: Object.fromEntries(inputs),
   platform: "node",
-  // What others publish stays theirs: every door, and the code of users, shares one copy of it.
-  external: /^[^./]/,
+  external: (id) =>
+    id.startsWith("node:") || external.some((name) => id === name || id.startsWith(`${name}/`)),
 });
-await bundle.write({ dir: "dist", entryFileNames: "[name].js", chunkFileNames: "shared/[name]-[hash].js" });
+const { output } = await bundle.write({
+  dir: "dist",
+  entryFileNames: "[name].js",
+  chunkFileNames: "shared/[name]-[hash].js",
+});
+writeFileSync(
+  "dist/THIRD-PARTY.md",
+  thirdParty(output.flatMap((chunk) => Object.keys("modules" in chunk ? chunk.modules : {}))),
+);
 
 const doors = Object.entries(root.exports as Record<string, string>).map(([path, file]) => {
   const built = file.replace("./src/", "./").replace(/\.ts$/, "");
@@ -62,3 +74,16 @@ const manifest = {
 writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
 cpSync("models", "dist/models", { recursive: true });
 for (const file of ["README.md", "LICENSE"]) copyFileSync(file, `dist/${file}`);
+
+/** Who wrote what was put together with our own code, and under which licence. */
+function thirdParty(files: readonly string[]): string {
+  const folders = new Set(files.map((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? ""));
+  folders.delete("");
+  const parts = [...folders].sort().map((folder) => {
+    const manifest = JSON.parse(readFileSync(`${folder}/package.json`, "utf8"));
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    const text = file ? readFileSync(`${folder}/${file}`, "utf8").trim() : "";
+    return `## ${manifest.name} ${manifest.version}\n\n${manifest.license}\n\n${text}\n`;
+  });
+  return `# Code of others in this package\n\n${parts.join("\n")}`;
+}
