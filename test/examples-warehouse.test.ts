@@ -1,5 +1,7 @@
 import { createGateway, type Lane, type Principal } from "keyhole";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { openDatabase } from "../examples/warehouse/database.ts";
+import { withStatement } from "../examples/warehouse/free-sql/guarded-statement.ts";
 import { createWarehouse } from "../examples/warehouse/warehouse.ts";
 import { verifies } from "./requirements.ts";
 
@@ -151,49 +153,56 @@ verifies("warehouse:schema", "tables and columns of the real schema are found as
   expect(await refusal(`${HIDDEN}/get-columns`, { table: "tickets" })).toContain("NOT_FOUND");
 });
 
-verifies(
-  "warehouse:sql",
-  "no spelling of a query writes, leaves its tables, or runs on for ever",
-  async () => {
-    const count = async () => (await read(QUERY, { sql: "SELECT count(*) AS n FROM fact_orders" })).content;
-    const before = await count();
-    const writing = [
-      "DELETE FROM fact_orders",
-      "/* SELECT */ DELETE FROM fact_orders",
-      "WITH gone AS (SELECT 1) DELETE FROM fact_orders",
-      "INSERT INTO fact_orders SELECT * FROM fact_orders",
-      "REPLACE INTO dim_product VALUES ('x', 'x', 'x')",
-      "UPDATE fact_orders SET amount = 0 RETURNING *",
-      "EXPLAIN DELETE FROM fact_orders",
-    ];
-    const forbidden = [
-      "SELECT 1; DELETE FROM fact_orders",
-      "DROP TABLE fact_orders",
-      "CREATE TABLE fact_new (x)",
-      "CREATE TEMP VIEW fact_view AS SELECT 1",
-      "ALTER TABLE fact_orders RENAME TO fact_other",
-      "PRAGMA writable_schema = 1",
-      "SELECT * FROM pragma_table_info('audit_access')",
-      "ATTACH ':memory:' AS other",
-      "VACUUM INTO '/tmp/stolen.db'",
-      "BEGIN",
-      "SELECT load_extension('x')",
-      "SELECT sql FROM sqlite_schema",
-      "SELECT * FROM tickets",
-      "SELECT (SELECT count(*) FROM log_events) AS n",
-      "SELECT length(zeroblob(100000000))",
-      "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n",
-      "nonsense",
-      ";",
-    ];
-    for (const sql of [...writing, ...forbidden]) {
-      expect(await refusal(QUERY, { sql }), sql).toMatch(/^INVALID_PARAMS .*"sql"/);
-    }
-    for (const sql of forbidden)
-      expect(await refusal(WRITE, { sql }), sql).toMatch(/^INVALID_PARAMS .*"sql"/);
-    expect(await count()).toEqual(before);
-  },
-);
+verifies("warehouse:sql", "no spelling of a query writes, leaves its tables, or recurs", () => {
+  const writing = [
+    "DELETE FROM fact_orders",
+    "/* SELECT */ DELETE FROM fact_orders",
+    "WITH gone AS (SELECT 1) DELETE FROM fact_orders",
+    "INSERT INTO fact_orders SELECT * FROM fact_orders",
+    "REPLACE INTO dim_product VALUES ('x', 'x', 'x')",
+    "UPDATE fact_orders SET amount = 0 RETURNING *",
+    "EXPLAIN DELETE FROM fact_orders",
+  ];
+  const forbidden = [
+    "SELECT 1; DELETE FROM fact_orders",
+    "DROP TABLE fact_orders",
+    "CREATE TABLE fact_new (x)",
+    "CREATE TEMP VIEW fact_view AS SELECT 1",
+    "ALTER TABLE fact_orders RENAME TO fact_other",
+    "PRAGMA writable_schema = 1",
+    "SELECT * FROM pragma_table_info('audit_access')",
+    "ATTACH ':memory:' AS other",
+    "VACUUM INTO '/tmp/stolen.db'",
+    "BEGIN",
+    "SELECT load_extension('x')",
+    "SELECT sql FROM sqlite_schema",
+    "SELECT * FROM tickets",
+    "SELECT (SELECT count(*) FROM log_events) AS n",
+    "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n",
+    "nonsense",
+    ";",
+  ];
+  const database = openDatabase(":memory:");
+  const tables = ["fact_orders", "dim_product", "dim_user"];
+  const attempt = (sql: string, mode: "read" | "write") =>
+    withStatement(database, { path: "", sql, tables, mode, limit: 1 }, (statement) => statement.all());
+  const count = () => database.prepare("SELECT count(*) FROM fact_orders").get();
+  const before = count();
+  for (const sql of [...writing, ...forbidden])
+    expect(attempt(sql, "read"), sql).toMatchObject({ ok: false });
+  for (const sql of forbidden) expect(attempt(sql, "write"), sql).toMatchObject({ ok: false });
+  expect(count()).toEqual(before);
+  expect(attempt("SELECT title FROM dim_product", "read")).toMatchObject({ ok: true });
+  expect(attempt(writing[0]!, "write")).toMatchObject({ ok: true });
+  expect(count()).not.toEqual(before);
+  database.close();
+});
+
+verifies("warehouse:sql", "what is refused is told as a wrong param, and values stay small", async () => {
+  for (const sql of ["DELETE FROM fact_orders", "SELECT hex(zeroblob(100000000))", "nonsense"]) {
+    expect(await refusal(QUERY, { sql }), sql).toMatch(/^INVALID_PARAMS .*"sql"/);
+  }
+});
 
 verifies("warehouse:sql", "a table of others is as unknown as one that is not there", async () => {
   const sqlOf = (table: string) => ({ sql: `SELECT * FROM ${table}` });
@@ -220,6 +229,21 @@ verifies("warehouse:sql", "who has the scope changes rows, dry first, by exec on
   expect(await sum()).toMatchObject({ rows: [{ n: 32_824 }] });
   const { results } = await gateway.get({ routes: [{ route: WRITE, params: args }] });
   expect(results).toMatchObject([{ success: false, error: { code: "ACCESS_DENIED" } }]);
+});
+
+verifies("warehouse:sql", "a statement that would run for ever is ended, and others go on", async () => {
+  const short = createWarehouse({ sqlMs: 1_000 });
+  const own = createGateway({ domains: short.domains, principal: analyst, learning: false });
+  const tables = ["a", "b", "c", "d", "e", "f"].map((alias) => `fact_orders AS ${alias}`);
+  const args = { sql: `SELECT count(*) FROM ${tables.join(", ")}` };
+  const [endless, other] = await Promise.all([
+    own.exec({ route: QUERY, args }),
+    own.exec({ route: `${HIDDEN}/revenue-breakdown`, args: {} }),
+  ]);
+  expect(endless).toMatchObject({ ok: false, error: { code: "TIMEOUT" } });
+  expect(other.ok).toBe(true);
+  await own.close();
+  await short.close();
 });
 
 test("rows over the limit are said to be there", async () => {

@@ -7,14 +7,16 @@ import { SCHEMA, TABLES, type Table } from "./data/schema.ts";
 /** The database with the clock that its writes are dated by. */
 export interface Warehouse {
   readonly database: DatabaseSync;
+  readonly path: string;
   readonly now: () => Date;
+  /** How long SQL that an agent wrote may run. */
+  readonly sqlMs: number;
 }
 
-/** An agent writes SQL of its own: no value of it, no statement and no expression may grow without bound. */
-const LIMITS = { length: 1_000_000, sqlLength: 20_000, exprDepth: 100, column: 200, attached: 0 };
+const BUSY_MS = 5_000;
 
 export function openDatabase(path: string): DatabaseSync {
-  const database = new DatabaseSync(path, { limits: LIMITS });
+  const database = new DatabaseSync(path, { timeout: BUSY_MS });
   database.exec(SCHEMA);
   if (!database.prepare("SELECT 1 FROM dim_user").get()) fill(database);
   return database;

@@ -1,4 +1,7 @@
 // The whole system: one database, and four domains that lead into each other.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { DomainDefinition } from "keyhole";
 import { fill, openDatabase } from "./database.ts";
 import { createBlockchainDomain } from "./domains/blockchain-domain.ts";
@@ -7,10 +10,12 @@ import { createSupportDomain } from "./domains/support-domain.ts";
 import { createWarehouseDomain } from "./domains/warehouse-domain.ts";
 
 export interface WarehouseOptions {
-  /** A file to keep the data in. Without it, in memory. */
+  /** A file to keep the data in. Without it, one that goes away with `close`. */
   readonly path?: string;
   /** What writes are dated by. */
   readonly now?: () => Date;
+  /** How long SQL that an agent wrote may run; 10 s by default. */
+  readonly sqlMs?: number;
 }
 
 export interface WarehouseSystem {
@@ -20,12 +25,14 @@ export interface WarehouseSystem {
   close(): Promise<void>;
 }
 
-export function createWarehouse({
-  path = ":memory:",
-  now = () => new Date(),
-}: WarehouseOptions = {}): WarehouseSystem {
+const SQL_MS = 10_000;
+
+export function createWarehouse(options: WarehouseOptions = {}): WarehouseSystem {
+  const { now = () => new Date(), sqlMs = SQL_MS } = options;
+  const folder = options.path === undefined ? mkdtempSync(join(tmpdir(), "keyhole-warehouse-")) : undefined;
+  const path = options.path ?? join(folder!, "warehouse.db");
   const database = openDatabase(path);
-  const warehouse = { database, now };
+  const warehouse = { database, path, now, sqlMs };
   return {
     domains: [
       createWarehouseDomain(warehouse),
@@ -34,6 +41,9 @@ export function createWarehouse({
       createBlockchainDomain(warehouse),
     ],
     reset: () => fill(database),
-    close: async () => database.close(),
+    async close() {
+      database.close();
+      if (folder) rmSync(folder, { recursive: true, force: true });
+    },
   };
 }

@@ -1,9 +1,10 @@
 // The tables themselves: their columns, SQL that reads, and SQL that writes for those who have the scope.
-import { type AnyTool, defineTool, type Principal, problem } from "keyhole";
+import { type AnyTool, type CallContext, defineTool, type Principal, problem } from "keyhole";
 import { z } from "zod";
 import { readTable } from "../content/table-source.ts";
 import type { Warehouse } from "../database.ts";
-import { readSql, writeSql } from "../free-sql.ts";
+import type { SqlRequest } from "../free-sql/request.ts";
+import { runSql } from "../free-sql/run-sql.ts";
 
 const sql = z.string().trim().min(1).max(10_000).describe("One statement, in SQLite's dialect");
 
@@ -12,9 +13,9 @@ export function sqlTools(
   tablesOf: (warehouse: Warehouse, principal: Principal) => string[],
 ): AnyTool[] {
   const { database } = warehouse;
-  const rightsOf = (principal: Principal) => {
-    const tables = new Set(tablesOf(warehouse, principal));
-    return (name: string) => tables.has(name);
+  const run = (mode: SqlRequest["mode"], statement: string, context: CallContext, limit = 0) => {
+    const tables = tablesOf(warehouse, context.principal);
+    return runSql({ path: warehouse.path, sql: statement, tables, mode, limit }, warehouse.sqlMs, context);
   };
   return [
     defineTool({
@@ -45,8 +46,8 @@ export function sqlTools(
           },
         },
       ],
-      execute: ({ sql: statement, limit }, { principal }) => ({
-        content: readSql(database, statement, rightsOf(principal), limit),
+      execute: async ({ sql: statement, limit }, context) => ({
+        content: await run("read", statement, context, limit),
         guidance: [{ route: "logs://tools/search-logs", prose: "Go on in the logs." }],
       }),
     }),
@@ -61,9 +62,8 @@ export function sqlTools(
       requiredScopes: ["sql-write"],
       inputSchema: z.strictObject({ sql }),
       examples: [{ args: { sql: "UPDATE dim_user SET country = 'LU' WHERE user_id = 'u-3007'" } }],
-      dryRun: ({ sql: statement }, { principal }) => writeSql(database, statement, rightsOf(principal), true),
-      execute: ({ sql: statement }, { principal }) =>
-        writeSql(database, statement, rightsOf(principal), false),
+      dryRun: ({ sql: statement }, context) => run("rehearse", statement, context),
+      execute: ({ sql: statement }, context) => run("write", statement, context),
     }),
   ];
 }
