@@ -87,6 +87,22 @@ export const REQUIREMENTS = {
   "warehouse:scopes": "scopes of domain, tool and extractor add up, and what they close does not exist",
   "warehouse:schema": "real tables and columns become documents that are found by their meaning",
   "warehouse:sql": "SQL of an agent is kept to its tables and to reading by the database itself",
+  "session:implied":
+    "clients of the older protocol have a session by their connection; it remembers, and ends with it",
+  "session:memory":
+    "a session remembers what was found, used, met and delivered; a new one is empty, and it outlives a restart",
+  "session:bounded": "what a session remembers is bounded: five things of a result, ten in all, one of each",
+  "session:principal":
+    "a session is its principal's; a foreign, unknown or expired handle is refused alike, here and in get",
+  "session:nothing-lost":
+    "changes of one session at the same time are all kept, and a crash leaves all or none",
+  "session:extraction": "finding the things in a result never fails the call; that it finds nothing is told",
+  "session:block":
+    "the block of a system prompt keeps to its budget, and no text from outside gets out of it",
+  "session:compaction": "get session:// gives back what was unveiled within a few hundred tokens",
+  "session:ledger":
+    "every token put into a context is counted by its cause, and compared with listing everything",
+  "session:budget": "answers shrink to what is left of a session's budget; then calls say how to go on",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;

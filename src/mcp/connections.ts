@@ -13,20 +13,21 @@ export interface Connections {
   publish(change: Change): void;
 }
 
-/** A session that has idled for half an hour is gone; a connection may idle for longer. */
-const RENEW_MS = 25 * 60_000;
-
 export function createConnections(gateway: Gateway): Connections {
   const open = new Map<Server, Connection>();
   return {
     add: async ({ era, principal }, make) => {
+      const session = era === "legacy" ? conversation(gateway, principal) : undefined;
       const connection: Connection = {
         subscribed: new Set(),
-        ...(era === "legacy" && { session: conversation(gateway, principal) }),
+        ...(session && { session: session.handle }),
       };
       const server = await make(connection);
       open.set(server, connection);
-      server.onclose = () => void open.delete(server);
+      server.onclose = () => {
+        open.delete(server);
+        session?.end();
+      };
       return server;
     },
     publish: ({ tools, updated }) => {
@@ -45,15 +46,26 @@ export function createConnections(gateway: Gateway): Connections {
   };
 }
 
-function conversation(gateway: Gateway, principal: Principal | undefined): () => string {
+/** The session of a connection: another one where it has idled for longer than sessions do. */
+interface Conversation {
+  readonly handle: () => string;
+  end(): void;
+}
+
+function conversation(gateway: Gateway, principal: Principal | undefined): Conversation {
   let handle: string | undefined;
-  let used = 0;
-  return () => {
-    const now = performance.now();
-    if (handle === undefined || now - used > RENEW_MS) {
-      handle = gateway.openSession(principal && { principal });
-    }
-    used = now;
-    return handle;
+  return {
+    handle: () => {
+      handle = gateway.openSession({ ...(principal && { principal }), resume: handle });
+      return handle;
+    },
+    end: () => {
+      if (handle === undefined) return;
+      try {
+        gateway.session(handle, principal && { principal }).end();
+      } catch {
+        // It is gone already.
+      }
+    },
   };
 }

@@ -6,7 +6,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Gateway } from "../gateway.ts";
+import type { Gateway, Health } from "../gateway.ts";
 import type { NativeNames } from "../operations/native-tools.ts";
 import type { Surface } from "../operations/surfaces.ts";
 import type { Principal } from "../schema/principal.ts";
@@ -55,6 +55,8 @@ export interface McpServer {
   fetch(request: Request, caller?: { readonly principal?: Principal }): Promise<Response>;
   /** Serves one connection over stdin and stdout, or over a transport of the SDK. */
   connect(transport?: Transport): { close(): Promise<void> };
+  /** Whether all is well, as far as the caller may see it. */
+  health(caller?: { readonly principal?: Principal }): Promise<Health>;
   close(): Promise<void>;
 }
 
@@ -125,6 +127,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       stdio.add(handle);
       return handle;
     },
+    health: ({ principal = options.principal } = {}) => gateway.health(principal && { principal }),
     close: async () => {
       stopFollowing();
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);

@@ -75,6 +75,9 @@ export async function createProtocolServer(
   server.setRequestHandler("tools/list", async ({ params }) => {
     const { tools, version } = await listed();
     const { page, ...next } = toPage(tools, version, params?.cursor);
+    // The pages after the first belong to the same list.
+    const session = connection?.session?.();
+    if (params?.cursor === undefined) gateway.noteMenu(tools, { principal, ...(session && { session }) });
     return { tools: page, ...next };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) =>

@@ -8,6 +8,7 @@ import {
   validateOriginHeader,
 } from "@modelcontextprotocol/server";
 import type { Principal } from "../schema/principal.ts";
+import { reasonOf } from "../util/reason-of.ts";
 import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
 import { createBearerCheck, generateToken } from "./bearer.ts";
 import { type CallerLimitOptions, createCallerLimits } from "./caller-limits.ts";
@@ -47,6 +48,7 @@ export interface HttpServer {
 }
 
 const OWN = "own";
+const EXTRACTION_HEALTH = "/health/extraction";
 
 /** Serves an MCP server over Streamable HTTP. Nothing is read of a request before it is let in. */
 export async function serveHttp(server: McpServer, options: HttpOptions = {}): Promise<HttpServer> {
@@ -92,7 +94,9 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     const pathname = request.url?.split("?", 1)[0] ?? "";
     const document = oauth?.metadata.get(pathname);
     if (document && request.method === "GET") return Response.json(document);
-    if (pathname !== path) return jsonRpcError(404, -32000, `Not found. The endpoint is ${path}.`);
+    const isHealth = pathname === EXTRACTION_HEALTH && request.method === "GET";
+    if (pathname !== path && !isHealth)
+      return jsonRpcError(404, -32000, `Not found. The endpoint is ${path}.`);
 
     const caller = await authenticate(request);
     if (caller instanceof Response) return caller;
@@ -108,6 +112,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       // A connection that falls idle after the shutdown began is not closed by it.
       if (closing) setImmediate(() => http.closeIdleConnections());
     });
+    if (isHealth) return extractionHealth(server, caller.principal);
     if (caller.principal) Object.assign(request, { auth: toAuthInfo(caller.principal) });
     return undefined;
   }
@@ -137,6 +142,15 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       clearTimeout(timer);
     },
   };
+}
+
+async function extractionHealth(server: McpServer, principal: Principal | undefined): Promise<Response> {
+  try {
+    const { extraction } = await server.health(principal && { principal });
+    return Response.json(extraction);
+  } catch (error) {
+    return Response.json({ status: "error", error: reasonOf(error) }, { status: 500 });
+  }
 }
 
 async function write(response: ServerResponse, refusal: Response): Promise<void> {

@@ -4,6 +4,7 @@ import { toSummary } from "../util/to-summary.ts";
 import { type AskInput, type AskOutput, MIN_ASK_TOKENS } from "./ask-input.ts";
 import { type Hit, hitForms, hitLine } from "./hit.ts";
 import type { OperationContext } from "./operation.ts";
+import { ruleText } from "./rules.ts";
 
 interface Found {
   readonly hits: readonly Entry[];
@@ -54,7 +55,8 @@ export function fitAsk(
   context: OperationContext,
   toText: (output: AskOutput) => string,
 ): AskOutput {
-  const maxTokens = input.maxTokens ?? context.limits.askTokens;
+  const wanted = input.maxTokens ?? context.limits.askTokens;
+  const maxTokens = Math.max(MIN_ASK_TOKENS, Math.min(wanted, context.tokensLeft ?? wanted));
   const parts = toParts(found, input, context);
   let room = maxTokens - Math.min(CLOSING_TOKENS, MIN_ASK_TOKENS / 2);
   while (true) {
@@ -146,7 +148,7 @@ function domainPart(name: string, description: string, price: number): Part {
 
 function rulePart(rule: Rule): Part {
   return {
-    forms: [`Rules for ${rule.category ?? rule.domain}: ${rule.text}`, ""],
+    forms: [ruleText(rule), ""],
     prices: [PRICE.rule],
     missed: true,
     put: (draft) => draft.rules.push(rule),

@@ -3,6 +3,7 @@ import type { Entry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
 import { readResult, readResultSchema } from "../session/read-result.ts";
 import { RESULT_SCHEME } from "../session/result-store.ts";
+import { isSessionAddress } from "../session/session-store.ts";
 import { mapLimit } from "../util/map-limit.ts";
 import {
   type ErrorAnswer,
@@ -25,9 +26,10 @@ import {
   runEntry,
 } from "./run-entry.ts";
 import { type Shown, showResult, storedSchema, toContentText } from "./show-result.ts";
+import { showSession } from "./show-session.ts";
 
 const requestSchema = z.strictObject({
-  route: z.string().min(1).max(600).describe("Route, op, or result:// handle"),
+  route: z.string().min(1).max(600).describe("Route, op, result:// or session:// handle"),
   params: argsSchema.optional(),
 });
 
@@ -76,6 +78,11 @@ export const get = defineOperation({
   },
   toText: ({ results, session }) =>
     [...results.map(resultText), ...(session ? [`session: ${session}`] : [])].join("\n\n"),
+  cause: "results",
+  asides: ({ results }, { view }) =>
+    results
+      .filter(({ route }) => view.find(route)?.kind === "skill")
+      .map((result) => ({ cause: "skills", text: resultText(result) })),
   targets: ({ routes }) => routes.map(({ route }) => route),
   outcome: ({ results }) => results.map(codeOf).find((code) => code !== "ok") ?? "ok",
 });
@@ -90,6 +97,13 @@ async function getOne(
     if (route.startsWith(RESULT_SCHEME)) {
       const shown = readStored(route, params ?? {}, context);
       return { route, success: true, data: { ...toData(shown), guidance: [] } };
+    }
+    if (isSessionAddress(route)) {
+      return {
+        route,
+        success: true,
+        data: { content: showSession(route, params ?? {}, context), guidance: [] },
+      };
     }
     if (!entry) throw notFound(route, context);
     checkAvailable(entry);

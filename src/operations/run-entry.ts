@@ -10,6 +10,7 @@ import type { Json } from "../util/json.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { toJson } from "../util/to-json.ts";
 import { addressOf, conversationOf, type OperationContext } from "./operation.ts";
+import { rememberFailure, rememberRun } from "./remember-run.ts";
 import { type Shown, showResult } from "./show-result.ts";
 import { withDeadline } from "./with-deadline.ts";
 
@@ -72,6 +73,22 @@ export async function runEntry(
   entry: Entry,
   context: OperationContext,
   call: (callContext: CallContext) => Promise<unknown>,
+  { dry = false } = {},
+): Promise<Outcome> {
+  try {
+    const outcome = await run(entry, context, call);
+    rememberRun(entry, context, outcome, dry);
+    return outcome;
+  } catch (error) {
+    if (!dry) rememberFailure(entry, context);
+    throw error;
+  }
+}
+
+async function run(
+  entry: Entry,
+  context: OperationContext,
+  call: (callContext: CallContext) => Promise<unknown>,
 ): Promise<Outcome> {
   const ms = (entry.kind === "tool" && entry.timeoutMs) || context.limits.callMs;
   const returned = await withDeadline({ ms, signal: context.signal, name: addressOf(entry) }, (signal) =>
@@ -115,7 +132,6 @@ function stepsOf(entry: Entry, given: readonly unknown[], context: OperationCont
   const steps = resolveGuidance(given, declared, context.view.find, (route) =>
     context.notice("guidance-dropped", `${entry.route} leads to ${cleanText(route, 200)}`),
   );
-  for (const step of steps) context.session?.unveiled.add(step.route);
   return steps.map(({ entry: target, ...step }) => ({
     ...step,
     ...(target.kind !== "resource" && { signature: toSignature(target.inputSchema) }),

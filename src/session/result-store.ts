@@ -8,6 +8,7 @@ export interface ResultStore {
   put(value: Json, chars: number, principalId: string): string;
   /** A handle that is unknown, expired or another principal's is refused alike. */
   get(handle: string, principalId: string): Json;
+  has(handle: string, principalId: string): boolean;
 }
 
 export const RESULT_SCHEME = "result://";
@@ -33,5 +34,6 @@ export function createResultStore(): ResultStore {
       if (!stored || stored.principalId !== principalId) throw problem("UNKNOWN_HANDLE", { handle });
       return stored.value;
     },
+    has: (handle, principalId) => results.peek(handle)?.principalId === principalId,
   };
 }

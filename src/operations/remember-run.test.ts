@@ -1,0 +1,71 @@
+import { expect } from "vitest";
+import { verifies } from "../../test/requirements.ts";
+import { BARE_ENTRY } from "../schema/bare-entry.ts";
+import type { ToolEntry } from "../schema/entry.ts";
+import { createExtractor } from "../session/extractor.ts";
+import { createMemorySessionStore } from "../session/memory-session-store.ts";
+import { toLenientSession } from "../session/session-store.ts";
+import { MOST_NAMES, MOST_RESULTS } from "../session/working-memory.ts";
+import { rememberRun } from "./remember-run.ts";
+
+const RESULTS = 100_000;
+
+function createTools(count: number): ToolEntry[] {
+  return Array.from({ length: count }, (_, number) => ({
+    ...BARE_ENTRY,
+    kind: "tool",
+    route: `cms://tools/page/get_${number}`,
+    op: `cms.page.get_${number}`,
+    domain: "cms",
+    name: `get_${number}`,
+    description: "Get a page.",
+    lane: "read",
+    riskLevel: "safe",
+    requiresConfirmation: false,
+    extraction: { path: "pages", type: "page", nameField: "name", isArray: true },
+    call: async () => null,
+  }));
+}
+
+function createContext() {
+  const store = createMemorySessionStore();
+  const fail = (reason: unknown) => expect.unreachable(String(reason));
+  return {
+    session: toLenientSession(store, store.open("ann"), "ann", fail),
+    extractor: createExtractor(fail),
+  };
+}
+
+verifies("session:nothing-lost", "100,000 results are processed, and what is kept stays flat", () => {
+  const tools = createTools(500);
+  const { session, extractor } = createContext();
+  const sizes: number[] = [];
+  for (let run = 0; run < RESULTS; run += 1) {
+    const pages = Array.from({ length: 7 }, (_, index) => ({ id: run + index, name: `Page ${run + index}` }));
+    const step = { route: `cms://tools/next/${run % 1_000}`, prose: "Next", lane: "read" as const };
+    const stored = { handle: `result://${run}`, chars: 1, read: "" };
+    const outcome = { value: { pages }, guidance: [step], stored };
+    rememberRun(tools[run % tools.length]!, { session, extractor }, outcome, false);
+    if (run % 1_000 === 999) sizes.push(JSON.stringify(session.memory).length);
+  }
+  const counts = { results: RESULTS, processed: RESULTS, failed: 0, entities: RESULTS * 5 };
+  expect(extractor.health(tools)).toMatchObject(counts);
+  const { memory } = session;
+  expect(memory.usedTools).toHaveLength(MOST_NAMES);
+  expect(memory.discoveredTools).toHaveLength(MOST_NAMES);
+  expect(memory.unveiled).toHaveLength(MOST_NAMES);
+  expect(memory.results).toHaveLength(MOST_RESULTS);
+  expect(memory.entities.map(({ id }) => Number(id))).toContain(RESULTS - 1);
+  // From the first thousand on, only the digits of ids and counts grow.
+  expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThan(1_000);
+});
+
+verifies("session:nothing-lost", "every use of a tool within the window is counted", () => {
+  const tools = createTools(100);
+  const context = createContext();
+  for (let run = 0; run < RESULTS; run += 1) {
+    rememberRun(tools[run % tools.length]!, context, { value: {}, guidance: [] }, false);
+  }
+  const { usedTools } = context.session.memory;
+  expect(usedTools.map(({ count }) => count)).toEqual(tools.map(() => RESULTS / tools.length));
+});

@@ -1,0 +1,106 @@
+import { z } from "zod";
+import type { View } from "../access/view.ts";
+import type { Piece } from "../render/fit-pieces.ts";
+import type { Entry, Rule } from "../schema/entry.ts";
+import { problem } from "../schema/problem.ts";
+import { CURRENT_SESSION, handleOf, toSession } from "../session/session-store.ts";
+import type { WorkingMemory } from "../session/working-memory.ts";
+import { toSummary } from "../util/to-summary.ts";
+import { fitLines, type LineGroup } from "./fit-lines.ts";
+import { hitForms, hitLine } from "./hit.ts";
+import { addressOf, type OperationContext } from "./operation.ts";
+import { entityGroup, quoted, summaryGroup } from "./render-working-memory.ts";
+import { ruleId, ruleText } from "./rules.ts";
+
+const paramsSchema = z.strictObject({ maxTokens: z.int().min(50).max(4_000).default(400) });
+
+/** What it costs the reader to lose something; the cheapest goes first. Lines shrink before they are dropped. */
+const PRICE = { shorter: 1, shorterRule: 2, signatureOnly: 3, bare: 4, result: 5, rule: 6, line: 7 };
+const SHORT_RULE_CHARS = 80;
+
+/** All that a session was given, for an agent whose context has been condensed. */
+export function showSession(address: string, params: unknown, context: OperationContext): string {
+  const parsed = paramsSchema.safeParse(params);
+  if (!parsed.success) {
+    const reason = "session:// takes the param maxTokens, from 50 to 4000";
+    throw problem("INVALID_INPUT", { operation: "get", reason });
+  }
+  const { memory } = sessionAt(address, context);
+  const { view, countTokens } = context;
+  const groups = [
+    summaryGroup(memory.summary ?? ""),
+    toolGroup(memory, view),
+    unveiledGroup(memory, view),
+    ruleGroup(memory, view),
+    entityGroup(memory.entities),
+    resultGroup(memory, context),
+  ];
+  const text = fitLines(groups, parsed.data.maxTokens, countTokens);
+  return text === "" ? "Nothing has been unveiled in this session yet." : text;
+}
+
+function sessionAt(address: string, { session, sessions, view }: OperationContext) {
+  if (address !== CURRENT_SESSION) return toSession(sessions, handleOf(address), view.principal.id);
+  if (!session) throw problem("UNKNOWN_HANDLE", { handle: handleOf(address) });
+  return session;
+}
+
+/** The newest first; what is no longer in sight is not there. */
+function toolGroup({ discoveredTools, usedTools }: WorkingMemory, view: View): LineGroup {
+  const uses = new Map(usedTools.map((use) => [use.name, use]));
+  const pieces = entriesOf(discoveredTools, view).map((entry) => {
+    const use = uses.get(addressOf(entry));
+    const failed = use?.lastResult === "error" ? ", last failed" : "";
+    return entryPiece(entry, use ? ` (used ${use.count}x${failed})` : "");
+  });
+  return { pieces, toText: (lines, left) => groupText("Found:", lines, left) };
+}
+
+function unveiledGroup({ unveiled, discoveredTools }: WorkingMemory, view: View): LineGroup {
+  const known = new Set(entriesOf(discoveredTools, view));
+  const pieces = entriesOf(unveiled, view)
+    .filter((entry) => !known.has(entry))
+    .map((entry) => entryPiece(entry, ""));
+  return { pieces, toText: (lines, left) => groupText("Unveiled:", lines, left) };
+}
+
+function ruleGroup({ rules }: WorkingMemory, view: View): LineGroup {
+  const delivered = new Set(rules);
+  const pieces = [...view.domains.values()]
+    .flatMap((domain) => domain.rules)
+    .filter((rule) => delivered.has(ruleId(rule)))
+    .map(rulePiece);
+  return { pieces, toText: (lines, left) => groupText("", lines, left && `rules: ${left}`) };
+}
+
+function resultGroup({ results }: WorkingMemory, { results: store, view }: OperationContext): LineGroup {
+  const pieces = results
+    .filter(({ handle }) => store.has(handle, view.principal.id))
+    .toReversed()
+    .map(
+      ({ handle, name }): Piece => ({
+        forms: [`- ${handle} of ${quoted(name)}`, ""],
+        prices: [PRICE.result],
+      }),
+    );
+  return { pieces, toText: (lines, left) => groupText("Stored results:", lines, left) };
+}
+
+function entriesOf(names: readonly string[], view: View): Entry[] {
+  return names.toReversed().flatMap((name) => view.find(name) ?? []);
+}
+
+function entryPiece(entry: Entry, note: string): Piece {
+  const forms = hitForms(entry).map((hit) => hitLine(hit) + note);
+  return { forms: [...forms, ""], prices: [PRICE.shorter, PRICE.signatureOnly, PRICE.bare, PRICE.line] };
+}
+
+function rulePiece(rule: Rule): Piece {
+  const short = { ...rule, text: toSummary(rule.text, SHORT_RULE_CHARS) };
+  return { forms: [ruleText(rule), ruleText(short), ""], prices: [PRICE.shorterRule, PRICE.rule] };
+}
+
+function groupText(heading: string, lines: readonly string[], left: number | string): string {
+  const omitted = left ? [`[left out: ${left}; read again with a larger maxTokens]`] : [];
+  return [...(heading ? [heading] : []), ...lines, ...omitted].join("\n");
+}

@@ -1,0 +1,120 @@
+import type { Client } from "@modelcontextprotocol/client";
+import {
+  createGateway,
+  createMemorySessionStore,
+  defineDomain,
+  defineTool,
+  type SessionStore,
+} from "keyhole";
+import { createMcpServer, serveHttp } from "keyhole/mcp";
+import { expect, onTestFinished } from "vitest";
+import { verifies } from "../requirements.ts";
+import { clerk, createShop } from "../shop.ts";
+import { connect } from "./connect.ts";
+
+/** A store that tells how many sessions it has open. */
+function countedStore(): { sessions: SessionStore; open: Set<string> } {
+  const store = createMemorySessionStore();
+  const open = new Set<string>();
+  const sessions: SessionStore = {
+    ...store,
+    open: (principalId) => {
+      const handle = store.open(principalId);
+      open.add(handle);
+      return handle;
+    },
+    end: (handle, principalId) => {
+      store.end(handle, principalId);
+      open.delete(handle);
+    },
+  };
+  return { sessions, open };
+}
+
+async function call(client: Client, name: string, args: Record<string, unknown>): Promise<string> {
+  const { content } = await client.callTool({ name, arguments: args });
+  const [first] = content;
+  return first?.type === "text" ? first.text : "";
+}
+
+verifies("session:implied", "a connection has one session, which remembers and ends with it", async () => {
+  const { sessions, open } = countedStore();
+  const gateway = createGateway({ domains: createShop().domains, principal: clerk, sessions });
+  const server = createMcpServer(gateway);
+  onTestFinished(() => server.close());
+  const { client } = await connect(server, "2025-11-25");
+  await client.listTools();
+  await call(client, "ask", { query: "list orders" });
+  await call(client, "get", { routes: [{ route: "shop://tools/clerk-guide" }] });
+  const card = await call(client, "get", { routes: [{ route: "session://current" }] });
+  expect(card).toContain("shop://tools/order/list");
+  expect(card).toContain("shop://tools/hidden/ledger");
+  expect(card).toContain("Rules for orders");
+  expect(open.size).toBe(1);
+  const [session = ""] = open;
+  const { tokens } = await gateway.ledger({ session });
+  expect(tokens.menu).toBeGreaterThan(300);
+  expect(tokens.ask).toBeGreaterThan(20);
+  const other = await connect(server, "2025-11-25");
+  const empty = await call(other.client, "get", { routes: [{ route: "session://current" }] });
+  expect(empty).toContain("Nothing has been unveiled");
+  expect(open.size).toBe(2);
+  await client.close();
+  await expect.poll(() => [...open]).not.toContain(session);
+});
+
+verifies("session:implied", "a connection that outlasts its session is given another", async () => {
+  const { sessions, open } = countedStore();
+  const gateway = createGateway({ domains: createShop().domains, principal: clerk, sessions });
+  const server = createMcpServer(gateway);
+  onTestFinished(() => server.close());
+  const { client } = await connect(server, "2025-11-25");
+  await call(client, "ask", { query: "list orders" });
+  const [first = ""] = open;
+  gateway.session(first).end();
+  expect(await call(client, "ask", { query: "list orders" })).toContain("Rules for orders");
+  expect([...open]).not.toContain(first);
+});
+
+verifies("session:extraction", "its self check is served behind the token", async () => {
+  const cms = defineDomain({
+    name: "cms",
+    description: "Pages.",
+    requiredScopes: ["editor"],
+    tools: [
+      defineTool({
+        name: "get_page",
+        description: "Get a page.",
+        extraction: { path: "$root", type: "page", nameField: "name" },
+        execute: () => ({ id: 1, name: "Home" }),
+      }),
+    ],
+  });
+  const editor = { id: "editor", scopes: ["editor"], allowWrite: false };
+  const gateway = createGateway({ domains: [cms], principal: editor });
+  const server = createMcpServer(gateway);
+  const http = await serveHttp(server);
+  onTestFinished(async () => {
+    await http.close();
+    await server.close();
+  });
+  const url = new URL("/health/extraction", http.url);
+  expect((await fetch(url)).status).toBe(401);
+  await gateway.exec({ op: "cms.page.get", session: "new" });
+  const authorized = { headers: { authorization: `Bearer ${http.token}` } };
+  const answer = await fetch(url, authorized);
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toEqual({
+    status: "ok",
+    toolsWithExtraction: 1,
+    customExtractors: 0,
+    results: 1,
+    processed: 1,
+    failed: 0,
+    entities: 1,
+    warnings: [],
+  });
+  expect((await fetch(url, { ...authorized, method: "POST" })).status).toBe(404);
+  const stranger = { id: "stranger", scopes: [], allowWrite: false };
+  expect((await server.health({ principal: stranger })).extraction.toolsWithExtraction).toBe(0);
+});

@@ -1,0 +1,10 @@
+// Changes a session again and again, in two places at once, until it is killed.
+import { openSqliteSessionStore } from "../src/session/sqlite-session-store.ts";
+
+const [, , path = "", handle = "", principal = ""] = process.argv;
+const store = openSqliteSessionStore(path, {});
+process.send?.("writing");
+for (let step = 0; ; step += 1) {
+  const text = `${step}:${"x".repeat(step % 3_000)}`;
+  store.update(handle, principal, (memory) => ({ ...memory, rules: [text], unveiled: [text] }));
+}
