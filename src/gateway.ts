@@ -1,140 +1,42 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import type { z } from "zod";
-import { createPins, type Pins } from "./access/pins.ts";
-import type { View } from "./access/view.ts";
-import { type Registry, toRegistry } from "./catalog/registry.ts";
+import { createPins } from "./access/pins.ts";
+import { toRegistry } from "./catalog/registry.ts";
+import type { Answered, CallOptions, Gateway, GatewayOptions } from "./gateway-api.ts";
 import { createLiveCatalog, type Generation } from "./live-catalog.ts";
+import { CODE, createLiveSources } from "./live-sources.ts";
 import { errorText, toErrorAnswer } from "./operations/answer-parts.ts";
 import { budgetOf } from "./operations/budget-of.ts";
-import { createLedger, type LedgerReport } from "./operations/ledger.ts";
+import { createLedger } from "./operations/ledger.ts";
 import { createMapMemo } from "./operations/map-memo.ts";
-import { createMenu, type MenuOptions, type MenuTool } from "./operations/menu.ts";
-import type { ApprovalRequest, Limits, Operation, OperationContext } from "./operations/operation.ts";
+import { createMenu } from "./operations/menu.ts";
+import type { Limits, Operation, OperationContext } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
 import { asKnownProblem } from "./operations/run-entry.ts";
 import { loadTokenCounter } from "./render/tokens.ts";
-import type { DomainDefinition } from "./schema/definition.ts";
-import type { CallingClient } from "./schema/entry.ts";
+import type { FetchContext } from "./schema/pipeline.ts";
 import type { Principal } from "./schema/principal.ts";
 import { isProblem, problem } from "./schema/problem.ts";
-import type { Source } from "./schema/source.ts";
 import { analyzeQuery, cutQuery } from "./search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "./search/embedded-index.ts";
-import { createLearning, type LearningOptions } from "./search/learning/learning.ts";
-import type { UnmetQuery } from "./search/learning/learning-state.ts";
-import type { SearchIndex, SearchStatus } from "./search/search-index.ts";
+import { createLearning } from "./search/learning/learning.ts";
 import { createStaticEmbedder } from "./search/vectors/static-embedder.ts";
-import { createExtractor, type ExtractionHealth } from "./session/extractor.ts";
+import { createExtractor } from "./session/extractor.ts";
 import { createIdempotency } from "./session/idempotency.ts";
 import { createMemorySessionStore } from "./session/memory-session-store.ts";
 import { createResultStore } from "./session/result-store.ts";
-import {
-  isKnown,
-  type Session,
-  type SessionStore,
-  toLenientSession,
-  toSession,
-} from "./session/session-store.ts";
+import { isKnown, type Session, toLenientSession, toSession } from "./session/session-store.ts";
 import { fromDomains } from "./sources/code/from-domains.ts";
-import { loadContent } from "./sources/content/load-content.ts";
+import { contentSources } from "./sources/content/content-sources.ts";
+import { createContentStore } from "./sources/content/content-store.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
+import { systemClock } from "./util/clock.ts";
+import { createInFlight } from "./util/in-flight.ts";
 import { reasonOf } from "./util/reason-of.ts";
 
-export interface GatewayOptions {
-  readonly domains: readonly DomainDefinition[];
-  /** Who calls where a call does not say. Without it: nobody in particular, without scopes, reading only. */
-  readonly principal?: Principal;
-  /** Asked before a tool that requires confirmation runs. Without it such tools run dry only. */
-  readonly approve?: (request: ApprovalRequest) => boolean | Promise<boolean>;
-  readonly limits?: Partial<Limits>;
-  /** What was used after which query lifts it next time. On, in memory, unless a log or `false` is given. */
-  readonly learning?: LearningOptions | false;
-  /** Where further entries come from, beside the domains. */
-  readonly sources?: readonly Source[];
-  /** What the catalog is searched with. Without it, the embedded engine with the offline embedder. */
-  readonly index?: SearchIndex;
-  /** What was approved of definitions from outside. Without it: nothing, until approved in this process. */
-  readonly pins?: Pins;
-  /** Where sessions are kept. Without it, in memory. Whoever made the store closes it. */
-  readonly sessions?: SessionStore;
-  /** Where what takes long to work out at a start is kept for the next one. Without it, nowhere. */
-  readonly cacheDirectory?: string;
-}
-
-export interface CallOptions {
-  readonly principal?: Principal;
-  readonly signal?: AbortSignal;
-  /** Decides on tools that require confirmation in the place of the gateway's own `approve`. */
-  readonly approve?: GatewayOptions["approve"];
-  /** The session of calls that name none, from `openSession`; answers do not repeat it. */
-  readonly session?: string;
-  readonly limits?: Partial<Limits>;
-  /** Lets `get` run tools that write too, for principals that may write: for surfaces without `exec`. */
-  readonly getMayWrite?: boolean;
-  readonly client?: CallingClient;
-}
-
-type Run<O> =
-  O extends Operation<infer I, infer Out>
-    ? (input: z.input<I>, options?: CallOptions) => Promise<z.output<Out> & Answered>
-    : never;
-
-/** What every answer carries beside its data. */
-export interface Answered {
-  /** The answer as a model reads it. */
-  readonly text: string;
-}
-
-export interface Gateway {
-  readonly ask: Run<typeof OPERATIONS.ask>;
-  readonly help: Run<typeof OPERATIONS.help>;
-  readonly get: Run<typeof OPERATIONS.get>;
-  readonly exec: Run<typeof OPERATIONS.exec>;
-  readonly batch: Run<typeof OPERATIONS.batch>;
-  /** Content hash of the catalog in use. */
-  readonly version: string;
-  /** Approves what upstream servers define, and shows how it changed. */
-  readonly pins: Pins;
-  /** The tools to show a model. The ledger counts them where they are for a session. */
-  menu(options?: Pick<CallOptions, "principal" | "session"> & MenuOptions): Promise<MenuTool[]>;
-  /** Tells the ledger of a menu that is shown again. */
-  noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): void;
-  /** What a principal may see. */
-  view(options?: Pick<CallOptions, "principal">): Promise<View>;
-  /**
-   * Opens a session for a conversation whose calls need not name it; the answer is its handle. With
-   * `resume` it is that session again, as long as it is there.
-   */
-  openSession(options?: Pick<CallOptions, "principal"> & { readonly resume?: string | undefined }): string;
-  /** A session with what it remembers. Refuses a handle that the principal does not have. */
-  session(handle: string, options?: Pick<CallOptions, "principal">): Session;
-  /** The tokens put into the context of a session, or of all of them, by cause. */
-  ledger(options?: Pick<CallOptions, "principal" | "session">): Promise<LedgerReport>;
-  /** Whether all is well, as far as the principal may see it. */
-  health(options?: Pick<CallOptions, "principal">): Promise<Health>;
-  /** Calls the listener when the catalog has become another one; the answer stops it. */
-  onChange(listener: () => void): () => void;
-  registry(): Registry;
-  /** How the catalog is searched now: by words alone, or by words and vectors. */
-  searchStatus(): Promise<SearchStatus>;
-  /** Queries that nothing shown has met, most often asked first. */
-  unmet(): readonly UnmetQuery[];
-  /** Puts a new catalog in place of the old one. Calls in flight finish on the old one; a wrong one changes nothing. */
-  replace(domains: readonly DomainDefinition[]): Promise<void>;
-  /** Resolves when everything that is loaded at start can be found. Calls wait for it by themselves. */
-  ready(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** What works, and how well. */
-export interface Health {
-  readonly extraction: ExtractionHealth;
-}
-
-const CODE = "code";
-const CONTENT = "content";
+const PROGRESS_MS = 100;
 const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
 
 const DEFAULT_LIMITS: Limits = {
@@ -163,13 +65,21 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...(learning && { learning }),
     approve: options.approve ?? (() => false),
   };
-  const live = createLiveCatalog(
-    { id: CODE, content: fromDomains(options.domains) },
-    [contentOf(options.domains), ...(options.sources ?? [])],
-    index,
-    pins,
-  );
   const ledger = createLedger(loadTokenCounter);
+  const live = createLiveCatalog({ id: CODE, content: fromDomains(options.domains) }, index, pins);
+  const around = {
+    store: createContentStore(options.cacheDirectory && join(options.cacheDirectory, "content")),
+    clock: options.clock ?? systemClock,
+    random: Math.random,
+    onFailure: (detail: string) => publish({ type: "notice", notice: "content-failed", detail }),
+    onFailed: (source: string, detail: string) =>
+      publish({ type: "source", source, state: "failed", detail }),
+    onProgress: createProgress(),
+  };
+  const calls = createInFlight();
+  let pipelines = contentSources(options.domains, around);
+  let others = options.sources ?? [];
+  const sources = createLiveSources(live, [...pipelines, ...others], calls);
   let closed = false;
 
   function sessionOf(handle: string | undefined, principal: Principal): Session | undefined {
@@ -182,7 +92,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   async function current(): Promise<Generation> {
     if (closed) throw problem("CLOSED");
-    await live.ready();
+    await sources.ready();
     return live.current;
   }
 
@@ -200,6 +110,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     }: CallOptions = {},
   ): Promise<z.output<O> & Answered> {
     const started = performance.now();
+    const leave = calls.enter();
     const traceId = `tr_${randomUUID()}`;
     const report = (outcome: string, tokens: number, targets: readonly string[] = [], session?: string) =>
       publish({
@@ -256,6 +167,8 @@ export function createGateway(options: GatewayOptions): Gateway {
         () => {},
       );
       throw error;
+    } finally {
+      leave();
     }
   }
 
@@ -303,10 +216,43 @@ export function createGateway(options: GatewayOptions): Gateway {
     unmet: () => learning?.unmet() ?? [],
     replace: async (domains) => {
       await current();
-      await live.update({
-        [CODE]: fromDomains(domains),
-        [CONTENT]: await loadContent(domains, contentFailed),
+      const content = fromDomains(domains);
+      const before = pipelines;
+      // A wrong definition has no extractors that could be read.
+      if (content.errors?.length === 0) pipelines = contentSources(domains, around);
+      await sources.replace([...pipelines, ...others], { [CODE]: content }).catch((error: unknown) => {
+        pipelines = before;
+        throw error;
       });
+    },
+    setSources: async (next) => {
+      await current();
+      const before = others;
+      others = next;
+      await sources.replace([...pipelines, ...others]).catch((error: unknown) => {
+        others = before;
+        throw error;
+      });
+    },
+    sources: async () => {
+      await current();
+      return sources.list();
+    },
+    getSourceFreshness: async (id) => {
+      await current();
+      return sources.status(id);
+    },
+    refreshSource: async (id, { signal } = {}) => {
+      await current();
+      await sources.refresh(id, signal);
+    },
+    restart: async ({ signal } = {}) => {
+      await current();
+      await sources.restart(signal);
+    },
+    wipeIndexAndRebuild: async ({ signal } = {}) => {
+      await current();
+      await sources.rebuild(signal);
     },
     ready: async () => void (await current()),
     close: async () => {
@@ -315,6 +261,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       const { warning } = shared.extractor;
       if (warning) publish({ type: "notice", notice: "extraction-idle", detail: warning });
       learning?.close();
+      await sources.close();
       await live.close();
     },
   };
@@ -325,17 +272,22 @@ function termsOf(query: string): string[] {
   return [...analyzeQuery(cutQuery(query)).terms.keys()];
 }
 
-function contentOf(domains: readonly DomainDefinition[]): Source {
-  return {
-    id: CONTENT,
-    contents: async function* () {
-      yield await loadContent(domains, contentFailed);
-    },
+/** Progress goes out now and then, and always when it is whole. */
+function createProgress() {
+  let last = 0;
+  return (source: string, { done, total, message }: Parameters<FetchContext["progress"]>[0]) => {
+    if (!isHeard() || (done !== total && performance.now() - last < PROGRESS_MS)) return;
+    last = performance.now();
+    const detail = message === undefined ? {} : { detail: message };
+    publish({
+      type: "source",
+      source,
+      state: "loading",
+      done,
+      ...(total !== undefined && { total }),
+      ...detail,
+    });
   };
-}
-
-function contentFailed(detail: string): void {
-  publish({ type: "notice", notice: "content-failed", detail });
 }
 
 function invalidInput(operation: string, error: z.ZodError) {

@@ -4,8 +4,16 @@ export { createPins } from "./access/pins.ts";
 export type { View } from "./access/view.ts";
 export type { Registry, RegistryOp } from "./catalog/registry.ts";
 export { readRegistry, writeRegistry } from "./catalog/registry.ts";
-export type { Answered, CallOptions, Gateway, GatewayOptions, Health } from "./gateway.ts";
 export { createGateway } from "./gateway.ts";
+export type {
+  Answered,
+  CallOptions,
+  Gateway,
+  GatewayOptions,
+  Health,
+  LifecycleOptions,
+} from "./gateway-api.ts";
+export type { SourceStatus } from "./live-sources.ts";
 export type { AskOutput } from "./operations/ask-input.ts";
 export type { LedgerReport } from "./operations/ledger.ts";
 export type { MenuOptions, MenuTool } from "./operations/menu.ts";
@@ -47,6 +55,7 @@ export type {
   ContentFormat,
   ContentPipeline,
   ContentSource,
+  FetchContext,
   RawContent,
   RawDocument,
   ResourceNode,
@@ -56,7 +65,7 @@ export type { Problem } from "./schema/problem.ts";
 export { isProblem, problem } from "./schema/problem.ts";
 export type { ProblemCode } from "./schema/problems.ts";
 export { PROBLEMS } from "./schema/problems.ts";
-export type { Source, SourceContent } from "./schema/source.ts";
+export type { Freshness, Source, SourceContent } from "./schema/source.ts";
 export type {
   Explanation,
   SearchDocument,
@@ -73,5 +82,6 @@ export type { Session, SessionStore, SessionStoreOptions } from "./session/sessi
 export type { Cause, Tokens } from "./session/tokens-by-cause.ts";
 export type { KeptResult, MemoryChange, ToolUse, WorkingMemory } from "./session/working-memory.ts";
 export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";
-export type { KeyholeEvent, NoticeEvent, OperationEvent } from "./telemetry/events.ts";
+export type { KeyholeEvent, NoticeEvent, OperationEvent, SourceEvent } from "./telemetry/events.ts";
 export { onEvent } from "./telemetry/events.ts";
+export type { Clock } from "./util/clock.ts";

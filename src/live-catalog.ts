@@ -3,9 +3,9 @@ import type { Pins } from "./access/pins.ts";
 import { createViews, type View } from "./access/view.ts";
 import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
 import { toSearchDocument } from "./operations/to-search-document.ts";
+import type { EntryDraft } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
-import { problem } from "./schema/problem.ts";
-import type { Source, SourceContent } from "./schema/source.ts";
+import type { SourceContent } from "./schema/source.ts";
 import type { SearchDocument, SearchIndex } from "./search/search-index.ts";
 import { publish } from "./telemetry/events.ts";
 import { contentHash } from "./util/content-hash.ts";
@@ -19,47 +19,46 @@ export interface Generation {
   remember<T>(key: string, make: () => T): T;
 }
 
-/** The catalog that is in use now, kept up with its sources. */
+/** What to put in the place of a source's content; null takes it out. */
+export type Changes = Readonly<Record<string, SourceContent | null>>;
+
+/** The catalog that is in use now, with its index. */
 export interface LiveCatalog {
   readonly current: Generation;
-  /** Resolves when every source has yielded for the first time, or has taken too long, and all can be found. */
-  ready(): Promise<void>;
+  /** Fills the index: from its snapshot where it has one. Once, before anything is searched. */
+  fill(): Promise<void>;
   /** Puts other content in the place of that of these sources. A wrong one is refused and changes nothing. */
-  update(changes: Readonly<Record<string, SourceContent>>): Promise<void>;
+  update(changes: Changes): Promise<void>;
+  /** Lets updates wait for one another until then, so that one catalog is built of them. */
+  gather(until: Promise<unknown>): void;
+  /** Indexes everything again; what is searched meanwhile is there all the time. */
+  reindex(): Promise<void>;
   /** Calls the listener after every swap to a catalog of another version; the answer stops it. */
   onChange(listener: () => void): () => void;
   close(): Promise<void>;
 }
 
 interface Waiting {
-  readonly changes: Readonly<Record<string, SourceContent>>;
+  readonly changes: Changes;
   resolve(): void;
   reject(error: unknown): void;
 }
 
 const REMEMBERED = 1_000;
-const FIRST_YIELD_MS = 10_000;
-const LAST_WORD_MS = 10_000;
-/** How long the first catalog waits for sources that are quick, so that it is not built once for each. */
-const GATHER_MS = 100;
 
-/** Builds the catalog of the given content at once, or throws; sources are started by the first `ready`. */
+/** Builds the catalog of the given content at once, or throws. */
 export function createLiveCatalog(
   first: { readonly id: string; readonly content: SourceContent },
-  sources: readonly Source[],
   index: SearchIndex,
   pins: Pins,
 ): LiveCatalog {
-  checkIds([first.id, ...sources.map(({ id }) => id)]);
   const createGeneration = (all: ReadonlyMap<string, SourceContent>) => toGeneration(all, pins);
   let contents: ReadonlyMap<string, SourceContent> = new Map([[first.id, first.content]]);
-  const stopping = new AbortController();
   let current = createGeneration(contents);
   let indexed: ReadonlyMap<string, string> = new Map();
-  let started: Promise<void> | undefined;
+  let filled = false;
   let updates: Promise<void> = Promise.resolve();
   let waiting: Waiting[] = [];
-  const followed: Promise<void>[] = [];
   const listeners = new Set<() => void>();
 
   /** New documents are searchable before the swap and old ones until after it: neither can be missed. */
@@ -74,7 +73,7 @@ export function createLiveCatalog(
     if (changes) for (const listener of listeners) listener();
   }
 
-  function update(changes: Readonly<Record<string, SourceContent>>): Promise<void> {
+  function update(changes: Changes): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     waiting.push({ changes, resolve, reject });
     updates = updates.then(applyWaiting);
@@ -95,24 +94,14 @@ export function createLiveCatalog(
     }
   }
 
-  async function apply(changes: Readonly<Record<string, SourceContent>>): Promise<void> {
-    const proposed = new Map([...contents, ...Object.entries(changes)]);
+  async function apply(changes: Changes): Promise<void> {
+    const proposed = new Map(contents);
+    for (const [id, content] of Object.entries(changes)) {
+      if (content) proposed.set(id, content);
+      else proposed.delete(id);
+    }
     await swap(createGeneration(proposed));
     contents = proposed;
-  }
-
-  async function follow(source: Source, onFirst: () => void, onOffer: () => void): Promise<void> {
-    try {
-      for await (const content of source.contents(stopping.signal)) {
-        onOffer();
-        await update({ [source.id]: content }).catch((error: unknown) => refused(source, error));
-        onFirst();
-      }
-    } catch (error) {
-      refused(source, error);
-    }
-    onOffer();
-    onFirst();
   }
 
   /** What a snapshot holds need not be indexed again; what has changed since is found by its hash. */
@@ -120,29 +109,17 @@ export function createLiveCatalog(
     const restored = await index.restore?.();
     if (restored?.note === undefined) {
       if (restored?.reason) publish({ type: "notice", notice: "snapshot-rebuilt", detail: restored.reason });
-      return swap(current);
+      await swap(current);
+    } else {
+      indexed = new Map(JSON.parse(restored.note));
     }
-    indexed = new Map(JSON.parse(restored.note));
+    filled = true;
   }
 
   async function keep(): Promise<void> {
     await index.keep?.(JSON.stringify([...indexed])).catch((error: unknown) => {
       publish({ type: "notice", notice: "snapshot-failed", detail: reasonOf(error) });
     });
-  }
-
-  async function start(): Promise<void> {
-    await fill();
-    const offers = sources.map(() => Promise.withResolvers<void>());
-    const offered = Promise.all(offers.map(({ promise }) => promise));
-    updates = updates.then(() => soonest(offered, GATHER_MS));
-    const firstYields = sources.map(
-      (source, at) =>
-        new Promise<void>((resolve) => followed.push(follow(source, resolve, offers[at]!.resolve))),
-    );
-    await Promise.race([Promise.all(firstYields), delay(FIRST_YIELD_MS, stopping.signal)]);
-    // Without sources nothing has yet been compared with what a snapshot held.
-    if (sources.length === 0) await update({});
   }
 
   // What was approved or taken back counts from the next catalog on.
@@ -152,42 +129,35 @@ export function createLiveCatalog(
     get current() {
       return current;
     },
-    ready: () => {
-      started ??= start();
-      return started;
-    },
+    fill,
     update,
+    gather: (until) => {
+      updates = updates.then(async () => void (await until));
+    },
+    reindex: () => {
+      const done = updates.then(() => index.put(toDocuments(current.catalog)));
+      updates = done.catch(() => {});
+      return done;
+    },
     onChange: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
     close: async () => {
       listeners.clear();
-      stopping.abort();
       stopWatching();
-      // A source may have processes to end.
-      await Promise.race([Promise.all(followed), delay(LAST_WORD_MS)]);
       await updates;
-      if (started) await keep();
+      if (filled) await keep();
       await index.close();
     },
   };
-}
-
-/** Content is kept by the id of its source: a second one of the same id would take the place of the first. */
-function checkIds(ids: readonly string[]): void {
-  const doubled = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
-  if (doubled.length === 0) return;
-  const errors = doubled.map((id) => `source ${id}: given more than once`);
-  const list = errors.map((error) => `- ${error}`).join("\n");
-  throw problem("CATALOG_INVALID", { count: errors.length, list }, { errors });
 }
 
 function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins): Generation {
   const all = [...contents.values()];
   const catalog = buildCatalog({
     domains: all.flatMap((content) => content.domains),
-    drafts: pins.judge(all.flatMap((content) => content.drafts)),
+    drafts: pins.judge(withoutTaken(contents)),
     errors: all.flatMap((content) => content.errors ?? []),
   });
   for (const { route, status } of catalog.entries) {
@@ -215,21 +185,23 @@ function hashDocuments(documents: readonly SearchDocument[]): Map<string, string
   return new Map(documents.map((document) => [document.id, contentHash(document).slice(0, 16)]));
 }
 
-function refused(source: Source, error: unknown): void {
-  publish({ type: "notice", notice: "source-refused", detail: `${source.id}: ${reasonOf(error)}` });
-}
-
-async function soonest(promise: Promise<unknown>, ms: number): Promise<void> {
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([promise, over]);
-  clearTimeout(timer);
-}
-
-function delay(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    timer.unref();
-    signal?.addEventListener("abort", () => resolve(), { once: true });
-  });
+/** Of documents that two sources put at the same route, the one of the first source by id stays. */
+function withoutTaken(contents: ReadonlyMap<string, SourceContent>): EntryDraft[] {
+  const owners = new Map<string, string>();
+  const [first, ...others] = contents;
+  const ordered = [first!, ...others.sort(([left], [right]) => (left < right ? -1 : 1))];
+  return ordered.flatMap(([id, { drafts }]) =>
+    drafts.filter(({ kind, route, origin }) => {
+      if (route === undefined) return true;
+      const owner = owners.get(route) ?? id;
+      owners.set(route, owner);
+      if (owner === id || kind !== "resource" || origin) return true;
+      publish({
+        type: "notice",
+        notice: "content-failed",
+        detail: `${id}, ${route}: ${owner} has this route`,
+      });
+      return false;
+    }),
+  );
 }

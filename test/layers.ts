@@ -7,6 +7,8 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["catalog", "search", "access", "session", "render", "guidance", "telemetry", "sources"],
   ["operations"],
   ["live-catalog.ts"],
+  ["live-sources.ts"],
+  ["gateway-api.ts"],
   ["gateway.ts"],
   ["mcp"],
   ["cli", "testing"],

@@ -6,6 +6,7 @@ import { buildCatalog } from "../src/catalog/catalog.ts";
 import type { Listing } from "../src/sources/mcp/listing.ts";
 import { toDrafts } from "../src/sources/mcp/to-drafts.ts";
 import { createUpstream } from "../src/sources/mcp/upstream.ts";
+import { systemClock } from "../src/util/clock.ts";
 import { verifies } from "./requirements.ts";
 import { chaos, gatewayOf } from "./upstream-kit.ts";
 
@@ -27,6 +28,7 @@ const upstream = createUpstream({
     relistMs: 1,
   },
   variables: {},
+  clock: systemClock,
   onChange: () => {},
 });
 

@@ -8,11 +8,13 @@ import { SURFACES, type Surface } from "../operations/surfaces.ts";
 import { loadTokenCounter } from "../render/tokens.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
-import { loadConfig } from "./load-config.ts";
+import { type LoadedConfig, loadConfig } from "./load-config.ts";
 
 const USAGE = `Usage: keyhole serve [options]
 
-  --config FILE    a module that exports domains or sources (default: keyhole.config.ts or .js here)
+  --config FILE    a module that exports domains or sources (default: keyhole.config.ts or .js here),
+                   or the JSON config of an MCP client, which is followed while it serves
+  --trust          takes what the servers of a JSON config define, without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
   --allow-write    lets callers run tools that write
   --http           serves Streamable HTTP instead of stdio
@@ -38,15 +40,24 @@ export async function run(args: readonly string[]): Promise<void> {
     });
   }
 
-  const { principal, ...config } = await loadConfig(values.config);
+  const home = (variable: string, folder: string) =>
+    join(process.env[variable] || join(homedir(), folder), "keyhole");
+  const cacheDirectory = home("XDG_CACHE_HOME", ".cache");
+  const loaded = await loadConfig(values.config, {
+    listings: join(cacheDirectory, "listings"),
+    pins: join(home("XDG_STATE_HOME", ".local/state"), "pins.json"),
+    trusted: values.trust,
+  });
+  const { principal, ...config } = loaded.options;
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
     ...config,
-    cacheDirectory: join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyhole"),
+    cacheDirectory,
     principal: { ...owner, allowWrite: owner.allowWrite || values["allow-write"] },
   });
   const server = createMcpServer(gateway, { surface });
-  const face = values.http ? await openHttp(server, values) : openStdio(server);
+  const face = values.http ? await openHttp(server, values, loaded) : openStdio(server);
+  const stopWatching = loaded.watch?.(gateway);
 
   // Not needed for the first list of tools, but for the first call of one.
   setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
@@ -55,6 +66,7 @@ export async function run(args: readonly string[]): Promise<void> {
   async function stop(): Promise<void> {
     if (closing) process.exit(1);
     closing = true;
+    stopWatching?.();
     await face.close();
     await server.close();
     await gateway.close();
@@ -72,6 +84,7 @@ function readOptions(args: readonly string[]) {
       options: {
         config: { type: "string" },
         surface: { type: "string", default: "lanes" },
+        trust: { type: "boolean", default: false },
         "allow-write": { type: "boolean", default: false },
         http: { type: "boolean", default: false },
         host: { type: "string" },
@@ -90,13 +103,18 @@ function openStdio(server: McpServer): { close(): Promise<void> } {
   return server.connect();
 }
 
-async function openHttp(server: McpServer, { host, port }: { host?: string; port?: string }) {
+async function openHttp(
+  server: McpServer,
+  { host, port }: { host?: string; port?: string },
+  { webhooks }: LoadedConfig,
+) {
   const { serveHttp } = await import("../mcp/serve-http.ts");
   const token = process.env.KEYHOLE_TOKEN;
   const http = await serveHttp(server, {
     ...(host && { host }),
     ...(port && { port: Number(port) }),
     ...(token && { token }),
+    ...(webhooks && { webhooks }),
   });
   console.log(`Keyhole is at ${http.url}`);
   if (http.token) console.log(`Token, shown only now: ${http.token}`);

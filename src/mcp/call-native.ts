@@ -4,7 +4,7 @@ import {
   inputRequired,
   isCallToolResult,
 } from "@modelcontextprotocol/server";
-import type { CallOptions, Gateway } from "../gateway.ts";
+import type { CallOptions, Gateway } from "../gateway-api.ts";
 import { errorText, guidanceText } from "../operations/answer-parts.ts";
 import { callHash } from "../operations/run-entry.ts";
 import { toContentText } from "../operations/show-result.ts";

@@ -1,5 +1,5 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
-import type { Answered, CallOptions, Gateway } from "../gateway.ts";
+import type { Answered, CallOptions, Gateway } from "../gateway-api.ts";
 import { errorText, toErrorAnswer } from "../operations/answer-parts.ts";
 import { OPERATIONS, type OperationName } from "../operations/operations.ts";
 import { asKnownProblem } from "../operations/run-entry.ts";

@@ -1,4 +1,4 @@
-import type { Gateway } from "../gateway.ts";
+import type { Gateway } from "../gateway-api.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { Listings } from "./listing.ts";
 import { isDocument, uriOf } from "./resources.ts";

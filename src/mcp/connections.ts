@@ -1,5 +1,5 @@
 import type { Server } from "@modelcontextprotocol/server";
-import type { Gateway } from "../gateway.ts";
+import type { Gateway } from "../gateway-api.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { Change } from "./changes.ts";
 import type { Connection } from "./protocol-server.ts";

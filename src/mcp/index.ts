@@ -5,3 +5,4 @@ export { createMcpServer } from "./mcp-server.ts";
 export type { OAuthOptions } from "./oauth.ts";
 export type { HttpOptions, HttpServer } from "./serve-http.ts";
 export { serveHttp } from "./serve-http.ts";
+export type { Webhook } from "./webhooks.ts";

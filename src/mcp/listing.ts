@@ -1,7 +1,7 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
 import type { View } from "../access/view.ts";
-import type { Gateway } from "../gateway.ts";
+import type { Gateway } from "../gateway-api.ts";
 import type { MenuOptions } from "../operations/menu.ts";
 import { nativeTools } from "../operations/native-tools.ts";
 import type { Entry, ReadableEntry } from "../schema/entry.ts";

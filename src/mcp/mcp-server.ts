@@ -6,7 +6,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Gateway, Health } from "../gateway.ts";
+import type { Gateway, Health } from "../gateway-api.ts";
 import type { NativeNames } from "../operations/native-tools.ts";
 import type { Surface } from "../operations/surfaces.ts";
 import type { Principal } from "../schema/principal.ts";
@@ -57,6 +57,8 @@ export interface McpServer {
   connect(transport?: Transport): { close(): Promise<void> };
   /** Whether all is well, as far as the caller may see it. */
   health(caller?: { readonly principal?: Principal }): Promise<Health>;
+  /** Reads a source of the gateway again. */
+  refreshSource(id: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -128,6 +130,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       return handle;
     },
     health: ({ principal = options.principal } = {}) => gateway.health(principal && { principal }),
+    refreshSource: (id) => gateway.refreshSource(id),
     close: async () => {
       stopFollowing();
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);

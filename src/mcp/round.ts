@@ -1,5 +1,5 @@
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
-import type { CallOptions } from "../gateway.ts";
+import type { CallOptions } from "../gateway-api.ts";
 import type { CallingClient } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { RoundState } from "./rounds.ts";

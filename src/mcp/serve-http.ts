@@ -15,6 +15,7 @@ import { type CallerLimitOptions, createCallerLimits } from "./caller-limits.ts"
 import { jsonRpcError } from "./json-rpc-error.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { createOAuthGuard, type OAuthOptions } from "./oauth.ts";
+import { createWebhooks, type Webhook } from "./webhooks.ts";
 
 export interface HttpOptions {
   /** Default: 127.0.0.1, for this machine only. */
@@ -35,6 +36,8 @@ export interface HttpOptions {
   /** Decides in the place of both: who calls, or the refusal. */
   readonly authenticate?: (headers: IncomingMessage["headers"]) => Promise<Principal | Response>;
   readonly limits?: CallerLimitOptions;
+  /** By path: what a signed request there sets off. They need no token. */
+  readonly webhooks?: Readonly<Record<string, Webhook>>;
   /** Milliseconds that calls have to finish when it closes. Default: 5,000. */
   readonly drainMs?: number;
 }
@@ -61,6 +64,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     oauth,
   });
   const limits = createCallerLimits(options.limits);
+  const webhooks = createWebhooks(options.webhooks ?? {}, server.refreshSource);
   const hosts = [...(options.allowedHosts ?? localhostAllowedHostnames())];
   const origins = [...(options.allowedOrigins ?? localhostAllowedOrigins())];
   const running = new Map<ServerResponse, { readonly lasting: boolean }>();
@@ -82,6 +86,22 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     return decided instanceof Response ? decided : { principal: decided };
   }
 
+  /** Counts a request among those of its caller until it is answered, or refuses it. */
+  function enter(caller: string, lasting: boolean, response: ServerResponse): Response | undefined {
+    const entered = limits.enter(caller, lasting);
+    if ("retryAfter" in entered) {
+      return jsonRpcError(429, -32000, "Too many requests.", { "retry-after": String(entered.retryAfter) });
+    }
+    running.set(response, { lasting });
+    response.once("close", () => {
+      running.delete(response);
+      entered.release();
+      // A connection that falls idle after the shutdown began is not closed by it.
+      if (closing) setImmediate(() => http.closeIdleConnections());
+    });
+    return undefined;
+  }
+
   /** The refusal of a request, the document it asked for, or nothing: then it may go on. */
   async function admit(request: IncomingMessage, response: ServerResponse): Promise<Response | undefined> {
     const { headers } = request;
@@ -95,23 +115,16 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     const document = oauth?.metadata.get(pathname);
     if (document && request.method === "GET") return Response.json(document);
     const isHealth = pathname === EXTRACTION_HEALTH && request.method === "GET";
+    const webhook = webhooks.get(pathname);
+    if (webhook) return enter(`webhook ${pathname}`, false, response) ?? webhook(request);
     if (pathname !== path && !isHealth)
       return jsonRpcError(404, -32000, `Not found. The endpoint is ${path}.`);
 
     const caller = await authenticate(request);
     if (caller instanceof Response) return caller;
     const lasting = request.method === "GET" || headers["mcp-method"] === "subscriptions/listen";
-    const entered = limits.enter(caller.principal?.id ?? OWN, lasting);
-    if ("retryAfter" in entered) {
-      return jsonRpcError(429, -32000, "Too many requests.", { "retry-after": String(entered.retryAfter) });
-    }
-    running.set(response, { lasting });
-    response.once("close", () => {
-      running.delete(response);
-      entered.release();
-      // A connection that falls idle after the shutdown began is not closed by it.
-      if (closing) setImmediate(() => http.closeIdleConnections());
-    });
+    const refusal = enter(caller.principal?.id ?? OWN, lasting, response);
+    if (refusal) return refusal;
     if (isHealth) return extractionHealth(server, caller.principal);
     if (caller.principal) Object.assign(request, { auth: toAuthInfo(caller.principal) });
     return undefined;

@@ -3,6 +3,7 @@ import { problem } from "../schema/problem.ts";
 import { deliverRules, discover } from "../session/working-memory.ts";
 import { cutText } from "../util/cut-text.ts";
 import { nearest } from "../util/nearest.ts";
+import { toAge } from "../util/to-age.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
 import { fitAsk } from "./fit-ask.ts";
 import { hitLine } from "./hit.ts";
@@ -48,6 +49,7 @@ export const ask = defineOperation({
         rules: rulesFor(hits, context),
         suggestions: unsure ? suggest(queries, hits, input, context) : [],
         notes: hits.length === 0 ? [nothingFound(queries)] : [],
+        asides: keptListings(hits, context),
         ...sessionField(context),
       },
       input,
@@ -135,6 +137,15 @@ function namesOf(shown: readonly Entry[]): ReadonlyMap<string, Entry> {
   );
   knownNames.set(shown, names);
   return names;
+}
+
+/** Which of the domains in play are known from an earlier start only, and since when. */
+function keptListings(hits: readonly Entry[], { view }: OperationContext): string[] {
+  const kept = [...new Set(hits.map((entry) => entry.domain))].flatMap((name) => {
+    const since = view.domains.get(name)?.keptSince?.();
+    return since === undefined ? [] : `${name} from a listing of ${toAge(Date.now() - since)} ago`;
+  });
+  return kept.length === 0 ? [] : [`${kept.join(", ")}.`];
 }
 
 function nothingFound(queries: readonly string[]): string {

@@ -11,12 +11,15 @@ interface Found {
   readonly rules: readonly Rule[];
   readonly suggestions: readonly string[];
   readonly notes: readonly string[];
+  /** Said beside the hits, where there is room. */
+  readonly asides: readonly string[];
   readonly session?: string;
 }
 
 /** What it costs the reader to lose something; the cheapest goes first. Lines shrink before hits are dropped. */
 const PRICE = {
   otherEntryPoint: 1,
+  aside: 5,
   shorterHit: 10,
   rule: 20,
   signatureOnly: 30,
@@ -97,7 +100,8 @@ function toParts(found: Found, input: AskInput, { view }: OperationContext): Par
   const others = input.domain ? [] : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
   const lonely = input.domain && matched.length === 0 ? [input.domain] : [];
   return [
-    ...found.notes.map(notePart),
+    ...found.notes.map((note) => notePart(note, PRICE.note)),
+    ...found.asides.map((aside) => notePart(aside, PRICE.aside)),
     ...[...matched, ...lonely].flatMap((name) => [
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.domain),
       ...found.hits.filter((entry) => entry.domain === name).map((entry) => hitPart(entry, entry === first)),
@@ -164,6 +168,6 @@ function suggestionsPart(suggestions: readonly string[]): Part {
   };
 }
 
-function notePart(note: string): Part {
-  return { forms: [note, ""], prices: [PRICE.note], missed: false, put: (draft) => draft.notes.push(note) };
+function notePart(note: string, price: number): Part {
+  return { forms: [note, ""], prices: [price], missed: false, put: (draft) => draft.notes.push(note) };
 }

@@ -176,6 +176,8 @@ export interface Domain {
   readonly scopes: readonly string[];
   readonly rules: readonly Rule[];
   readonly searchConfig?: SearchConfig;
+  /** When its entries were listed, in milliseconds since 1970, where they have not been seen since the start. */
+  readonly keptSince?: () => number | undefined;
 }
 
 /** How a domain's entries are searched: which fields, how heavy, and in which segments they are shown. */

@@ -15,6 +15,7 @@ export interface RawContent extends RawDocument {
 
 /** Where content comes from. */
 export interface ContentSource {
+  /** Says where: what is kept of it for the next start is found again by this name. */
   readonly name: string;
   /** Quick to read and never out of date, such as local files: read again at every start. */
   readonly isLocal?: boolean;

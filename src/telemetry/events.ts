@@ -35,7 +35,21 @@ export interface NoticeEvent {
   readonly detail: string;
 }
 
-export type KeyholeEvent = OperationEvent | NoticeEvent;
+/** How a source gets on. */
+export interface SourceEvent {
+  readonly type: "source";
+  /** Its id. */
+  readonly source: string;
+  readonly state: "loading" | "loaded" | "failed" | "removed";
+  /** While it loads: how many of how many documents. */
+  readonly done?: number;
+  readonly total?: number;
+  /** When it is loaded: how many entries it has. */
+  readonly entries?: number;
+  readonly detail?: string;
+}
+
+export type KeyholeEvent = OperationEvent | NoticeEvent | SourceEvent;
 
 export const EVENT_CHANNEL = "keyhole:events";
 const events = channel(EVENT_CHANNEL);

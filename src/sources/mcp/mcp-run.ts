@@ -1,7 +1,8 @@
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { Domain, EntryDraft, EntryStatus } from "../../schema/entry.ts";
-import type { SourceContent } from "../../schema/source.ts";
+import type { Freshness, SourceContent } from "../../schema/source.ts";
 import { cleanText } from "../../util/clean-text.ts";
+import type { Clock } from "../../util/clock.ts";
 import { toSummary } from "../../util/to-summary.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { ServerConfig } from "./server-config.ts";
@@ -18,6 +19,7 @@ export interface RunOptions {
   readonly scopes: readonly string[];
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly limits: UpstreamLimits;
+  readonly clock: Clock;
 }
 
 export interface McpDiagnostics extends UpstreamDiagnostics {
@@ -34,26 +36,31 @@ export interface McpDiagnostics extends UpstreamDiagnostics {
 /** One following of a server, from what is kept of it to its end. */
 export interface Run {
   contents(signal: AbortSignal): AsyncIterable<SourceContent>;
+  /** Resolves when what was listed has been taken, where somebody follows. */
   refresh(): Promise<void>;
+  freshness(): Freshness;
   diagnostics(): McpDiagnostics;
 }
 
 const LEAST_WAIT_MS = 1_000;
-const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function createRun(options: RunOptions): Run {
-  const { label, config, cache, ttlMs, trusted } = options;
+  const { label, config, cache, ttlMs, trusted, clock } = options;
   const changes = createBell();
   const upstream = createUpstream({ ...options, onChange: changes.ring });
   let kept: Remembered | undefined;
   let listedAt: number | undefined;
   let triedAt: number | undefined;
   let drafts: readonly EntryDraft[] = [];
+  let followed = false;
+  /** Who waits for what has changed to be taken. */
+  let waiting: (() => void)[] = [];
 
   async function* contents(signal: AbortSignal): AsyncIterable<SourceContent> {
     signal.addEventListener("abort", changes.ring, { once: true });
-    let expiry: NodeJS.Timeout | undefined;
+    let expiry: (() => void) | undefined;
     let shown: string | undefined;
+    followed = true;
     try {
       kept = await cache?.read();
       listedAt = kept?.savedAt;
@@ -62,21 +69,27 @@ export function createRun(options: RunOptions): Run {
         yield content();
         shown = fingerprint(drafts);
       }
-      if (ageOf(listedAt) >= ttlMs) void refresh();
+      if (ageOf(listedAt) >= ttlMs) void refreshQuietly();
       while (!signal.aborted) {
         expiry = refreshLater();
         await changes.wait();
-        clearTimeout(expiry);
+        expiry?.();
         if (signal.aborted) return;
+        const served = waiting;
+        waiting = [];
         await keep();
         const next = content();
         const seen = fingerprint(drafts);
-        if (seen === shown) continue;
-        shown = seen;
-        yield next;
+        if (seen !== shown) {
+          shown = seen;
+          yield next;
+        }
+        for (const resolve of served) resolve();
       }
     } finally {
-      clearTimeout(expiry);
+      followed = false;
+      for (const resolve of waiting) resolve();
+      expiry?.();
       signal.removeEventListener("abort", changes.ring);
       await upstream.close();
     }
@@ -87,34 +100,60 @@ export function createRun(options: RunOptions): Run {
     const { status } = upstream;
     const shared = { label, trusted, upstream, status, timeoutMs: config.timeoutMs };
     drafts = listing ? toDrafts(listing, shared) : status ? [standIn(label, status)] : [];
-    return { domains: [toDomain(options, trusted ? listing?.instructions : undefined)], drafts };
+    const domain = toDomain(options, trusted ? listing?.instructions : undefined);
+    return { domains: [{ ...domain, keptSince }], drafts };
+  }
+
+  /** Asked with every answer, so that a server that was seen meanwhile needs no new catalog to say so. */
+  function keptSince(): number | undefined {
+    return upstream.listing === undefined ? kept?.savedAt : undefined;
   }
 
   async function keep(): Promise<void> {
     const { listing, era } = upstream;
     if (!listing || listing === kept?.listing) return;
-    listedAt = Date.now();
+    listedAt = clock.now();
     kept = { savedAt: listedAt, ...(era && { era }), listing };
     // The listing serves on from memory; a full disk costs the next start a listing.
     await cache?.write(kept).catch(() => {});
   }
 
   /** A server that is down is tried again by its upstream; one that fails to list waits as long as one that did. */
-  function refreshLater(): NodeJS.Timeout | undefined {
+  function refreshLater(): (() => void) | undefined {
     if (upstream.status) return undefined;
     const left = ttlMs - Math.min(ageOf(listedAt), ageOf(triedAt));
-    return setTimeout(() => void refresh(), Math.min(Math.max(left, LEAST_WAIT_MS), MAX_TIMER_MS)).unref();
+    return clock.after(Math.max(left, LEAST_WAIT_MS), () => void refreshQuietly());
   }
 
-  async function refresh(): Promise<void> {
-    triedAt = Date.now();
+  async function refreshQuietly(): Promise<void> {
+    triedAt = clock.now();
     await upstream.refresh().catch(() => {});
     changes.ring();
   }
 
+  async function refresh(): Promise<void> {
+    await upstream.refresh();
+    if (!followed) return;
+    const taken = new Promise<void>((resolve) => waiting.push(resolve));
+    changes.ring();
+    await taken;
+  }
+
+  /** A time in the future is as old as one in the past: the clock was set. */
+  function ageOf(time: number | undefined): number {
+    return time === undefined ? Number.POSITIVE_INFINITY : Math.abs(clock.now() - time);
+  }
+
   return {
     contents,
-    refresh: () => upstream.refresh(),
+    refresh,
+    freshness: () => ({
+      count: drafts.length,
+      ...(listedAt !== undefined && { oldest: listedAt, newest: listedAt }),
+      ttlMs,
+      isFresh: ageOf(listedAt) < ttlMs && !upstream.status,
+      ...(upstream.status && { lastError: upstream.status.reason }),
+    }),
     diagnostics: () => ({
       label,
       ...upstream.diagnostics(),
@@ -125,11 +164,6 @@ export function createRun(options: RunOptions): Run {
       warnings: (upstream.listing ?? kept?.listing)?.warnings ?? [],
     }),
   };
-}
-
-/** A time in the future is as old as one in the past: the clock was set. */
-function ageOf(time: number | undefined): number {
-  return time === undefined ? Number.POSITIVE_INFINITY : Math.abs(Date.now() - time);
 }
 
 function toDomain({ label, description, scopes }: RunOptions, instructions: string | undefined): Domain {

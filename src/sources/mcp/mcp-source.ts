@@ -1,8 +1,11 @@
 import type { Source } from "../../schema/source.ts";
+import { type Clock, systemClock } from "../../util/clock.ts";
+import { contentHash } from "../../util/content-hash.ts";
+import { untilAborted } from "../../util/until-aborted.ts";
 import { createListingCache } from "./listing-cache.ts";
 import { createRun, type McpDiagnostics, type RunOptions } from "./mcp-run.ts";
 import { sweepOrphans } from "./process-tree.ts";
-import { invalid, type McpServerConfig, readServerConfig } from "./server-config.ts";
+import { invalid, type McpServerConfig, readServerConfig, type ServerConfig } from "./server-config.ts";
 import type { UpstreamLimits } from "./upstream.ts";
 
 export interface McpSourceOptions {
@@ -19,12 +22,14 @@ export interface McpSourceOptions {
   /** What `${X}` in the config stands for. Default the environment. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   readonly limits?: Partial<UpstreamLimits>;
+  /** What time it is, for tests. Default the clock of the machine. */
+  readonly clock?: Clock;
 }
 
 /** The entries of one upstream server. */
 export interface McpSource extends Source {
   /** Connects and lists again. */
-  refresh(): Promise<void>;
+  refresh(signal?: AbortSignal): Promise<void>;
   diagnostics(): McpDiagnostics;
 }
 
@@ -70,11 +75,13 @@ export function createMcpSource(
     scopes: options.scopes ?? [],
     variables: options.variables ?? process.env,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
+    clock: options.clock ?? systemClock,
   };
   let run = createRun(runOptions);
   let used = false;
   return {
     id: `mcp:${label}`,
+    digest: digestOf(server, options),
     contents: (signal) => {
       sweepSoon();
       // The same source may serve one gateway after another.
@@ -82,9 +89,14 @@ export function createMcpSource(
       used = true;
       return run.contents(signal);
     },
-    refresh: () => run.refresh(),
+    refresh: (signal) => (signal ? untilAborted(run.refresh(), signal) : run.refresh()),
+    freshness: () => run.freshness(),
     diagnostics: () => run.diagnostics(),
   };
+}
+
+function digestOf(server: ServerConfig, { clock: _, ...options }: McpSourceOptions): string {
+  return contentHash(JSON.parse(JSON.stringify([server, options])));
 }
 
 let swept = false;

@@ -1,6 +1,8 @@
 import type { Client, PriorDiscovery, RequestOptions } from "@modelcontextprotocol/client";
 import type { EntryStatus } from "../../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
+import type { Clock } from "../../util/clock.ts";
+import { untilAborted } from "../../util/until-aborted.ts";
 import { createHider, failureReason, isLost, lastComplaint, toStatus, wantsLogin } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
 import { type Made, type Opened, openClient } from "./open-client.ts";
@@ -32,6 +34,7 @@ export interface UpstreamOptions {
   readonly config: ServerConfig;
   readonly limits: UpstreamLimits;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
   /** A listing arrived, or the status changed. */
   onChange(): void;
 }
@@ -75,13 +78,14 @@ interface Session extends Opened {
   listing: Listing;
 }
 
-export function createUpstream({ label, config, limits, variables, onChange }: UpstreamOptions): Upstream {
+export function createUpstream(options: UpstreamOptions): Upstream {
+  const { label, config, limits, variables, clock, onChange } = options;
   const slots = createSlots(label, limits.concurrency, limits.queue);
   const restarts = createRestartPolicy({
     most: limits.restarts,
     windowMs: limits.restartWindowMs,
     baseMs: limits.backoffMs,
-    now: () => performance.now(),
+    now: clock.monotonic,
     random: Math.random,
   });
   const stopping = new AbortController();
@@ -94,8 +98,8 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
   let listing: Listing | undefined;
   let era: PriorDiscovery | undefined;
   let timeouts = 0;
-  let retry: NodeJS.Timeout | undefined;
-  let relisting: NodeJS.Timeout | undefined;
+  let retry: (() => void) | undefined;
+  let relisting: (() => void) | undefined;
 
   const hide = (text: string) => (last?.hide ?? createHider([]))(text);
 
@@ -111,7 +115,7 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
     if (restarts.exhaustedFor() > 0) {
       throw goDown({ state: "server_down", reason: tooManyStarts() });
     }
-    await sleep(restarts.delay(), stopping.signal);
+    await sleep(restarts.delay(), clock, stopping.signal);
     if (stopping.signal.aborted) throw problem("CLOSED");
     restarts.started();
     try {
@@ -173,11 +177,10 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
     status = next;
     if (session) void end(session.made);
     onChange();
-    clearTimeout(retry);
+    retry?.();
     if (!stopping.signal.aborted) {
       const wait = Math.max(forMs, restarts.exhaustedFor(), restarts.delay(), limits.backoffMs);
-      retry = setTimeout(() => void connect().catch(() => {}), wait);
-      retry.unref();
+      retry = clock.after(wait, () => void connect().catch(() => {}));
     }
     return unavailable(next);
   }
@@ -200,14 +203,13 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
   /** However fast a server says that its lists change, they are read once in a while. */
   function relistSoon(): void {
     if (relisting || stopping.signal.aborted) return;
-    relisting = setTimeout(() => {
+    relisting = clock.after(limits.relistMs, () => {
       void relist()
         .catch(() => {})
         .finally(() => {
           relisting = undefined;
         });
-    }, limits.relistMs);
-    relisting.unref();
+    });
   }
 
   async function relist(): Promise<void> {
@@ -298,8 +300,8 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
     }),
     close: async () => {
       stopping.abort();
-      clearTimeout(retry);
-      clearTimeout(relisting);
+      retry?.();
+      relisting?.();
       await Promise.all([...transports].map(end));
       // One that was being made meanwhile.
       await connecting?.catch(() => {});
@@ -308,20 +310,12 @@ export function createUpstream({ label, config, limits, variables, onChange }: U
   };
 }
 
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const leave = () => reject(signal.reason);
-  signal.addEventListener("abort", leave, { once: true });
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", leave));
-}
-
-function sleep(ms: number, signal: AbortSignal): Promise<void> {
+function sleep(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
+    const callOff = clock.after(ms, resolve, true);
     const stop = () => {
-      clearTimeout(timer);
+      callOff();
       resolve();
     };
     signal.addEventListener("abort", stop, { once: true });

@@ -2,6 +2,7 @@ import type { Domain } from "../../schema/entry.ts";
 import { problem } from "../../schema/problem.ts";
 import type { Source, SourceContent } from "../../schema/source.ts";
 import { cleanText } from "../../util/clean-text.ts";
+import { createOutlet, type Outlet } from "../../util/outlet.ts";
 import { toSummary } from "../../util/to-summary.ts";
 import { createGuardedFetch, type GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
 import { createApiClient } from "./api-client.ts";
@@ -38,20 +39,36 @@ export function createOpenApiSource(label: string, options: OpenApiOptions): Sou
     const reason = "its label must be letters, digits, hyphens and underscores, starting with a letter";
     throw problem("SOURCE_INVALID", { name: JSON.stringify(label), reason });
   }
+  const allowPrivateHosts = options.allowPrivateHosts ?? [];
+  let outlet: Outlet<SourceContent> | undefined;
+  let caller: GuardedFetch | undefined;
+
+  async function load(signal: AbortSignal): Promise<void> {
+    if (!outlet || !caller) return;
+    const reader = createGuardedFetch({ allowPrivateHosts, redirects: "public" });
+    try {
+      const loaded = await loadDocument(label, options.document, reader, signal);
+      await outlet.put(toContent(label, loaded, options, caller));
+    } finally {
+      await reader.close();
+    }
+  }
+
   return {
     id: `openapi:${label}`,
     contents: async function* (signal) {
-      const allowPrivateHosts = options.allowPrivateHosts ?? [];
-      const reader = createGuardedFetch({ allowPrivateHosts, redirects: "public" });
-      const caller = createGuardedFetch({ allowPrivateHosts });
-      signal.addEventListener("abort", () => void caller.close(), { once: true });
-      try {
-        const loaded = await loadDocument(label, options.document, reader, signal);
-        yield toContent(label, loaded, options, caller);
-      } finally {
-        await reader.close();
-      }
+      const own = createOutlet<SourceContent>();
+      const guardedFetch = createGuardedFetch({ allowPrivateHosts });
+      outlet = own;
+      caller = guardedFetch;
+      signal.addEventListener("abort", () => void guardedFetch.close(), { once: true });
+      const failed = new AbortController();
+      const first = load(signal).catch((error: unknown) => failed.abort(error));
+      yield* own.values(AbortSignal.any([signal, failed.signal]));
+      await first;
+      if (!signal.aborted) throw failed.signal.reason;
     },
+    refresh: load,
   };
 }
 

@@ -1,0 +1,74 @@
+import { readFile } from "node:fs/promises";
+import { isProblem, problem } from "../schema/problem.ts";
+import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
+import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
+import { readServerConfig } from "../sources/mcp/server-config.ts";
+import { nearest } from "../util/nearest.ts";
+import { type ParsedJsonc, type Position, parseJsonc } from "../util/parse-jsonc.ts";
+import { reasonOf } from "../util/reason-of.ts";
+
+type Parsed = Extract<ParsedJsonc, { ok: true }>;
+
+/** Where configs of MCP clients keep their servers. */
+const PLACES: readonly (readonly string[])[] = [["mcpServers"], ["servers"], ["mcp", "servers"]];
+const FIELDS = ["command", "args", "env", "cwd", "url", "headers", "type", "timeoutMs", "disabled"];
+
+/** Reads a config of other clients, one source for each of its servers; says where what is wrong. */
+export async function readJsonConfig(path: string, options: McpSourceOptions): Promise<McpSource[]> {
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw problem("CONFIG_INVALID", { path, reason: reasonOf(error) });
+  });
+  const parsed = await parseJsonc(text);
+  if (!parsed.ok) throw wrongAt(path, parsed.position, parsed.reason);
+  const place = PLACES.find((candidate) => isFields(valueAt(parsed.value, candidate)));
+  if (!place) throw withoutServers(path, parsed);
+  for (const [name, config] of Object.entries(valueAt(parsed.value, place) as object)) {
+    if (isFields(config) && config.disabled === true) continue;
+    try {
+      readServerConfig(name, config);
+    } catch (error) {
+      throw wrongServer(path, parsed, [...place, name], config, error);
+    }
+  }
+  return fromMcpConfig(parsed.value, options);
+}
+
+function withoutServers(path: string, { value, positionOf }: Parsed) {
+  const keys = isFields(value) ? Object.keys(value) : [];
+  const given = keys.find((key) => nearest(key, ["mcpServers", "servers"]).length > 0);
+  const hint = given === undefined ? "" : `; ${JSON.stringify(given)} is near, and must be an object`;
+  const reason = `it has neither mcpServers nor servers${hint}`;
+  return wrongAt(path, positionOf(given === undefined ? [] : [given]), reason);
+}
+
+/** A word that is nearly one that is known is likelier to be the cause than the one that is missing. */
+function wrongServer(
+  path: string,
+  parsed: Parsed,
+  place: readonly string[],
+  config: unknown,
+  error: unknown,
+) {
+  const reason = isProblem(error) ? String(error.details.reason) : reasonOf(error);
+  const keys = isFields(config) ? Object.keys(config) : [];
+  const slip = keys.find((key) => !FIELDS.includes(key) && nearest(key, FIELDS).length > 0);
+  const hint =
+    slip === undefined ? "" : `; ${JSON.stringify(slip)} may be meant as ${nearest(slip, FIELDS)[0]}`;
+  const position = parsed.positionOf(slip === undefined ? place : [...place, slip]);
+  return wrongAt(path, position, `the server ${JSON.stringify(place.at(-1))}: ${reason}${hint}`);
+}
+
+function wrongAt(path: string, { line, column }: Position, reason: string) {
+  return problem("CONFIG_INVALID", { path: `${path}:${line}:${column}`, reason }, { line, column });
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (found, key) => (isFields(found) && Object.hasOwn(found, key) ? found[key] : undefined),
+    value,
+  );
+}
+
+function isFields(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,78 @@
+import { createHash } from "node:crypto";
+import { mkdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { z } from "zod";
+import type { ContentSource } from "../../schema/pipeline.ts";
+import { contentHash } from "../../util/content-hash.ts";
+import { writeFileAtomic } from "../../util/write-file-atomic.ts";
+import type { HeldContent } from "./held-content.ts";
+
+/** Keeps what pipelines have read: in memory for the next catalog, in a folder for the next start. */
+export interface ContentStore {
+  /** Undefined where there is nothing, or nothing that can be trusted. */
+  read(id: string, source: ContentSource): Promise<HeldContent | undefined>;
+  /** Fails where it cannot be written; memory has it nevertheless. */
+  write(id: string, source: ContentSource, held: HeldContent): Promise<void>;
+}
+
+const FORMAT = 1;
+const MAX_BYTES = 64 * 1024 * 1024;
+
+const heldSchema = z.object({
+  readAt: z.number(),
+  documents: z.array(
+    z.object({
+      raw: z
+        .object({ id: z.string(), name: z.string(), contentType: z.string(), content: z.string() })
+        .loose(),
+      indexedAt: z.number(),
+      seenAt: z.number(),
+    }),
+  ),
+});
+
+/** One file for each pipeline, of at most 64 MiB: a line that says what it is, and what was read. */
+export function createContentStore(folder: string | undefined): ContentStore {
+  const memory = new Map<string, { readonly source: ContentSource; readonly held: HeldContent }>();
+  return {
+    read: async (id, source) => {
+      const known = memory.get(id);
+      if (known?.source === source) return known.held;
+      return folder === undefined ? undefined : readHeld(fileOf(folder, id));
+    },
+    write: async (id, source, held) => {
+      memory.set(id, { source, held });
+      if (folder !== undefined) await writeHeld(folder, id, held);
+    },
+  };
+}
+
+async function readHeld(path: string): Promise<HeldContent | undefined> {
+  try {
+    if ((await stat(path)).size > MAX_BYTES) return undefined;
+    const text = await readFile(path, "utf8");
+    const end = text.indexOf("\n");
+    const body = text.slice(end + 1);
+    if (text.slice(0, end) !== headOf(body)) return undefined;
+    return heldSchema.parse(JSON.parse(body)) as HeldContent;
+  } catch {
+    return undefined;
+  }
+}
+
+async function writeHeld(folder: string, id: string, held: HeldContent): Promise<void> {
+  const body = JSON.stringify(held);
+  if (body.length > MAX_BYTES) return;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await writeFileAtomic(fileOf(folder, id), `${headOf(body)}\n${body}`);
+}
+
+function headOf(body: string): string {
+  return `keyhole content ${FORMAT} ${createHash("sha256").update(body).digest("hex")}`;
+}
+
+/** Ids are made of free text; the digest keeps them apart. */
+function fileOf(folder: string, id: string): string {
+  const word = id.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 60);
+  return join(folder, `${word}-${contentHash(id).slice(0, 16)}.json`);
+}

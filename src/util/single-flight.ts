@@ -1,0 +1,50 @@
+import { untilAborted } from "./until-aborted.ts";
+
+interface Flight<T> {
+  readonly promise: Promise<T>;
+  readonly cancel: AbortController;
+  riders: number;
+}
+
+/**
+ * Makes of work that is done once at a time a function that joins the work under way. A caller's signal lets
+ * that caller leave; the work itself is cancelled when nobody waits for it any more.
+ */
+export function singleFlight<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+): (signal?: AbortSignal) => Promise<T> {
+  let current: Flight<T> | undefined;
+  let previous: Promise<unknown> = Promise.resolve();
+
+  function begin(): Flight<T> {
+    const cancel = new AbortController();
+    const promise = previous.then(() => work(cancel.signal));
+    const flight: Flight<T> = { promise, cancel, riders: 0 };
+    // Cancelled work may take a moment to end; the next begins after that.
+    previous = promise.then(
+      () => land(flight),
+      () => land(flight),
+    );
+    return flight;
+  }
+
+  function land(flight: Flight<T>): void {
+    if (current === flight) current = undefined;
+  }
+
+  return async (signal = new AbortController().signal) => {
+    signal.throwIfAborted();
+    current ??= begin();
+    const flight = current;
+    flight.riders += 1;
+    try {
+      return await untilAborted(flight.promise, signal);
+    } finally {
+      flight.riders -= 1;
+      if (flight.riders === 0 && current === flight) {
+        current = undefined;
+        flight.cancel.abort(signal.reason);
+      }
+    }
+  };
+}

@@ -1,0 +1,8 @@
+/** The promise, or the signal's reason if that is raised first. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const leave = () => reject(signal.reason);
+  signal.addEventListener("abort", leave, { once: true });
+  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", leave));
+}

@@ -1,0 +1,98 @@
+import { BARE_ENTRY, loadTokenCounter, onEvent, type Source } from "keyhole";
+import { describe, expect } from "vitest";
+import { openPages, textOf } from "./pages.ts";
+import { verifies } from "./requirements.ts";
+
+const countTokens = await loadTokenCounter();
+
+describe("the ledger", () => {
+  verifies("session:ledger", "has every token by its cause, in a session and in all", async () => {
+    const { gateway, session } = openPages();
+    const other = gateway.openSession();
+    const menu = await gateway.menu({ session });
+    const found = await gateway.ask({ query: "list pages", session });
+    const described = await gateway.help({ path: "cms.page.get", session });
+    const read = await gateway.get({ routes: [{ route: "cms.page.get", params: { id: 1 } }], session });
+    const batch = await gateway.batch({
+      requests: [{ help: { path: "cms" } }, { exec: { op: "cms.page.get", args: { id: 1 } } }],
+      session,
+    });
+    await gateway.ask({ query: "publish", session: other });
+    const { tokens, total, everything } = await gateway.ledger({ session });
+    const menuTokens = menu.reduce((sum, tool) => sum + countTokens(`${JSON.stringify(tool)}\n`), 0);
+    const texts = [found, described, read, batch].map(({ text }) => countTokens(text));
+    expect(total).toBe(menuTokens + texts.reduce((sum, count) => sum + count));
+    expect(tokens.menu).toBe(menuTokens);
+    expect(tokens.ask + tokens.rules).toBe(texts[0]);
+    expect(tokens.rules).toBeGreaterThan(5);
+    expect(tokens.help).toBeGreaterThan(texts[1]!);
+    expect(tokens.help + tokens.results).toBe(texts[1]! + texts[2]! + texts[3]!);
+    const all = await gateway.ledger();
+    const others = await gateway.ledger({ session: other });
+    expect(all.total).toBe(total + others.total);
+    const native = await gateway.menu({ surface: "native" });
+    expect(everything).toBe(native.reduce((sum, tool) => sum + countTokens(`${JSON.stringify(tool)}\n`), 0));
+  });
+
+  verifies("session:ledger", "tells skills from other results", async () => {
+    const source: Source = {
+      id: "skills",
+      contents: async function* () {
+        const domain = { name: "craft", description: "How things are done.", scopes: [], rules: [] };
+        const skill = {
+          ...BARE_ENTRY,
+          kind: "skill" as const,
+          domain: "craft",
+          name: "Review",
+          route: "craft://skills/review",
+          description: "How to review a page.",
+          load: async () => "Read it twice. ".repeat(20),
+        };
+        yield { domains: [domain], drafts: [skill] };
+      },
+    };
+    const { gateway, session } = openPages({ sources: [source] });
+    const skill = await gateway.get({ routes: [{ route: "craft://skills/review" }] }, { session });
+    const page = await gateway.get({ routes: [{ route: "cms.page.get", params: { id: 1 } }] }, { session });
+    const { tokens } = await gateway.ledger({ session });
+    expect(tokens).toMatchObject({ skills: countTokens(skill.text), results: countTokens(page.text) });
+    expect(gateway.session(session).memory.discoveredTools).toEqual([
+      "craft://skills/review",
+      "cms.page.get",
+    ]);
+  });
+
+  verifies("session:ledger", "counts a refusal, and the same whether events are heard or not", async () => {
+    const totals = [];
+    for (const hear of [false, true]) {
+      const { gateway, session } = openPages();
+      const stop = hear ? onEvent(() => {}) : () => {};
+      await gateway.ask({ query: "list pages", session: "new" });
+      await expect(gateway.help({ path: "cms.pag", session })).rejects.toMatchObject({ code: "NOT_FOUND" });
+      totals.push((await gateway.ledger({ session })).tokens);
+      stop();
+    }
+    expect(totals[0]).toEqual(totals[1]);
+    expect(totals[0]?.help).toBeGreaterThan(20);
+  });
+
+  verifies("session:budget", "makes answers fit what is left, then says how to go on", async () => {
+    const { gateway, session } = openPages({ limits: { sessionTokens: 600 } });
+    const list = () => gateway.get({ routes: [{ route: "cms.page.list" }], session });
+    const first = (await list()).results[0];
+    expect(first?.success && first.data.stored?.handle).toMatch(/^result:/);
+    const used = (await gateway.ledger({ session })).total;
+    expect(used).toBeLessThanOrEqual(600 + 100);
+    while ((await gateway.ledger({ session })).total < 600) {
+      const { text } = await gateway.ask({ query: "page", maxTokens: 700, session });
+      expect(countTokens(text)).toBeLessThanOrEqual(600);
+    }
+    const refused = await list().catch((error: unknown) => error);
+    expect(refused).toMatchObject({ code: "BUDGET_EXCEEDED" });
+    const address = String((refused as { next: string }).next.match(/session:\/\/ses_[\w-]+/)?.[0]);
+    const card = await gateway.get({ routes: [{ route: address }], session });
+    expect(textOf(card)).toContain("cms://tools/page/list");
+    const goesOn = await gateway.ask({ query: "page", session: "new" });
+    expect(goesOn.hits.length).toBeGreaterThan(0);
+  });
+});

@@ -1,0 +1,61 @@
+import { type ContentFormat, type ContentSource, defineDomain, type FetchContext } from "keyhole";
+
+export interface Library extends ContentSource {
+  /** By id; the text is the content, and its version unless versions are off. */
+  readonly books: Map<string, string>;
+  /** Ids in the order in which they were fetched. */
+  readonly fetched: string[];
+  listed: number;
+  /** The id of a book that cannot be fetched. */
+  broken?: string | undefined;
+  /** Fetching waits for it. */
+  gate?: Promise<void> | undefined;
+}
+
+/** A content source in memory that counts what is asked of it. */
+export function createLibrary(
+  books: Record<string, string>,
+  { name = "library", isLocal = false, versions = true } = {},
+): Library {
+  const library: Library = {
+    name,
+    isLocal,
+    books: new Map(Object.entries(books)),
+    fetched: [],
+    listed: 0,
+    listDocuments: async () => {
+      library.listed += 1;
+      return [...library.books].map(([id, text]) => ({
+        id,
+        name: id,
+        contentType: "text/plain",
+        ...(versions && { version: text }),
+      }));
+    },
+    fetchContent: async (id: string, context?: FetchContext) => {
+      library.fetched.push(id);
+      await library.gate;
+      context?.signal.throwIfAborted();
+      if (id === library.broken) throw new Error(`the shelf of ${id} fell down`);
+      return { id, name: id, contentType: "text/plain", content: library.books.get(id) ?? "" };
+    },
+  };
+  return library;
+}
+
+const plainText: ContentFormat = {
+  name: "text",
+  canHandle: () => true,
+  parse: ({ id, name, content }, basePath) => [{ id, name, path: `${basePath}${id}`, content }],
+};
+
+export function libraryDomain(...sources: readonly (ContentSource | [ContentSource, object])[]) {
+  return defineDomain({
+    name: "books",
+    description: "Books to read.",
+    extractors: sources.map((given) => {
+      const [source, options] = Array.isArray(given) ? given : [given, {}];
+      return { source, formats: [plainText], ...options };
+    }),
+  });
+}

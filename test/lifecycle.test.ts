@@ -1,0 +1,374 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createGateway, type Gateway, type GatewayOptions, type KeyholeEvent, onEvent } from "keyhole";
+import { expect, onTestFinished, test } from "vitest";
+import { createLibrary, type Library, libraryDomain } from "./library.ts";
+import { manualClock } from "./manual-clock.ts";
+import { verifies } from "./requirements.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { eventually } from "./upstream-kit.ts";
+
+const HOUR = 3_600_000;
+
+function open(library: Library, options: Partial<GatewayOptions> = {}, pipeline: object = {}): Gateway {
+  const gateway = createGateway({ domains: [libraryDomain([library, pipeline])], ...options });
+  onTestFinished(() => gateway.close());
+  return gateway;
+}
+
+async function read(gateway: Gateway, id: string): Promise<unknown> {
+  const { results } = await gateway.get({ routes: [{ route: `books://resources/${id}` }] });
+  const [result] = results;
+  return result?.success ? result.data?.content : result?.error?.code;
+}
+
+async function indexedAt(gateway: Gateway, id: string): Promise<unknown> {
+  return (await gateway.view()).find(`books://resources/${id}`)?.metadata.indexed_at;
+}
+
+verifies("lifecycle:refresh", "a refresh fetches what changed, and it can be found at once", async () => {
+  const clock = manualClock();
+  const library = createLibrary({ whale: "A whale is hunted.", island: "A ship is lost." });
+  const gateway = open(library, { clock });
+  expect(await read(gateway, "whale")).toBe("A whale is hunted.");
+  const first = clock.now();
+  const { version } = gateway;
+
+  await clock.advance(1_000);
+  await gateway.refreshSource("books/library");
+  expect(library.fetched).toEqual(["whale", "island"]);
+  expect(gateway.version).toBe(version);
+
+  library.books.set("island", "Treasure is found.");
+  library.books.set("dune", "A planet of sand.");
+  await gateway.refreshSource("books/library");
+  expect(library.fetched).toEqual(["whale", "island", "island", "dune"]);
+  expect((await gateway.ask({ query: "planet of sand" })).hits[0]?.name).toBe("dune");
+  expect(await read(gateway, "island")).toBe("Treasure is found.");
+  expect(await indexedAt(gateway, "whale")).toBe(first);
+  expect(await indexedAt(gateway, "island")).toBe(first + 1_000);
+  expect((await gateway.view()).find("books://resources/dune")?.metadata).toMatchObject({
+    source_id: "books/library",
+    path_segment: "dune",
+  });
+});
+
+verifies("lifecycle:whole", "a source that fails half-way keeps what it had, and says why", async () => {
+  const library = createLibrary({ whale: "A whale is hunted.", island: "A ship is lost." });
+  const gateway = open(library);
+  await gateway.ready();
+  library.books.set("whale", "A whale swims away.");
+  library.books.set("island", "Treasure is found.");
+  library.books.set("dune", "A planet of sand.");
+  library.broken = "island";
+  await expect(gateway.refreshSource("books/library")).rejects.toThrow("the shelf of island fell down");
+  expect(await read(gateway, "whale")).toBe("A whale is hunted.");
+  expect(await read(gateway, "dune")).toBe("NOT_FOUND");
+  expect(await gateway.getSourceFreshness("books/library")).toMatchObject({
+    count: 2,
+    isFresh: true,
+    lastError: "the shelf of island fell down",
+  });
+
+  library.broken = undefined;
+  await gateway.refreshSource("books/library");
+  expect(await read(gateway, "whale")).toBe("A whale swims away.");
+  expect((await gateway.getSourceFreshness("books/library")).lastError).toBeUndefined();
+});
+
+verifies("lifecycle:whole", "one that never loaded takes only itself with it", async () => {
+  const bad = createLibrary({ a: "x" }, { name: "bad" });
+  bad.broken = "a";
+  const good = createLibrary({ b: "y" }, { name: "good" });
+  const gateway = createGateway({ domains: [libraryDomain(bad, good)] });
+  onTestFinished(() => gateway.close());
+  expect(await read(gateway, "b")).toBe("y");
+  expect(await gateway.sources()).toMatchObject([
+    { id: "books/bad", count: 0, isFresh: false, lastError: expect.stringContaining("fell down") },
+    { id: "books/good", count: 1, isFresh: true },
+  ]);
+});
+
+verifies("lifecycle:single-flight", "calls that come together join", async () => {
+  const library = createLibrary({ whale: "A whale is hunted." }, { versions: false });
+  const gateway = open(library);
+  await gateway.ready();
+  const gate = Promise.withResolvers<void>();
+  library.gate = gate.promise;
+  const all = Promise.all([
+    gateway.refreshSource("books/library"),
+    gateway.refreshSource("books/library"),
+    gateway.refreshSource("books/library"),
+  ]);
+  await eventually(() => expect(library.listed).toBe(2));
+  gate.resolve();
+  await all;
+  expect(library.listed).toBe(2);
+});
+
+verifies("lifecycle:cancel", "who cancels leaves; when all have left, the work ends", async () => {
+  const library = createLibrary(
+    { whale: "A whale is hunted.", island: "A ship is lost." },
+    { versions: false },
+  );
+  const gateway = open(library);
+  await gateway.ready();
+  const gate = Promise.withResolvers<void>();
+  library.gate = gate.promise;
+  library.books.set("whale", "A whale swims away.");
+  const [one, two] = [new AbortController(), new AbortController()];
+  const first = gateway.refreshSource("books/library", { signal: one.signal });
+  const second = gateway.refreshSource("books/library", { signal: two.signal });
+  await eventually(() => expect(library.fetched.length).toBeGreaterThan(2));
+  one.abort();
+  await expect(first).rejects.toMatchObject({ code: "CANCELLED" });
+  two.abort();
+  await expect(second).rejects.toMatchObject({ code: "CANCELLED" });
+  expect(await read(gateway, "whale")).toBe("A whale is hunted.");
+  gate.resolve();
+  library.gate = undefined;
+  await gateway.refreshSource("books/library");
+  expect(await read(gateway, "whale")).toBe("A whale swims away.");
+  expect((await gateway.getSourceFreshness("books/library")).lastError).toBeUndefined();
+});
+
+verifies(
+  "lifecycle:ttl",
+  "what is fresh is not read; when its time is over, it is read behind the scenes",
+  async () => {
+    const clock = manualClock();
+    const library = createLibrary({ whale: "A whale is hunted." });
+    const gateway = open(library, { clock });
+    expect(await gateway.getSourceFreshness("books/library")).toEqual({
+      id: "books/library",
+      count: 1,
+      oldest: clock.now(),
+      newest: clock.now(),
+      ttlMs: 4 * HOUR,
+      isFresh: true,
+    });
+    await clock.advance(3.5 * HOUR);
+    expect(library.listed).toBe(1);
+    library.books.set("whale", "A whale swims away.");
+    await clock.advance(HOUR / 2);
+    await eventually(async () => expect(await read(gateway, "whale")).toBe("A whale swims away."));
+    expect(library.listed).toBe(2);
+    expect((await gateway.getSourceFreshness("books/library")).isFresh).toBe(true);
+  },
+);
+
+verifies("lifecycle:ttl", "a source that fails is tried again, later each time", async () => {
+  const clock = manualClock();
+  const library = createLibrary({ whale: "A whale is hunted." });
+  library.broken = "whale";
+  const gateway = open(library, { clock });
+  await gateway.ready();
+  expect(library.listed).toBe(1);
+  await clock.advance(60_000);
+  await eventually(() => expect(library.listed).toBe(2));
+  await clock.advance(59_000);
+  expect(library.listed).toBe(2);
+  library.broken = undefined;
+  await clock.advance(61_000);
+  await eventually(async () => expect(await read(gateway, "whale")).toBe("A whale is hunted."));
+});
+
+verifies("lifecycle:kept", "a start with what was kept makes no request until it is stale", async () => {
+  const clock = manualClock();
+  const cacheDirectory = temporaryFolder();
+  const library = () => createLibrary({ whale: "A whale is hunted." });
+  const first = open(library(), { clock, cacheDirectory });
+  await first.ready();
+  const { version } = first;
+  await first.close();
+
+  await clock.advance(HOUR);
+  const unused = library();
+  const second = open(unused, { clock, cacheDirectory });
+  expect(await read(second, "whale")).toBe("A whale is hunted.");
+  expect(unused).toMatchObject({ listed: 0, fetched: [] });
+  expect(second.version).toBe(version);
+  expect((await second.getSourceFreshness("books/library")).oldest).toBe(clock.now() - HOUR);
+  await second.close();
+
+  await clock.advance(4 * HOUR);
+  const stale = library();
+  const gate = Promise.withResolvers<void>();
+  stale.gate = gate.promise;
+  stale.books.set("whale", "A whale swims away.");
+  const third = open(stale, { clock, cacheDirectory });
+  expect(await read(third, "whale")).toBe("A whale is hunted.");
+  gate.resolve();
+  await eventually(async () => expect(await read(third, "whale")).toBe("A whale swims away."));
+});
+
+verifies("lifecycle:kept", "what is damaged or cut off is fetched again", async () => {
+  const cacheDirectory = temporaryFolder();
+  const first = open(createLibrary({ whale: "A whale is hunted." }), { cacheDirectory });
+  await first.ready();
+  await first.close();
+  const folder = join(cacheDirectory, "content");
+  const [name = ""] = readdirSync(folder);
+  const path = join(folder, name);
+  const whole = readFileSync(path, "utf8");
+  const damaged = [
+    whole.replace("hunted", "haunted"),
+    whole.slice(0, -9),
+    "",
+    "[]",
+    whole.replace(" 1 ", " 9 "),
+  ];
+  for (const text of damaged) {
+    writeFileSync(path, text);
+    const library = createLibrary({ whale: "A whale is hunted." });
+    const gateway = open(library, { cacheDirectory });
+    expect(await read(gateway, "whale")).toBe("A whale is hunted.");
+    expect(library.fetched).toEqual(["whale"]);
+    await gateway.close();
+  }
+});
+
+verifies("lifecycle:kept", "local content is read at every start, and by a restart", async () => {
+  const cacheDirectory = temporaryFolder();
+  const first = open(createLibrary({ whale: "A whale is hunted." }, { isLocal: true }), { cacheDirectory });
+  await first.ready();
+  await first.close();
+  const changed = createLibrary({ whale: "A whale swims away." }, { isLocal: true });
+  const second = open(changed, { cacheDirectory });
+  expect(await read(second, "whale")).toBe("A whale swims away.");
+  changed.books.set("whale", "A whale sings.");
+  await second.restart();
+  expect(await read(second, "whale")).toBe("A whale sings.");
+});
+
+verifies("lifecycle:kept", "local content that cannot be read now is shown as it was kept", async () => {
+  const events: KeyholeEvent[] = [];
+  onTestFinished(onEvent((event) => events.push(event)));
+  const cacheDirectory = temporaryFolder();
+  const first = open(createLibrary({ whale: "A whale is hunted." }, { isLocal: true }), { cacheDirectory });
+  await first.ready();
+  await first.close();
+  const broken = createLibrary({ whale: "A whale swims away." }, { isLocal: true });
+  broken.broken = "whale";
+  const second = open(broken, { cacheDirectory });
+  expect(await read(second, "whale")).toBe("A whale is hunted.");
+  const detail = "the shelf of whale fell down";
+  expect(events).toContainEqual({ type: "source", source: "books/library", state: "failed", detail });
+});
+
+verifies("lifecycle:rebuild", "a restart reads what is stale, and leaves what is fresh", async () => {
+  const clock = manualClock();
+  const quick = createLibrary({ a: "x" }, { name: "quick" });
+  const slow = createLibrary({ b: "y" }, { name: "slow" });
+  const failing = createLibrary({ c: "z" }, { name: "failing" });
+  failing.broken = "c";
+  const domain = libraryDomain([quick, { cacheTtlMs: 0 }], slow, failing);
+  const gateway = createGateway({ domains: [domain], clock });
+  onTestFinished(() => gateway.close());
+  await gateway.ready();
+  failing.broken = undefined;
+  await gateway.restart();
+  expect([quick.listed, slow.listed, failing.listed]).toEqual([2, 1, 2]);
+  expect(await read(gateway, "c")).toBe("z");
+});
+
+verifies(
+  "lifecycle:rebuild",
+  "a rebuild fetches everything, once, and nothing is missing meanwhile",
+  async () => {
+    const books = Object.fromEntries(
+      Array.from({ length: 300 }, (_, number) => [`book-${number}`, `Volume ${number} on whales.`]),
+    );
+    const library = createLibrary(books);
+    const gateway = open(library);
+    await gateway.ready();
+    let over = false;
+    const rebuilt = Promise.all([gateway.wipeIndexAndRebuild(), gateway.wipeIndexAndRebuild()]).then(() => {
+      over = true;
+    });
+    let asked = 0;
+    while (!over) {
+      const { hits } = await gateway.ask({ query: "book-217 volume 217 on whales", limit: 50 });
+      expect(hits.map(({ name }) => name)).toContain("book-217");
+      expect(await read(gateway, "book-3")).toBe("Volume 3 on whales.");
+      asked += 1;
+      await new Promise(setImmediate);
+    }
+    await rebuilt;
+    expect(asked).toBeGreaterThan(0);
+    expect(library.fetched).toHaveLength(600);
+  },
+);
+
+verifies(
+  "lifecycle:refresh",
+  "sources that share a name have ids that do not depend on their order",
+  async () => {
+    const make = () => [
+      [createLibrary({ a: "x" }, { name: "git" }), { basePath: "one/" }] as [Library, object],
+      [createLibrary({ a: "y" }, { name: "git" }), { basePath: "two/" }] as [Library, object],
+    ];
+    for (const pipelines of [make(), make().reverse()]) {
+      const gateway = createGateway({ domains: [libraryDomain(...pipelines)] });
+      onTestFinished(() => gateway.close());
+      expect((await gateway.sources()).map(({ id }) => id).sort()).toEqual([
+        "books/git@one/",
+        "books/git@two/",
+      ]);
+    }
+  },
+);
+
+test("of two sources with a document at the same route the first by id keeps it", async () => {
+  for (const order of [0, 1]) {
+    const both = [
+      createLibrary({ a: "of one" }, { name: "one" }),
+      createLibrary({ a: "of two" }, { name: "two" }),
+    ];
+    const gateway = createGateway({ domains: [libraryDomain(...(order ? both.reverse() : both))] });
+    onTestFinished(() => gateway.close());
+    expect(await read(gateway, "a")).toBe("of one");
+  }
+});
+
+test("an id that is not there is answered with the nearest, and a label is enough", async () => {
+  const gateway = createGateway({
+    domains: [],
+    sources: [{ id: "mcp:github", contents: async function* () {}, refresh: async () => {} }],
+  });
+  onTestFinished(() => gateway.close());
+  await expect(gateway.refreshSource("gihub")).rejects.toMatchObject({
+    code: "NOT_FOUND",
+    details: { nearest: ["mcp:github"] },
+  });
+  expect(await gateway.getSourceFreshness("github")).toMatchObject({ id: "mcp:github" });
+});
+
+test("events tell how a source gets on", async () => {
+  const events: KeyholeEvent[] = [];
+  onTestFinished(onEvent((event) => events.push(event)));
+  const library = createLibrary({ whale: "A whale is hunted.", island: "A ship is lost." });
+  const gateway = open(library);
+  await gateway.ready();
+  const told = events.filter((event) => event.type === "source");
+  expect(told).toContainEqual({
+    type: "source",
+    source: "books/library",
+    state: "loading",
+    done: 2,
+    total: 2,
+  });
+  expect(told.at(-1)).toEqual({ type: "source", source: "books/library", state: "loaded", entries: 2 });
+});
+
+test("replacing the domains fetches nothing that is held and fresh", async () => {
+  const library = createLibrary({ whale: "A whale is hunted." });
+  const gateway = open(library);
+  await gateway.ready();
+  await gateway.replace([{ ...libraryDomain(library), description: "Others." }]);
+  expect(await read(gateway, "whale")).toBe("A whale is hunted.");
+  expect(library.listed).toBe(1);
+  await gateway.replace([]);
+  expect(await read(gateway, "whale")).toBe("NOT_FOUND");
+  expect(await gateway.sources()).toEqual([]);
+});

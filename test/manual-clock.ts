@@ -1,0 +1,40 @@
+import type { Clock } from "keyhole";
+
+export interface ManualClock extends Clock {
+  /** Lets time pass: what waits for it runs in its order. */
+  advance(ms: number): Promise<void>;
+}
+
+interface Timer {
+  readonly at: number;
+  readonly run: () => void;
+}
+
+/** A clock that stands until it is told otherwise. */
+export function manualClock(): ManualClock {
+  const began = Date.now();
+  const timers = new Set<Timer>();
+  let passed = 0;
+  const due = (until: number) =>
+    [...timers].filter(({ at }) => at <= until).sort((left, right) => left.at - right.at)[0];
+  return {
+    now: () => began + passed,
+    monotonic: () => passed,
+    after: (ms, run) => {
+      const timer = { at: passed + ms, run };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    advance: async (ms) => {
+      const until = passed + ms;
+      for (let next = due(until); next; next = due(until)) {
+        timers.delete(next);
+        passed = Math.max(passed, next.at);
+        next.run();
+        // What it set off may wait for time of its own.
+        for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+      }
+      passed = until;
+    },
+  };
+}
