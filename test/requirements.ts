@@ -104,6 +104,18 @@ export const REQUIREMENTS = {
   "cms:discovery": "a request is led from its words to the tools that do it, whatever it says",
   "cms:validation": "tools, rules and extractors that do not fit each other are refused at start",
   "cms:site": "what a tool of the CMS example changes is what others read, a dry run tells it truly",
+  "onto:few-tools": "a system of 53 functions is four tools at most",
+  "onto:every-op": "every function is callable by the op that its name gives, with its own examples",
+  "onto:found": "every function is found by what people say, among the first five",
+  "onto:policy": "tools with rules of behaviour carry them as a short policy",
+  "onto:tree-and-relations": "trees and relations are read and changed, without circles, by true dry runs",
+  "onto:help-path": "wrong args are answered with where to read on, for every op",
+  "onto:round-trips": "help is complete and kept, and a first use takes one round trip",
+  "warehouse:every-tool": "entry points are found, hidden tools by nobody, and all run with their examples",
+  "warehouse:guidance": "what an answer found decides which tools of which domains it unveils",
+  "warehouse:scopes": "scopes of domain, tool and extractor add up, and what they close does not exist",
+  "warehouse:schema": "real tables and columns become documents that are found by their meaning",
+  "warehouse:sql": "SQL of an agent is kept to its tables and to reading by the database itself",
   "session:implied":
     "clients of the older protocol have a session by their connection; it remembers, and ends with it",
   "session:memory":
