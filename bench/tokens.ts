@@ -1,7 +1,7 @@
 // What a client pays on every request: for all tools with their schemas, and for the menu instead.
 import { join } from "node:path";
 import { createGateway } from "keyhole";
-import { loadTokenCounter } from "../src/render/tokens.ts";
+import { loadTokenCounter } from "../src/util/tokens.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { listSets, readJsonLines, type SetTool, toDomains } from "./tool-sets.ts";
 

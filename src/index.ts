@@ -21,8 +21,6 @@ export type { NativeNames } from "./operations/native-tools.ts";
 export type { ApprovalRequest, Limits } from "./operations/operation.ts";
 export { renderWorkingMemory } from "./operations/render-working-memory.ts";
 export type { Surface, SurfaceOptions } from "./operations/surfaces.ts";
-export type { TokenCounter } from "./render/tokens.ts";
-export { loadTokenCounter } from "./render/tokens.ts";
 export { BARE_ENTRY } from "./schema/bare-entry.ts";
 export type {
   AnyTool,
@@ -87,3 +85,5 @@ export { defineDomain, defineResource, defineTool } from "./sources/code/define.
 export type { KeyholeEvent, NoticeEvent, OperationEvent, SourceEvent } from "./telemetry/events.ts";
 export { onEvent } from "./telemetry/events.ts";
 export type { Clock } from "./util/clock.ts";
+export type { TokenCounter } from "./util/tokens.ts";
+export { loadTokenCounter } from "./util/tokens.ts";

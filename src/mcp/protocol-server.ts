@@ -1,11 +1,12 @@
 import { Server, type ServerContext } from "@modelcontextprotocol/server";
+import { readTextParams } from "../operations/read-text-params.ts";
 import type { Principal } from "../schema/principal.ts";
 import { load } from "./call-native.ts";
 import { callTool, type ToolCaller } from "./call-tool.ts";
 import { toCompletion } from "./completion.ts";
 import type { Listings } from "./listing.ts";
 import { toPage } from "./pages.ts";
-import { toMessages, toPromptParams } from "./prompts.ts";
+import { toMessages } from "./prompts.ts";
 import { asProtocolError, refusedState, unknownName, unknownResource } from "./protocol-errors.ts";
 import { findResource, toContents } from "./resources.ts";
 import { toRound } from "./round.ts";
@@ -97,7 +98,7 @@ export async function createProtocolServer(
     guarded(async () => {
       const entry = (await listed()).promptEntries.get(params.name);
       if (!entry) throw unknownName("prompt", params.name);
-      const given = toPromptParams(entry, params.arguments ?? {});
+      const given = readTextParams(entry.inputSchema, Object.entries(params.arguments ?? {}));
       return load(parts, entry, given, roundOf(context), (value) => toMessages(entry, value));
     }),
   );

@@ -1,5 +1,6 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import type { View } from "../access/view.ts";
+import { findAddressed } from "../operations/find-addressed.ts";
 import { toContentText } from "../operations/show-result.ts";
 import type { Entry, ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
@@ -47,9 +48,12 @@ export function findResource(
   uri: string,
   { resourceEntries, templateEntries }: Pick<ResourceLists, "resourceEntries" | "templateEntries">,
   find: View["find"],
-): { entry: ReadableEntry; params: Record<string, string> } | undefined {
-  const listed = resourceEntries.get(uri) ?? find(uri);
-  if (listed && isDocument(listed)) return { entry: listed, params: {} };
+): { entry: ReadableEntry; params: Record<string, unknown> } | undefined {
+  const listed = resourceEntries.get(uri);
+  if (listed) return { entry: listed, params: {} };
+  const addressed = findAddressed(uri, find);
+  if (addressed && isDocument(addressed.entry))
+    return { entry: addressed.entry, params: addressed.params ?? {} };
   // The one that says most of the address comes first: a template that matches everything takes nothing away.
   const told = (template: string) => template.indexOf("{");
   const ordered = [...templateEntries].sort(([one], [other]) => told(other) - told(one));

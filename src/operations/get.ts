@@ -16,6 +16,7 @@ import {
   toErrorAnswer,
 } from "./answer-parts.ts";
 import { argsSchema } from "./args-schema.ts";
+import { findAddressed } from "./find-addressed.ts";
 import { addressOf, defineOperation, type OperationContext, sessionField } from "./operation.ts";
 import {
   asKnownProblem,
@@ -29,7 +30,7 @@ import { type Shown, showResult, storedSchema, toContentText } from "./show-resu
 import { showSession } from "./show-session.ts";
 
 const requestSchema = z.strictObject({
-  route: z.string().min(1).max(600).describe("Route, op, result:// or session:// handle"),
+  route: z.string().min(1).max(2_000).describe("Route, op, result:// or session:// handle"),
   params: argsSchema.optional(),
 });
 
@@ -91,8 +92,10 @@ async function getOne(
   request: z.output<typeof requestSchema>,
   context: OperationContext,
 ): Promise<GetResult> {
-  const { route, params } = request;
-  const entry = context.view.find(route);
+  const { route } = request;
+  const addressed = findAddressed(route, context.view.find);
+  const entry = addressed?.entry;
+  const params = addressed?.params ? { ...addressed.params, ...request.params } : request.params;
   try {
     if (route.startsWith(RESULT_SCHEME)) {
       const shown = readStored(route, params ?? {}, context);
@@ -117,7 +120,7 @@ async function getOne(
     );
     return { route: entry.route, success: true, data: toData(outcome, checked.warnings) };
   } catch (error) {
-    const error_ = toErrorAnswer(asKnownProblem(error, route), helpPathOf(route, context));
+    const error_ = toErrorAnswer(asKnownProblem(error, route), helpPathOf(entry?.op ?? route, context));
     return { route, success: false, error: error_ };
   }
 }

@@ -1,7 +1,7 @@
 import type { View } from "../access/view.ts";
-import type { TokenCounter } from "../render/tokens.ts";
 import type { Session } from "../session/session-store.ts";
 import { addTokens, type Cause, NO_TOKENS, sumTokens, type Tokens } from "../session/tokens-by-cause.ts";
+import type { TokenCounter } from "../util/tokens.ts";
 import { countMenu } from "./count-menu.ts";
 import { nativeTools, toNativeTool } from "./native-tools.ts";
 

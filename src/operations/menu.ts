@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
 import { fitPieces, type Piece } from "../render/fit-pieces.ts";
-import type { TokenCounter } from "../render/tokens.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { contentHash } from "../util/content-hash.ts";
+import type { TokenCounter } from "../util/tokens.ts";
 import type { MapMemo } from "./map-memo.ts";
 import { type NativeNames, nativeTools, toNativeTool } from "./native-tools.ts";
 import { OPERATIONS } from "./operations.ts";

@@ -26,6 +26,12 @@ export type { GuardedFetch, GuardedRequest, GuardOptions } from "./guarded-fetch
 export { createGuardedFetch } from "./guarded-fetch/guarded-fetch.ts";
 export type { Secret } from "./http/secret.ts";
 export type {
+  MarkdownDiagnostics,
+  MarkdownSource,
+  MarkdownSourceOptions,
+} from "./markdown/markdown-source.ts";
+export { createMarkdownSource } from "./markdown/markdown-source.ts";
+export type {
   SkillDisclosure,
   SkillDisclosureOptions,
   SkillTier,
