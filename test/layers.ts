@@ -8,7 +8,8 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["operations"],
   ["live-catalog.ts"],
   ["gateway.ts"],
-  ["mcp"],
+  ["toolbox.ts"],
+  ["mcp", "ai-sdk", "plain-tools"],
   ["cli", "testing"],
   ["index.ts"],
 ];
