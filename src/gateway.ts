@@ -5,6 +5,7 @@ import { createPins, type Pins } from "./access/pins.ts";
 import type { View } from "./access/view.ts";
 import { type Registry, toRegistry } from "./catalog/registry.ts";
 import { createLiveCatalog, type Generation } from "./live-catalog.ts";
+import { createLedger, type LedgerReport } from "./operations/ledger.ts";
 import { createMapMemo } from "./operations/map-memo.ts";
 import { createMenu, type MenuOptions, type MenuTool } from "./operations/menu.ts";
 import type { ApprovalRequest, Limits, Operation, OperationContext } from "./operations/operation.ts";
@@ -21,13 +22,24 @@ import { createLearning, type LearningOptions } from "./search/learning/learning
 import type { UnmetQuery } from "./search/learning/learning-state.ts";
 import type { SearchIndex, SearchStatus } from "./search/search-index.ts";
 import { createStaticEmbedder } from "./search/vectors/static-embedder.ts";
+import { createExtractor, type ExtractionHealth } from "./session/extractor.ts";
 import { createIdempotency } from "./session/idempotency.ts";
+import { createMemorySessionStore } from "./session/memory-session-store.ts";
 import { createResultStore } from "./session/result-store.ts";
-import { createSessionStore } from "./session/session-store.ts";
+import {
+  isKnown,
+  isSessionAddress,
+  type Session,
+  type SessionStore,
+  toLenientSession,
+  toSession,
+} from "./session/session-store.ts";
+import { sumTokens } from "./session/tokens-by-cause.ts";
 import { fromDomains } from "./sources/code/from-domains.ts";
 import { loadContent } from "./sources/content/load-content.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
+import { reasonOf } from "./util/reason-of.ts";
 
 export interface GatewayOptions {
   readonly domains: readonly DomainDefinition[];
@@ -44,6 +56,8 @@ export interface GatewayOptions {
   readonly index?: SearchIndex;
   /** What was approved of definitions from outside. Without it: nothing, until approved in this process. */
   readonly pins?: Pins;
+  /** Where sessions are kept. Without it, in memory. Whoever made the store closes it. */
+  readonly sessions?: SessionStore;
   /** Where what takes long to work out at a start is kept for the next one. Without it, nowhere. */
   readonly cacheDirectory?: string;
 }
@@ -82,12 +96,23 @@ export interface Gateway {
   readonly version: string;
   /** Approves what upstream servers define, and shows how it changed. */
   readonly pins: Pins;
-  /** The tools to show a model. */
-  menu(options?: Pick<CallOptions, "principal"> & MenuOptions): Promise<MenuTool[]>;
+  /** The tools to show a model. The ledger counts them where they are for a session. */
+  menu(options?: Pick<CallOptions, "principal" | "session"> & MenuOptions): Promise<MenuTool[]>;
+  /** Tells the ledger of a menu that is shown again. */
+  noteMenu(tools: readonly MenuTool[], options?: Pick<CallOptions, "principal" | "session">): void;
   /** What a principal may see. */
   view(options?: Pick<CallOptions, "principal">): Promise<View>;
-  /** Opens a session for a conversation whose calls need not name it; the answer is its handle. */
-  openSession(options?: Pick<CallOptions, "principal">): string;
+  /**
+   * Opens a session for a conversation whose calls need not name it; the answer is its handle. With
+   * `resume` it is that session again, as long as it is there.
+   */
+  openSession(options?: Pick<CallOptions, "principal"> & { readonly resume?: string | undefined }): string;
+  /** A session with what it remembers. Refuses a handle that the principal does not have. */
+  session(handle: string, options?: Pick<CallOptions, "principal">): Session;
+  /** The tokens put into the context of a session, or of all of them, by cause. */
+  ledger(options?: Pick<CallOptions, "principal" | "session">): Promise<LedgerReport>;
+  /** Whether all is well, as far as the principal may see it. */
+  health(options?: Pick<CallOptions, "principal">): Promise<Health>;
   /** Calls the listener when the catalog has become another one; the answer stops it. */
   onChange(listener: () => void): () => void;
   registry(): Registry;
@@ -102,6 +127,11 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
+/** What works, and how well. */
+export interface Health {
+  readonly extraction: ExtractionHealth;
+}
+
 const CODE = "code";
 const CONTENT = "content";
 const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
@@ -112,6 +142,7 @@ const DEFAULT_LIMITS: Limits = {
   callMs: 60_000,
   batchSize: 100,
   concurrency: 8,
+  sessionTokens: Number.POSITIVE_INFINITY,
 };
 
 /** Builds a gateway. Throws CATALOG_INVALID with everything that is wrong with the definitions. */
@@ -123,7 +154,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
   const shared = {
     search: index,
-    sessions: createSessionStore(),
+    sessions: options.sessions ?? createMemorySessionStore(),
+    extractor: createExtractor((detail) => publish({ type: "notice", notice: "extraction-failed", detail })),
     results: createResultStore(),
     idempotency: createIdempotency<unknown>(),
     limits,
@@ -136,7 +168,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     index,
     pins,
   );
+  const ledger = createLedger(loadTokenCounter);
   let closed = false;
+
+  function sessionOf(handle: string | undefined, principal: Principal): Session | undefined {
+    if (handle === undefined) return undefined;
+    const known = handle === "new" ? shared.sessions.open(principal.id) : handle;
+    return toLenientSession(toSession(shared.sessions, known, principal.id), (error) =>
+      publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),
+    );
+  }
 
   async function current(): Promise<Generation> {
     if (closed) throw problem("CLOSED");
@@ -172,17 +213,18 @@ export function createGateway(options: GatewayOptions): Gateway {
         outcome,
         argumentShape: argumentShape(input) as Record<string, unknown>,
       });
+    let session: Session | undefined;
     try {
       const [{ viewFor, remember }, countTokens] = await Promise.all([current(), loadTokenCounter()]);
       const parsed = operation.input.safeParse(input);
       if (!parsed.success) throw invalidInput(operation.name, parsed.error);
       const named = (parsed.data as { session?: string }).session;
-      const handle = named ?? implied;
-      const session = handle === undefined ? undefined : shared.sessions.open(handle, principal.id);
+      session = sessionOf(named ?? implied, principal);
+      const budget = budgetOf(session, { ...limits, ...callLimits }, operation.targets(parsed.data));
       const context: OperationContext = {
         ...shared,
         ...(approve && { approve }),
-        ...(callLimits && { limits: { ...limits, ...callLimits } }),
+        ...budget,
         ...(client && { client }),
         getMayWrite,
         sessionImplied: named === undefined,
@@ -197,14 +239,32 @@ export function createGateway(options: GatewayOptions): Gateway {
       };
       const output = await operation.run(parsed.data, context);
       const text = operation.toText(output);
-      if (isHeard()) {
-        report(operation.outcome(output), countTokens(text), operation.targets(parsed.data), session?.handle);
+      const tokens = isHeard() ? countTokens(text) : undefined;
+      if (tokens !== undefined) {
+        report(operation.outcome(output), tokens, operation.targets(parsed.data), session?.handle);
       }
+      const asides = operation.asides?.(output, context) ?? [];
+      ledger.note({ cause: operation.cause, text, asides, session, tokens }, countTokens);
       return { ...(output as object), text } as z.output<O> & Answered;
     } catch (error) {
       report(isProblem(error) ? error.code : "INTERNAL", 0);
       throw error;
     }
+  }
+
+  /** What is left of a session's budget, divided by what is asked for at once; refuses where nothing is. */
+  function budgetOf(session: Session | undefined, given: Limits, targets: readonly string[]) {
+    if (!session || given.sessionTokens === Number.POSITIVE_INFINITY) return { limits: given };
+    ledger.settle();
+    const used = sumTokens(session.memory.tokens);
+    const tokensLeft = given.sessionTokens - used;
+    const { handle } = session;
+    if (tokensLeft > 0) {
+      const most = Math.max(1, Math.floor(tokensLeft / Math.max(1, targets.length)));
+      return { limits: { ...given, resultTokens: Math.min(given.resultTokens, most) }, tokensLeft };
+    }
+    if (targets.length === 1 && isSessionAddress(targets[0]!)) return { limits: given };
+    throw problem("BUDGET_EXCEEDED", { handle, used, limit: given.sessionTokens });
   }
 
   return {
@@ -217,13 +277,34 @@ export function createGateway(options: GatewayOptions): Gateway {
       return live.current.catalog.version;
     },
     pins,
-    menu: async ({ principal = options.principal ?? NOBODY, ...menuOptions } = {}) => {
+    menu: async ({ principal = options.principal ?? NOBODY, session, ...menuOptions } = {}) => {
       const { viewFor } = await current();
-      return createMenu(viewFor(principal), { loadCounter: loadTokenCounter, memo }, menuOptions);
+      const shownTo = sessionOf(session, principal);
+      const tools = await createMenu(
+        viewFor(principal),
+        { loadCounter: loadTokenCounter, memo },
+        menuOptions,
+      );
+      if (shownTo) ledger.noteMenu(tools, shownTo);
+      return tools;
     },
+    noteMenu: (tools, { principal = options.principal ?? NOBODY, session } = {}) =>
+      ledger.noteMenu(tools, sessionOf(session, principal)),
     view: async ({ principal = options.principal ?? NOBODY } = {}) => (await current()).viewFor(principal),
-    openSession: ({ principal = options.principal ?? NOBODY } = {}) =>
-      shared.sessions.open("new", principal.id).handle,
+    openSession: ({ principal = options.principal ?? NOBODY, resume } = {}) =>
+      resume !== undefined && isKnown(shared.sessions, resume, principal.id)
+        ? resume
+        : shared.sessions.open(principal.id),
+    session: (handle, { principal = options.principal ?? NOBODY } = {}) =>
+      toSession(shared.sessions, handle, principal.id),
+    ledger: async ({ principal = options.principal ?? NOBODY, session } = {}) => {
+      const { viewFor } = await current();
+      return ledger.report(viewFor(principal), sessionOf(session, principal));
+    },
+    health: async ({ principal = options.principal ?? NOBODY } = {}) => {
+      const { viewFor } = await current();
+      return { extraction: shared.extractor.health(viewFor(principal).entries) };
+    },
     onChange: live.onChange,
     registry: () => toRegistry(live.current.catalog),
     searchStatus: async () => (await index.status?.()) ?? { mode: "lexical" },
@@ -238,6 +319,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     ready: async () => void (await current()),
     close: async () => {
       closed = true;
+      ledger.settle();
+      const { warning } = shared.extractor;
+      if (warning) publish({ type: "notice", notice: "extraction-idle", detail: warning });
       learning?.close();
       await live.close();
     },

@@ -4,12 +4,14 @@ export { createPins } from "./access/pins.ts";
 export type { View } from "./access/view.ts";
 export type { Registry, RegistryOp } from "./catalog/registry.ts";
 export { readRegistry, writeRegistry } from "./catalog/registry.ts";
-export type { Answered, CallOptions, Gateway, GatewayOptions } from "./gateway.ts";
+export type { Answered, CallOptions, Gateway, GatewayOptions, Health } from "./gateway.ts";
 export { createGateway } from "./gateway.ts";
 export type { AskOutput } from "./operations/ask-input.ts";
+export type { LedgerReport } from "./operations/ledger.ts";
 export type { MenuOptions, MenuTool } from "./operations/menu.ts";
 export type { NativeNames } from "./operations/native-tools.ts";
 export type { ApprovalRequest, Limits } from "./operations/operation.ts";
+export { renderWorkingMemory } from "./operations/render-working-memory.ts";
 export type { Surface, SurfaceOptions } from "./operations/surfaces.ts";
 export type { TokenCounter } from "./render/tokens.ts";
 export { loadTokenCounter } from "./render/tokens.ts";
@@ -64,6 +66,12 @@ export type {
   SearchRequest,
   SearchStatus,
 } from "./search/search-index.ts";
+export { createSqliteSessionStore } from "./session/create-sqlite-session-store.ts";
+export type { ExtractionCounts, ExtractionHealth } from "./session/extractor.ts";
+export { createMemorySessionStore } from "./session/memory-session-store.ts";
+export type { Session, SessionStore, SessionStoreOptions } from "./session/session-store.ts";
+export type { Cause, Tokens } from "./session/tokens-by-cause.ts";
+export type { KeptResult, MemoryChange, ToolUse, WorkingMemory } from "./session/working-memory.ts";
 export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";
 export type { KeyholeEvent, NoticeEvent, OperationEvent } from "./telemetry/events.ts";
 export { onEvent } from "./telemetry/events.ts";

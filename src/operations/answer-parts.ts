@@ -44,7 +44,8 @@ export function toErrorAnswer({ code, message, next, details }: Problem, helpPat
 
 /** The problem of an address that names nothing the caller may see, with the nearest that do. */
 export function notFound(address: string, { view, session }: OperationContext): Problem {
-  const names = [...view.shown, ...view.entries.filter((entry) => session?.unveiled.has(entry.route))];
+  const unveiled = (session?.memory.unveiled ?? []).flatMap((route) => view.find(route) ?? []);
+  const names = [...view.shown, ...unveiled];
   const candidates = names.flatMap((entry) =>
     address.includes("://") ? [entry.route] : [entry.op, entry.name],
   );

@@ -1,11 +1,18 @@
 import type { Entry, Rule } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
+import { deliverRules, discover } from "../session/working-memory.ts";
 import { cutText } from "../util/cut-text.ts";
 import { nearest } from "../util/nearest.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
 import { fitAsk } from "./fit-ask.ts";
 import { hitLine } from "./hit.ts";
-import { conversationOf, defineOperation, type OperationContext, sessionField } from "./operation.ts";
+import {
+  addressOf,
+  conversationOf,
+  defineOperation,
+  type OperationContext,
+  sessionField,
+} from "./operation.ts";
 import { mergeRankings, rank, withRelated } from "./rank.ts";
 
 const FEW_HITS = 3;
@@ -49,7 +56,10 @@ export const ask = defineOperation({
     if (input.explain) {
       output.explanations = Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations]));
     }
-    for (const rule of output.rules) session?.rules.add(ruleId(rule));
+    session?.update((memory) => {
+      const found = output.hits.filter((hit) => hit.kind !== "resource").map(addressOf);
+      return deliverRules(discover(memory, found), output.rules.map(ruleId));
+    });
     const shown = output.hits.map((hit) => hit.route);
     for (const query of queries) {
       context.learning?.note({
@@ -62,6 +72,8 @@ export const ask = defineOperation({
     return output;
   },
   toText,
+  cause: "ask",
+  asides: ({ rules }) => rules.map((rule) => ({ cause: "rules", text: `${ruleText(rule)}\n` })),
   targets: () => [],
   outcome: () => "ok",
 });
@@ -71,7 +83,7 @@ function toText(output: AskOutput): string {
     const lines = [...output.hits.filter((hit) => hit.domain === name), ...entryPoints].map(hitLine);
     return [description ? `## ${name}: ${description}` : `## ${name}`, ...lines];
   });
-  const rules = output.rules.map(({ domain, category, text }) => `Rules for ${category ?? domain}: ${text}`);
+  const rules = output.rules.map(ruleText);
   return [
     ...output.notes,
     ...groups.flat(),
@@ -82,17 +94,22 @@ function toText(output: AskOutput): string {
   ].join("\n");
 }
 
+function ruleText({ domain, category, text }: AskOutput["rules"][number]): string {
+  return `Rules for ${category ?? domain}: ${text}`;
+}
+
 /** The rules of the domains and categories in play that this session has not had yet. */
 function rulesFor(hits: readonly Entry[], { view, session }: OperationContext): Rule[] {
   const categories = new Set(hits.map((entry) => `${entry.domain}/${entry.category ?? ""}`));
   const domains = new Set(hits.map((entry) => entry.domain));
+  const delivered = new Set(session?.memory.rules);
   return [...domains]
     .flatMap((name) => view.domains.get(name)?.rules ?? [])
     .filter((rule) => rule.category === undefined || categories.has(`${rule.domain}/${rule.category}`))
-    .filter((rule) => !session?.rules.has(ruleId(rule)));
+    .filter((rule) => !delivered.has(ruleId(rule)));
 }
 
-function ruleId(rule: { readonly domain: string; readonly category?: string | undefined }): string {
+export function ruleId(rule: { readonly domain: string; readonly category?: string | undefined }): string {
   return `${rule.domain}/${rule.category ?? ""}`;
 }
 

@@ -54,6 +54,9 @@ export const batch = defineOperation({
     };
   },
   toText: ({ results }) => results.map((result, index) => `[${index}] ${answerText(result)}`).join("\n\n"),
+  cause: "results",
+  asides: ({ results }) =>
+    results.flatMap((answer) => ("help" in answer ? [{ cause: "help", text: helpText(answer.help) }] : [])),
   targets: ({ requests }) => requests.map(({ help, exec }) => exec?.op ?? exec?.route ?? help?.path ?? ""),
   outcome: ({ results }) => results.map(codeOf).find((code) => code !== "ok") ?? "ok",
 });

@@ -84,6 +84,7 @@ export const exec = defineOperation({
     return { ...output, ...sessionField(context) };
   },
   toText: execText,
+  cause: "results",
   targets: ({ op, route }) => [op ?? route ?? ""],
   outcome: (output) => (output.ok ? "ok" : output.error.code),
 });
@@ -147,6 +148,7 @@ async function runTool(entry: ToolEntry, input: ExecInput, context: OperationCon
       entry,
       context,
       (call) => entry.dryRun?.(args, call) ?? simulate(entry, args),
+      { dry: true },
     );
     return { outcome, dryRun, warnings: [...warnings, dryRunWarning(entry, input)] };
   }

@@ -54,7 +54,8 @@ export function fitAsk(
   context: OperationContext,
   toText: (output: AskOutput) => string,
 ): AskOutput {
-  const maxTokens = input.maxTokens ?? context.limits.askTokens;
+  const wanted = input.maxTokens ?? context.limits.askTokens;
+  const maxTokens = Math.max(MIN_ASK_TOKENS, Math.min(wanted, context.tokensLeft ?? wanted));
   const parts = toParts(found, input, context);
   let room = maxTokens - Math.min(CLOSING_TOKENS, MIN_ASK_TOKENS / 2);
   while (true) {

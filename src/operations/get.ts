@@ -76,6 +76,11 @@ export const get = defineOperation({
   },
   toText: ({ results, session }) =>
     [...results.map(resultText), ...(session ? [`session: ${session}`] : [])].join("\n\n"),
+  cause: "results",
+  asides: ({ results }, { view }) =>
+    results
+      .filter(({ route }) => view.find(route)?.kind === "skill")
+      .map((result) => ({ cause: "skills", text: resultText(result) })),
   targets: ({ routes }) => routes.map(({ route }) => route),
   outcome: ({ results }) => results.map(codeOf).find((code) => code !== "ok") ?? "ok",
 });

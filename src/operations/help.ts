@@ -1,8 +1,9 @@
 import { z } from "zod";
+import { discover } from "../session/working-memory.ts";
 import { notFound } from "./answer-parts.ts";
 import { describeDirectory, directorySchema, directoryText } from "./describe-directory.ts";
 import { describeEntry, entryHelpSchema, entryHelpText } from "./describe-entry.ts";
-import { defineOperation, type OperationContext } from "./operation.ts";
+import { addressOf, defineOperation, type OperationContext } from "./operation.ts";
 
 const ROOT = "root";
 
@@ -28,6 +29,7 @@ export const help = defineOperation({
   output: helpOutput,
   run: async (input, context) => describe(input, context),
   toText: helpText,
+  cause: "help",
   targets: ({ path }) => [path || ROOT],
   outcome: () => "ok",
 });
@@ -48,8 +50,9 @@ export function describe(input: HelpInput, context: OperationContext): HelpOutpu
     include_examples,
     include_schemas,
   ]);
+  const entry = find(path);
+  if (entry) context.session?.update((memory) => discover(memory, [addressOf(entry)]));
   return context.remember(key, () => {
-    const entry = find(path);
     if (entry) return describeEntry(entry, input, context.view);
     return describeDirectory(toSegments(path), context.view) ?? missing(path, context);
   });

@@ -5,10 +5,13 @@ import type { CallingClient, Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { Learning } from "../search/learning/learning.ts";
 import type { SearchIndex } from "../search/search-index.ts";
+import type { Extractor } from "../session/extractor.ts";
 import type { Idempotency } from "../session/idempotency.ts";
 import type { ResultStore } from "../session/result-store.ts";
 import type { Session, SessionStore } from "../session/session-store.ts";
+import type { Cause } from "../session/tokens-by-cause.ts";
 import type { NoticeEvent } from "../telemetry/events.ts";
+import type { Aside } from "./ledger.ts";
 
 export interface Limits {
   /** Tokens of an `ask` answer where the caller does not say. */
@@ -21,6 +24,8 @@ export interface Limits {
   readonly batchSize: number;
   /** Requests of a batch or get that run at the same time. */
   readonly concurrency: number;
+  /** Tokens that one session may be given in all. Answers shrink to what is left; then calls are refused. */
+  readonly sessionTokens: number;
 }
 
 /** A call that a person is asked to approve. `hash` is of the exact op and args. */
@@ -39,6 +44,7 @@ export interface OperationContext {
   readonly learning?: Learning;
   readonly sessions: SessionStore;
   readonly results: ResultStore;
+  readonly extractor: Extractor;
   readonly idempotency: Idempotency<unknown>;
   readonly countTokens: TokenCounter;
   readonly limits: Limits;
@@ -46,6 +52,8 @@ export interface OperationContext {
   readonly signal: AbortSignal;
   readonly traceId: string;
   readonly session?: Session;
+  /** What is left of the session's budget. */
+  readonly tokensLeft?: number;
   /** The session belongs to the connection: the caller need not repeat it, so answers leave it out. */
   readonly sessionImplied?: boolean;
   /** Where there is no `exec`, `get` runs tools that write too, for those who may write. */
@@ -68,6 +76,10 @@ export interface Operation<I extends z.ZodType, O extends z.ZodType> {
   run(input: z.output<I>, context: OperationContext): Promise<z.input<O>>;
   /** The answer as a model reads it. */
   toText(output: z.input<O>): string;
+  /** Why its answers are put into an agent's context. */
+  readonly cause: Cause;
+  /** What in an answer's text is there for another reason. */
+  asides?(output: z.input<O>, context: OperationContext): readonly Aside[];
   /** The entries that an input names, for the record. */
   targets(input: z.output<I>): readonly string[];
   /** The code of the problem, if the answer carries one. */
@@ -91,6 +103,6 @@ export function sessionField({ session, sessionImplied }: OperationContext): { s
 }
 
 /** What an entry is called in messages: tools by op, everything else by route. */
-export function addressOf(entry: Entry): string {
+export function addressOf(entry: Pick<Entry, "kind" | "op" | "route">): string {
   return entry.kind === "tool" ? entry.op : entry.route;
 }

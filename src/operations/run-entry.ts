@@ -4,6 +4,7 @@ import { toExampleArgs } from "../render/example-args.ts";
 import { toSignature } from "../render/signature.ts";
 import type { CallContext, Entry, Lane } from "../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
+import { discover, keepResult, meet, unveil, use, type WorkingMemory } from "../session/working-memory.ts";
 import { cleanText } from "../util/clean-text.ts";
 import { contentHash } from "../util/content-hash.ts";
 import type { Json } from "../util/json.ts";
@@ -72,6 +73,46 @@ export async function runEntry(
   entry: Entry,
   context: OperationContext,
   call: (callContext: CallContext) => Promise<unknown>,
+  { dry = false } = {},
+): Promise<Outcome> {
+  try {
+    const outcome = await run(entry, context, call);
+    if (dry) context.session?.update((memory) => unveilSteps(memory, outcome));
+    else remember(entry, context, outcome);
+    return outcome;
+  } catch (error) {
+    if (!dry) remember(entry, context);
+    throw error;
+  }
+}
+
+/** What a run leaves in the session, the one without an outcome having failed. */
+function remember(entry: Entry, { session, extractor }: OperationContext, outcome?: Outcome): void {
+  if (!session) return;
+  const name = addressOf(entry);
+  const at = new Date();
+  const entities = outcome && entry.kind === "tool" ? extractor.extract(entry, outcome.value, at) : [];
+  session.update((memory) => {
+    const known = entry.kind === "resource" ? memory : discover(memory, [name]);
+    const used = use(known, { name, result: outcome ? "success" : "error", at });
+    const met = entities.length > 0 ? meet(used, entities) : used;
+    if (!outcome) return met;
+    const unveiled = unveilSteps(met, outcome);
+    return outcome.stored ? keepResult(unveiled, { handle: outcome.stored.handle, name }) : unveiled;
+  });
+}
+
+function unveilSteps(memory: WorkingMemory, { guidance }: Outcome): WorkingMemory {
+  return unveil(
+    memory,
+    guidance.map(({ route }) => route),
+  );
+}
+
+async function run(
+  entry: Entry,
+  context: OperationContext,
+  call: (callContext: CallContext) => Promise<unknown>,
 ): Promise<Outcome> {
   const ms = (entry.kind === "tool" && entry.timeoutMs) || context.limits.callMs;
   const returned = await withDeadline({ ms, signal: context.signal, name: addressOf(entry) }, (signal) =>
@@ -115,7 +156,6 @@ function stepsOf(entry: Entry, given: readonly unknown[], context: OperationCont
   const steps = resolveGuidance(given, declared, context.view.find, (route) =>
     context.notice("guidance-dropped", `${entry.route} leads to ${cleanText(route, 200)}`),
   );
-  for (const step of steps) context.session?.unveiled.add(step.route);
   return steps.map(({ entry: target, ...step }) => ({
     ...step,
     ...(target.kind !== "resource" && { signature: toSignature(target.inputSchema) }),

@@ -78,6 +78,11 @@ export const PROBLEMS = {
     next: "Handles expire and belong to who got them: make the call that gave it again.",
     when: "A session or result handle is expired, made up, or another principal's.",
   },
+  BUDGET_EXCEEDED: {
+    sentence: "The session {handle} has been given {used} tokens, and its budget is {limit}.",
+    next: 'Read session://{handle} with get, which is still answered, and go on in a session opened with session: "new".',
+    when: "A session has used up the tokens that `limits.sessionTokens` gives it.",
+  },
   REFERENCE_FAILED: {
     sentence: "The reference to {reference} has no value: {reason}.",
     next: "Refer to an earlier request that succeeds, with a JSON pointer into its result.",

@@ -26,7 +26,10 @@ export interface NoticeEvent {
     | "content-failed"
     | "source-refused"
     | "snapshot-rebuilt"
-    | "snapshot-failed";
+    | "snapshot-failed"
+    | "extraction-failed"
+    | "extraction-idle"
+    | "session-failed";
   readonly traceId?: string;
   readonly principal?: string;
   readonly detail: string;

@@ -1,0 +1,129 @@
+import type { View } from "../access/view.ts";
+import type { TokenCounter } from "../render/tokens.ts";
+import type { Session } from "../session/session-store.ts";
+import { addTokens, type Cause, NO_TOKENS, sumTokens, type Tokens } from "../session/tokens-by-cause.ts";
+import { countMenu } from "./count-menu.ts";
+import type { MenuTool } from "./menu.ts";
+import { nativeTools, toNativeTool } from "./native-tools.ts";
+
+/** A part of an answer's text that was put there for another reason than the rest. */
+export interface Aside {
+  readonly cause: Cause;
+  readonly text: string;
+}
+
+/** An answer as it goes into an agent's context. */
+export interface Given {
+  readonly cause: Cause;
+  readonly text: string;
+  readonly asides: readonly Aside[];
+  readonly session?: Session | undefined;
+  /** The tokens of the whole text, where they are known already. */
+  readonly tokens?: number | undefined;
+}
+
+export interface LedgerReport {
+  /** What was put into the context of the session, or of all of them, by cause. */
+  readonly tokens: Tokens;
+  readonly total: number;
+  /** What a list of every tool in the principal's sight would put there, with every request. */
+  readonly everything: number;
+}
+
+/** Counts what is put into agents' contexts. Counting waits until nobody waits for an answer. */
+export interface Ledger {
+  note(given: Given, countTokens: TokenCounter): void;
+  /** A menu that was shown. It is counted when somebody wants to know. */
+  noteMenu(tools: readonly MenuTool[], session?: Session): void;
+  /** Counts the answers that wait to be counted. */
+  settle(): void;
+  report(view: View, session?: Session): Promise<LedgerReport>;
+}
+
+interface ShownMenu {
+  readonly tools: readonly MenuTool[];
+  readonly session: Session | undefined;
+}
+
+const MOST_WAITING_CHARS = 1_000_000;
+const MOST_WAITING_MENUS = 1_000;
+
+export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
+  const everything = createListingCosts(loadCounter);
+  let total = NO_TOKENS;
+  let waiting: (() => void)[] = [];
+  let waitingChars = 0;
+  let menus: ShownMenu[] = [];
+
+  function spend(tokens: Tokens, session: Session | undefined): void {
+    total = addTokens(total, tokens);
+    session?.update((memory) => ({ ...memory, tokens: addTokens(memory.tokens, tokens) }));
+  }
+
+  function settle(): void {
+    const counting = waiting;
+    waiting = [];
+    waitingChars = 0;
+    for (const count of counting) count();
+  }
+
+  async function settleMenus(): Promise<void> {
+    const shown = menus;
+    menus = [];
+    const countTokens = await loadCounter();
+    for (const { tools, session } of shown) {
+      spend({ ...NO_TOKENS, menu: await countMenu(tools, countTokens) }, session);
+    }
+  }
+
+  return {
+    note: (given, countTokens) => {
+      if (waiting.length === 0) setImmediate(settle).unref();
+      waiting.push(() => spend(countGiven(given, countTokens), given.session));
+      waitingChars += given.text.length;
+      if (waitingChars > MOST_WAITING_CHARS) settle();
+    },
+    noteMenu: (tools, session) => {
+      menus.push({ tools, session });
+      if (menus.length >= MOST_WAITING_MENUS) void settleMenus().catch(() => {});
+    },
+    settle,
+    report: async (view, session) => {
+      settle();
+      await settleMenus();
+      const tokens = session ? session.memory.tokens : total;
+      return { tokens, total: sumTokens(tokens), everything: await everything(view) };
+    },
+  };
+}
+
+/** The whole is counted exactly; what is not an aside's belongs to the answer's own cause. */
+function countGiven({ cause, text, asides, tokens }: Given, countTokens: TokenCounter): Tokens {
+  const counts = { ...NO_TOKENS };
+  let rest = tokens ?? countTokens(text);
+  for (const aside of asides) {
+    const share = Math.min(rest, countTokens(aside.text));
+    counts[aside.cause] += share;
+    rest -= share;
+  }
+  counts[cause] += rest;
+  return counts;
+}
+
+/** What listing everything costs is counted once for each catalog and sight, and only when asked for. */
+function createListingCosts(loadCounter: () => Promise<TokenCounter>): (view: View) => Promise<number> {
+  const known = new Map<string, Promise<number>>();
+  let version = "";
+  return (view) => {
+    if (view.version !== version) known.clear();
+    version = view.version;
+    const cost = known.get(view.scopeKey) ?? loadCounter().then((count) => countListing(view, count));
+    known.set(view.scopeKey, cost);
+    return cost;
+  };
+}
+
+function countListing(view: View, countTokens: TokenCounter): Promise<number> {
+  const tools = [...nativeTools(view)].map(([name, entry]) => toNativeTool(name, entry));
+  return countMenu(tools, countTokens);
+}

@@ -1,0 +1,121 @@
+import type { Piece } from "../render/fit-pieces.ts";
+import type { TokenCounter } from "../render/tokens.ts";
+import type { Entity } from "../schema/extraction.ts";
+import type { ToolUse, WorkingMemory } from "../session/working-memory.ts";
+import { cleanText } from "../util/clean-text.ts";
+import { toSummary } from "../util/to-summary.ts";
+import { fitLines, type LineGroup } from "./fit-lines.ts";
+
+const MAX_TOKENS = 300;
+const OPEN = "<working-memory>";
+const CLOSE = "</working-memory>";
+const SUMMARY_FORMS = [600, 200, 80];
+/** What it costs the reader to lose something; the cheapest goes first, the oldest of them before the others. */
+const PRICE = {
+  oldUse: 1,
+  oldTool: 2,
+  use: 3,
+  shorterSummary: 4,
+  entityName: 5,
+  entity: 6,
+  summary: 7,
+  tool: 8,
+};
+/** So many of the newest are worth more than the rest. */
+const RECENT = 10;
+
+/**
+ * What a session remembers, as the block that a system prompt carries; empty for a new session. Words from
+ * outside stand in it as JSON strings that cannot close the block or begin a line.
+ */
+export function renderWorkingMemory(
+  memory: WorkingMemory,
+  countTokens: TokenCounter,
+  maxTokens = MAX_TOKENS,
+): string {
+  const wrapper = countTokens(`${OPEN}\n`) + countTokens(`\n${CLOSE}`);
+  const groups = [
+    summaryGroup(memory.summary ?? ""),
+    entityGroup(memory.entities),
+    toolGroup(memory.discoveredTools),
+    usedGroup(memory.usedTools),
+  ];
+  const text = fitLines(groups, maxTokens - wrapper, countTokens);
+  return text === "" ? "" : `${OPEN}\n${text}\n${CLOSE}`;
+}
+
+/** Text from outside as a JSON string without anything that a tag could begin with. */
+export function quoted(text: string): string {
+  return JSON.stringify(cleanText(text)).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
+}
+
+export function entityForms({ type, id, name }: Entity): string[] {
+  return [`${plain(type)} ${quoted(name)} (id ${quoted(id)})`, `${plain(type)} ${quoted(id)}`, ""];
+}
+
+export function entityGroup(entities: readonly Entity[]): LineGroup {
+  // The newest come first, and what comes last is dropped first.
+  const pieces = entities.map(
+    (entity): Piece => ({ forms: entityForms(entity), prices: [PRICE.entityName, PRICE.entity] }),
+  );
+  return { pieces, toText: (lines, left) => listText("Entities: ", lines, left) };
+}
+
+export function summaryGroup(summary: string): LineGroup {
+  const words = cleanText(summary).trim();
+  if (words === "") return { pieces: [], toText: () => "" };
+  const forms = [...SUMMARY_FORMS.map((chars) => `Summary: ${quoted(toSummaryText(words, chars))}`), ""];
+  const prices = [PRICE.shorterSummary, PRICE.shorterSummary, PRICE.summary];
+  return { pieces: [{ forms, prices }], toText: (lines) => lines.join("") };
+}
+
+function toSummaryText(words: string, chars: number): string {
+  return words.length <= chars ? words : toSummary(words, chars);
+}
+
+function toolGroup(names: readonly string[]): LineGroup {
+  const newestFirst = names.toReversed();
+  const pieces = newestFirst.map(
+    (name, age): Piece => ({
+      forms: [quoted(name), ""],
+      prices: [age < RECENT ? PRICE.tool : PRICE.oldTool],
+    }),
+  );
+  return {
+    pieces,
+    toText: (lines, left) =>
+      lines.length === 0
+        ? leftText("discoveredTools", left)
+        : `discoveredTools: [${lines.toReversed().join(", ")}]${more(left)}`,
+  };
+}
+
+function usedGroup(used: readonly ToolUse[]): LineGroup {
+  const pieces = used.toReversed().map(({ name, count, lastResult }, age): Piece => {
+    const failed = lastResult === "error" ? ", last failed" : "";
+    return {
+      forms: [`${quoted(name)} (${count}x${failed})`, ""],
+      prices: [age < RECENT ? PRICE.use : PRICE.oldUse],
+    };
+  });
+  return { pieces, toText: (lines, left) => listText("Recently used: ", lines, left) };
+}
+
+function listText(heading: string, lines: readonly string[], left: number): string {
+  return lines.length === 0
+    ? leftText(heading.split(":", 1)[0]!, left)
+    : `${heading}${lines.join(", ")}${more(left)}`;
+}
+
+function leftText(what: string, left: number): string {
+  return `${what}: ${left} left out`;
+}
+
+function more(left: number): string {
+  return left === 0 ? "" : ` and ${left} more`;
+}
+
+/** Types are words of the tool's author, but of an upstream one too: only what words are made of stays. */
+function plain(type: string): string {
+  return type.replace(/[^\p{L}\p{N}_ -]/gu, "_");
+}

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { CAUSES } from "./tokens-by-cause.ts";
+import type { WorkingMemory } from "./working-memory.ts";
+
+const FORMAT = 1;
+const names = z.array(z.string()).readonly();
+
+const storedSchema = z.object({
+  format: z.literal(FORMAT),
+  discoveredTools: names,
+  usedTools: z
+    .array(
+      z.object({
+        name: z.string(),
+        count: z.number(),
+        lastUsed: z.string(),
+        lastResult: z.enum(["success", "error"]),
+      }),
+    )
+    .readonly(),
+  entities: z
+    .array(
+      z.object({
+        type: z.string(),
+        id: z.string(),
+        name: z.string(),
+        timestamp: z.iso.datetime().transform((time) => new Date(time)),
+      }),
+    )
+    .readonly(),
+  rules: names,
+  unveiled: names,
+  results: z.array(z.object({ handle: z.string(), name: z.string() })).readonly(),
+  summary: z.string().exactOptional(),
+  tokens: z.record(z.enum(CAUSES), z.number()).readonly(),
+});
+
+/** A memory as a store keeps it. */
+export function toStored(memory: WorkingMemory): string {
+  return JSON.stringify({ format: FORMAT, ...memory });
+}
+
+/** Nothing where it cannot be read: such a session is as unknown as one that never was. */
+export function fromStored(text: string): WorkingMemory | undefined {
+  try {
+    const { format: _, ...memory } = storedSchema.parse(JSON.parse(text));
+    return memory;
+  } catch {
+    return undefined;
+  }
+}

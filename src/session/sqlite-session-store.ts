@@ -1,0 +1,106 @@
+import type { DatabaseSync } from "node:sqlite";
+import { problem } from "../schema/problem.ts";
+import { openDatabase } from "../util/open-database.ts";
+import { fromStored, toStored } from "./memory-codec.ts";
+import { mintHandle } from "./mint-handle.ts";
+import {
+  MAX_SESSIONS,
+  SESSION_PREFIX,
+  type SessionStore,
+  type SessionStoreOptions,
+} from "./session-store.ts";
+import { EMPTY_MEMORY, type WorkingMemory } from "./working-memory.ts";
+
+const IDLE_MS = 7 * 24 * 60 * 60_000;
+/** Sweeping looks at every session, so it is not done with every new one. */
+const SWEEP_EVERY = 64;
+/** A session need not be marked as used more often than this part of its time. */
+const RENEWALS = 100;
+
+const MIGRATIONS = [
+  `CREATE TABLE sessions (
+    handle TEXT PRIMARY KEY,
+    principal TEXT NOT NULL,
+    used_at INTEGER NOT NULL,
+    memory TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX sessions_by_use ON sessions (used_at)`,
+];
+
+/** See `createSqliteSessionStore`. Every change is one transaction: all of it is there, or none. */
+export function openSqliteSessionStore(path: string, options: SessionStoreOptions): SessionStore {
+  const { maxSessions = MAX_SESSIONS, idleMs = IDLE_MS } = options;
+  const { database } = openDatabase(path, "sessions", MIGRATIONS);
+  const statements = prepare(database);
+  let untilSweep = 0;
+
+  function sweep(): void {
+    if (untilSweep > 0) {
+      untilSweep -= 1;
+      return;
+    }
+    untilSweep = Math.min(SWEEP_EVERY, maxSessions) - 1;
+    statements.forgetIdle.run(Date.now() - idleMs);
+    statements.forgetOldest.run(Math.max(0, maxSessions - 1));
+  }
+
+  function find(handle: string, principalId: string): WorkingMemory {
+    const now = Date.now();
+    const row = statements.find.get(handle, principalId, now - idleMs);
+    const memory = row && fromStored(String(row.memory));
+    if (!memory) throw problem("UNKNOWN_HANDLE", { handle });
+    if (now - Number(row.used_at) > idleMs / RENEWALS) statements.renew.run(now, handle);
+    return memory;
+  }
+
+  return {
+    open: (principalId) => {
+      sweep();
+      const handle = mintHandle(SESSION_PREFIX);
+      statements.add.run(handle, principalId, Date.now(), toStored(EMPTY_MEMORY));
+      return handle;
+    },
+    read: find,
+    update: (handle, principalId, change) =>
+      inTransaction(database, () => {
+        const memory = change(find(handle, principalId));
+        statements.change.run(toStored(memory), Date.now(), handle);
+        return memory;
+      }),
+    end: (handle, principalId) =>
+      inTransaction(database, () => {
+        find(handle, principalId);
+        statements.end.run(handle);
+      }),
+    close: () => database.close(),
+  };
+}
+
+function prepare(database: DatabaseSync) {
+  return {
+    add: database.prepare("INSERT INTO sessions (handle, principal, used_at, memory) VALUES (?, ?, ?, ?)"),
+    find: database.prepare(
+      "SELECT memory, used_at FROM sessions WHERE handle = ? AND principal = ? AND used_at >= ?",
+    ),
+    change: database.prepare("UPDATE sessions SET memory = ?, used_at = ? WHERE handle = ?"),
+    renew: database.prepare("UPDATE sessions SET used_at = ? WHERE handle = ?"),
+    end: database.prepare("DELETE FROM sessions WHERE handle = ?"),
+    forgetIdle: database.prepare("DELETE FROM sessions WHERE used_at < ?"),
+    forgetOldest: database.prepare(
+      "DELETE FROM sessions WHERE handle IN (SELECT handle FROM sessions ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
+    ),
+  };
+}
+
+/** Takes the write lock before it reads, so that no other process changes in between. */
+function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const done = work();
+    database.exec("COMMIT");
+    return done;
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
+}

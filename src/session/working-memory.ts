@@ -1,0 +1,121 @@
+import type { Entity } from "../schema/extraction.ts";
+import { cutText } from "../util/cut-text.ts";
+import { NO_TOKENS, type Tokens } from "./tokens-by-cause.ts";
+
+/** How often an entry was run in a session, and how that went last. */
+export interface ToolUse {
+  /** Tools by op, everything else by route. */
+  readonly name: string;
+  readonly count: number;
+  /** ISO timestamp. */
+  readonly lastUsed: string;
+  readonly lastResult: "success" | "error";
+}
+
+/** A result too large to show, which the session can still read by its handle. */
+export interface KeptResult {
+  readonly handle: string;
+  /** What gave it: tools by op, everything else by route. */
+  readonly name: string;
+}
+
+/** What one conversation has discovered, used and been given. It never changes: every change makes another. */
+export interface WorkingMemory {
+  /** In the order they were discovered: tools by op, skills and prompts by route. */
+  readonly discoveredTools: readonly string[];
+  /** The one used last at the end. */
+  readonly usedTools: readonly ToolUse[];
+  /** The newest first. */
+  readonly entities: readonly Entity[];
+  /** Ids of the rules already delivered. */
+  readonly rules: readonly string[];
+  /** Routes that guidance has unveiled. */
+  readonly unveiled: readonly string[];
+  readonly results: readonly KeptResult[];
+  /** What the conversation was about, for whoever condenses it. */
+  readonly summary?: string;
+  /** What Keyhole has put into the conversation, by cause. */
+  readonly tokens: Tokens;
+}
+
+/** A change of a memory: pure, since a store may apply it to a newer memory than the caller has seen. */
+export type MemoryChange = (memory: WorkingMemory) => WorkingMemory;
+
+export const EMPTY_MEMORY: WorkingMemory = {
+  discoveredTools: [],
+  usedTools: [],
+  entities: [],
+  rules: [],
+  unveiled: [],
+  results: [],
+  tokens: NO_TOKENS,
+};
+
+export const MOST_ENTITIES = 10;
+/** Of tools, rules and routes each; the oldest are forgotten first. */
+export const MOST_NAMES = 128;
+export const MOST_RESULTS = 32;
+export const SUMMARY_CHARS = 4_000;
+
+export function discover(memory: WorkingMemory, names: readonly string[]): WorkingMemory {
+  return { ...memory, discoveredTools: appendNew(memory.discoveredTools, names) };
+}
+
+export function use(
+  memory: WorkingMemory,
+  { name, result, at }: { readonly name: string; readonly result: ToolUse["lastResult"]; readonly at: Date },
+): WorkingMemory {
+  const known = memory.usedTools.find((tool) => tool.name === name);
+  const others = memory.usedTools.filter((tool) => tool !== known);
+  const used = { name, count: (known?.count ?? 0) + 1, lastUsed: at.toISOString(), lastResult: result };
+  return { ...memory, usedTools: [...others, used].slice(-MOST_NAMES) };
+}
+
+/** One of each type and id, the newest; the window has the newest ten. */
+export function meet(memory: WorkingMemory, entities: readonly Entity[]): WorkingMemory {
+  const newest = new Map<string, Entity>();
+  for (const entity of [...entities, ...memory.entities]) {
+    const key = JSON.stringify([entity.type, entity.id]);
+    const known = newest.get(key);
+    if (!known || entity.timestamp > known.timestamp) newest.set(key, entity);
+  }
+  const window = [...newest.values()].sort((left, right) => +right.timestamp - +left.timestamp);
+  return { ...memory, entities: window.slice(0, MOST_ENTITIES) };
+}
+
+export function deliverRules(memory: WorkingMemory, ids: readonly string[]): WorkingMemory {
+  return { ...memory, rules: appendNew(memory.rules, ids) };
+}
+
+export function unveil(memory: WorkingMemory, routes: readonly string[]): WorkingMemory {
+  return { ...memory, unveiled: appendNew(memory.unveiled, routes) };
+}
+
+export function keepResult(memory: WorkingMemory, result: KeptResult): WorkingMemory {
+  const others = memory.results.filter(({ handle }) => handle !== result.handle);
+  return { ...memory, results: [...others, result].slice(-MOST_RESULTS) };
+}
+
+/** The memory within all of its bounds, whatever made it. */
+export function bounded(memory: WorkingMemory): WorkingMemory {
+  const { discoveredTools, usedTools, entities, rules, unveiled, results, summary } = memory;
+  return {
+    ...memory,
+    discoveredTools: newest(discoveredTools, MOST_NAMES),
+    usedTools: newest(usedTools, MOST_NAMES),
+    entities: entities.length > MOST_ENTITIES ? meet(EMPTY_MEMORY, entities).entities : entities,
+    rules: newest(rules, MOST_NAMES),
+    unveiled: newest(unveiled, MOST_NAMES),
+    results: newest(results, MOST_RESULTS),
+    ...(summary !== undefined && { summary: cutText(summary, SUMMARY_CHARS) }),
+  };
+}
+
+function newest<T>(list: readonly T[], most: number): readonly T[] {
+  return list.length > most ? list.slice(-most) : list;
+}
+
+function appendNew(known: readonly string[], names: readonly string[]): readonly string[] {
+  const fresh = new Set(names).difference(new Set(known));
+  return fresh.size === 0 ? known : [...known, ...fresh].slice(-MOST_NAMES);
+}
