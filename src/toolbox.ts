@@ -40,7 +40,10 @@ export async function createToolbox(gateway: Gateway, options: ToolboxOptions = 
       if (entry) return callEntry(gateway, entry, args, callOptions);
       const tool = operations.get(name);
       if (!tool) return Promise.resolve(unknownTool(name, [...operations.keys(), ...entries.keys()]));
-      return callOperation(gateway, tool.operation, args, { ...callOptions, getMayWrite: tool.mayWrite ?? false });
+      return callOperation(gateway, tool.operation, args, {
+        ...callOptions,
+        getMayWrite: tool.mayWrite ?? false,
+      });
     },
   };
 }
@@ -85,6 +88,9 @@ function failed(data: object): boolean {
 }
 
 function unknownTool(name: string, known: readonly string[]): ToolAnswer {
-  const answer = toErrorAnswer(problem("NOT_FOUND", { name: `tool ${cutText(name, 80)}` }, { nearest: nearest(name, known) }), "root");
+  const answer = toErrorAnswer(
+    problem("NOT_FOUND", { name: `tool ${cutText(name, 80)}` }, { nearest: nearest(name, known) }),
+    "root",
+  );
   return { ok: false, text: errorText(answer), data: { error: answer } };
 }

@@ -20,7 +20,6 @@ export interface ModeOptions {
   /** The application approves calls, by the AI SDK's own means. */
   readonly byApplication: boolean;
   readonly names?: NativeNames;
-  readonly ownTools?: readonly string[];
 }
 
 export type SdkToolCall = Parameters<ToolCallRepairFunction<ToolSet>>[0]["toolCall"];

@@ -2,6 +2,7 @@ import type { PrepareStepFunction, StepResult, ToolCallRepairFunction, ToolSet }
 import type { CallOptions, Gateway } from "../gateway.ts";
 import type { NativeNames } from "../operations/native-tools.ts";
 import { renderWorkingMemory } from "../operations/render-working-memory.ts";
+import { loadTokenCounter } from "../render/tokens.ts";
 import type { Principal } from "../schema/principal.ts";
 import { use } from "../session/working-memory.ts";
 import { createFixedTools } from "./fixed-tools.ts";
@@ -20,8 +21,8 @@ export interface DisclosureOptions {
   readonly mode?: "discover" | "fixed";
   /** What discovered tools are called: by the names their authors gave (default), or by ops. */
   readonly names?: NativeNames;
-  /** Tools of your own, which are always active. */
-  readonly ownTools?: readonly string[];
+  /** Tools of your own: always active, and remembered with the others. */
+  readonly ownTools?: ToolSet;
   /**
    * Who approves calls that need it: the application, by the AI SDK's tool approvals (default), or the
    * gateway's own `approve`.
@@ -49,7 +50,7 @@ export async function createDisclosure(
   gateway: Gateway,
   options: DisclosureOptions = {},
 ): Promise<Disclosure> {
-  const { mode = "discover", trim } = options;
+  const { mode = "discover", ownTools = {}, trim } = options;
   const principal = options.principal ?? (await gateway.view()).principal;
   const handle = options.session ?? gateway.openSession({ principal });
   const session = gateway.session(handle, { principal });
@@ -62,21 +63,21 @@ export async function createDisclosure(
   };
   const create = mode === "fixed" ? createFixedTools : createFoundTools;
   const disclosed = await create(gateway, { ...options, call, session, byApplication });
-  const memory = await renderWorkingMemory(session.memory);
+  const memory = renderWorkingMemory(session.memory, await loadTokenCounter());
   return {
     session: handle,
-    tools: disclosed.tools,
+    tools: { ...disclosed.tools, ...ownTools },
     instructions: [disclosed.instructions, memory].filter((text) => text !== "").join("\n\n"),
     prepareStep: ({ steps, messages }) => ({
       toolChoice: "auto",
-      ...(disclosed.active && { activeTools: disclosed.active(steps) }),
+      ...(disclosed.active && { activeTools: [...disclosed.active(steps), ...Object.keys(ownTools)] }),
       ...(trim !== false && { messages: trimMessages(messages, trim) }),
     }),
     onStepFinish: ({ content }) => {
       for (const part of content) {
         if (part.type !== "tool-result" && part.type !== "tool-error") continue;
         // What ran through the gateway is remembered there.
-        if (Object.hasOwn(disclosed.tools, part.toolName)) continue;
+        if (!Object.hasOwn(ownTools, part.toolName)) continue;
         const result = part.type === "tool-result" ? "success" : "error";
         session.update((known) => use(known, { name: part.toolName, result, at: new Date() }));
       }

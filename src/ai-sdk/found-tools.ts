@@ -21,7 +21,7 @@ const INSTRUCTIONS = `Use ${TOOL_SEARCH} to find the tools you need, by saying w
 /** Every entry is a tool of its own; those are active that were discovered. */
 export async function createFoundTools(
   gateway: Gateway,
-  { call, session, byApplication, names = "names", ownTools = [] }: ModeOptions,
+  { call, session, byApplication, names = "names" }: ModeOptions,
 ): Promise<DisclosedTools> {
   const view = await gateway.view(call);
   const menu = await gateway.menu(call);
@@ -35,8 +35,8 @@ export async function createFoundTools(
     const output = toSearchOutput(query, found, (route) => nameOf.get(route));
     const entry = made && entries.get(made.name);
     // What changes something is only called by who has seen what it is.
-    if (!entry || entry.lane !== "read" || asksFirst(entry)) return output;
-    return { ...output, result: (await callEntry(gateway, entry, made.input, options)).text };
+    if (entry?.lane !== "read" || asksFirst(entry)) return output;
+    return { ...output, result: (await callEntry(gateway, entry, made?.input, options)).text };
   }
 
   function discovered(): string[] {
@@ -65,7 +65,7 @@ export async function createFoundTools(
       const found = [...new Set([...discovered(), ...steps.flatMap(foundIn)])].slice(-MOST_ACTIVE);
       // Documents and stored results are read by `get`; before anything was found there are none.
       const isFirst = found.length === 0 && steps.length === 0;
-      return [TOOL_SEARCH, ...(isFirst ? [] : [GET]), ...found, ...ownTools];
+      return [TOOL_SEARCH, ...(isFirst ? [] : [GET]), ...found];
     },
     repair: (toolCall) => {
       if (!entries.has(toolCall.toolName)) return null;

@@ -33,8 +33,7 @@ export function createToolRanking(): RankTools {
   return async ({ query, tools }) => {
     const key = contentHash(tools.map(({ name, description }) => [name, description ?? ""]));
     const known = gateways.get(key);
-    const gateway =
-      known ?? createGateway({ domains: [], sources: [toSource(tools)], learning: false });
+    const gateway = known ?? createGateway({ domains: [], sources: [toSource(tools)], learning: false });
     if (!known) gateways.set(key, gateway);
     const { hits } = await gateway.ask({ query, limit: MOST_HITS, maxTokens: 25_000 });
     return hits.map(({ name }) => name);

@@ -29,7 +29,7 @@ export function createToolSearch(
 ): Tool<ToolSearchInput, ToolSearchOutput> {
   return tool({
     description:
-      "Finds the tools for a need, and makes them available. Say what you want to do, such as \"find image\" or \"create page\"; search again when you need more.",
+      'Finds the tools for a need, and makes them available. Say what you want to do, such as "find image" or "create page"; search again when you need more.',
     inputSchema: jsonSchema<ToolSearchInput>(
       {
         type: "object",
@@ -65,7 +65,9 @@ export function toSearchOutput(
     ...(documents.length > 0 && { documents }),
     rules: rules.map(({ text }) => text).join("\n\n"),
     instruction: [
-      hits.length === 0 ? nothingFound(query) : "These tools are now available. Search again if you need more.",
+      hits.length === 0
+        ? nothingFound(query)
+        : "These tools are now available. Search again if you need more.",
       ...(documents.length > 0 ? ["Read documents with get."] : []),
       ...(unavailable.length > 0 ? [`There but not usable now: ${unavailable.join(", ")}.`] : []),
     ].join(" "),
@@ -82,7 +84,8 @@ function nothingFound(query: string): string {
 
 function validate(value: unknown) {
   const { query, limit, call } = (value ?? {}) as Partial<ToolSearchInput>;
-  if (typeof query !== "string") return { success: false as const, error: new TypeError("query must be text") };
+  if (typeof query !== "string")
+    return { success: false as const, error: new TypeError("query must be text") };
   const wanted = Number.isInteger(limit) ? Math.min(Math.max(Number(limit), 1), MOST) : DEFAULT_LIMIT;
   const made = call && typeof call.name === "string" ? { call: { name: call.name, input: call.input } } : {};
   return { success: true as const, value: { query, limit: wanted, ...made } };

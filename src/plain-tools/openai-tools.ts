@@ -40,7 +40,8 @@ export async function toOpenAITools(gateway: Gateway, options?: ToolboxOptions):
     })),
     call: async ({ id, function: { name, arguments: text } }, callOptions) => {
       const args = parseArguments(text);
-      const content = "refusal" in args ? args.refusal : (await toolbox.call(name, args.value, callOptions)).text;
+      const content =
+        "refusal" in args ? args.refusal : (await toolbox.call(name, args.value, callOptions)).text;
       return { role: "tool", tool_call_id: id, content };
     },
   };

@@ -3,6 +3,8 @@ export function parseArguments(text: string): { readonly value: unknown } | { re
   try {
     return { value: text.trim() === "" ? {} : JSON.parse(text) };
   } catch {
-    return { refusal: "INVALID_INPUT: The arguments are not JSON.\nWrite them as one JSON object and call again." };
+    return {
+      refusal: "INVALID_INPUT: The arguments are not JSON.\nWrite them as one JSON object and call again.",
+    };
   }
 }
