@@ -75,6 +75,14 @@ export const REQUIREMENTS = {
   "mcp:http-limits":
     "rate, concurrency, size and depth are bounded for each caller; shutdown lets calls finish",
   "mcp:sessions": "a session belongs to who opened it; any other id is as unknown as a made-up one",
+  "cms:every-tool":
+    "each tool of the CMS example is found by its phrases, described, and runs with its examples",
+  "cms:rules": "rules are those of the categories in play, combined, once a session",
+  "cms:related": "tools often used together fill an answer that has room",
+  "cms:entities": "each extraction schema and extractor of the CMS example fits a real result",
+  "cms:discovery": "a request is led from its words to the tools that do it, whatever it says",
+  "cms:validation": "tools, rules and extractors that do not fit each other are refused at start",
+  "cms:site": "what a tool of the CMS example changes is what others read, a dry run tells it truly",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;
