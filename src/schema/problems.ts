@@ -173,6 +173,11 @@ export const PROBLEMS = {
     next: "Name a module that exports domains (made with defineDomain) or sources, or a JSON file with mcpServers or servers.",
     when: "`keyhole serve` finds no config, cannot load it, or finds nothing to serve in it.",
   },
+  PACKAGE_MISSING: {
+    sentence: "{feature} needs the package {name}, which is not installed.",
+    next: "Install it beside keyhole: npm install {name}",
+    when: "A part of Keyhole that stands on an optional package is used without it.",
+  },
   CLOSED: {
     sentence: "The gateway is closed.",
     next: "Create a new gateway.",
