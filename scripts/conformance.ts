@@ -1,15 +1,18 @@
-// npm run conformance [-- --json]: runs the official suite against a server of ours, for both revisions, and
-// against servers directly and through a gateway. Fails on a scenario that fails, or passes directly only, and
+// npm run conformance [-- --json]: runs the official suite against a server of ours, for both revisions,
+// against servers directly and through a gateway, and against our client of upstream servers. Fails on a scenario that fails, or passes directly only, and
 // is not expected to; and on one that is expected to and does not.
 import type { Row } from "../bench/benchmark.ts";
 import { toTable } from "../bench/table.ts";
-import { EXPECTED_FAILURES, LOST_THROUGH } from "../test/conformance/expected-failures.ts";
+import { CLIENT_FAILURES, EXPECTED_FAILURES, LOST_THROUGH } from "../test/conformance/expected-failures.ts";
 import { serveFixture } from "../test/conformance/fixture.ts";
 import { serveReference, serveThrough } from "../test/conformance/reference.ts";
+import { runClientSuite } from "../test/conformance/run-client-suite.ts";
 import { hasPassed, runSuite, type Scenario } from "../test/conformance/run-suite.ts";
 
 /** What the reference server speaks. */
 const REFERENCE_REVISION = "2025-11-25";
+/** What its client scenarios are of: a superset of those of the revision before. */
+const CLIENT_REVISION = "2026-07-28";
 const rows: Row[] = [];
 const wrong: string[] = [];
 
@@ -28,6 +31,13 @@ for (const [revision, expected] of Object.entries(EXPECTED_FAILURES)) {
   await compare(`through-gateway-${revision}`, revision, fixture.url, scenarios);
 }
 await fixture.close();
+
+const asClient = await runClientSuite(CLIENT_REVISION);
+for (const [which, expected] of Object.entries(CLIENT_FAILURES)) {
+  const scenarios = asClient.filter(({ name }) => name.startsWith("auth/") === (which === "client-auth"));
+  const failing = scenarios.filter((scenario) => !hasPassed(scenario));
+  report(which, scenarios, failing, expected);
+}
 
 console.log(process.argv.includes("--json") ? JSON.stringify(rows) : toTable(rows));
 for (const line of wrong) console.error(line);

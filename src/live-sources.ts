@@ -109,8 +109,8 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
 
   async function take(following: Following, content: NonNullable<Changes[string]>): Promise<void> {
     const { id } = following.source;
-    for (const warning of content.warnings ?? []) {
-      publish({ type: "notice", notice: "content-failed", detail: `${id}: ${warning}` });
+    for (const detail of content.warnings ?? []) {
+      publish({ type: "notice", notice: "content-failed", detail: `${id}: ${detail}` });
     }
     try {
       await live.update({ [id]: content });

@@ -10,7 +10,8 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["live-sources.ts"],
   ["gateway-api.ts"],
   ["gateway.ts"],
-  ["mcp"],
+  ["toolbox.ts"],
+  ["mcp", "ai-sdk", "plain-tools"],
   ["cli", "testing"],
   ["index.ts"],
 ];

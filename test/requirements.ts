@@ -51,6 +51,8 @@ export const REQUIREMENTS = {
   "upstream:lazy": "with kept listings no server is started until one of its entries is called",
   "upstream:processes": "nothing that a server started outlives it, and it inherits only what is declared",
   "upstream:secrets": "what variables of a server's config stand for is in no message",
+  "upstream:logins":
+    "a login to a server is kept, renewed once for all, bound to its authorization server, and given to no other",
   "upstream:lanes": "a lane is never weaker than what the server declares",
   "upstream:names": "names of servers' entries become routes, the same every time",
   "upstream:real": "servers from the registry are found, read and run through a gateway",
@@ -91,6 +93,7 @@ export const REQUIREMENTS = {
   "mcp:isolation": "no caller is ever given what was meant for another",
   "mcp:fidelity":
     "on the native surface definitions, results and progress of another server go through unchanged",
+  "mcp:asking": "a server that is not trusted asks with forms only, under its label",
   "mcp:real-clients": "clients that nobody here wrote list, ask, read and run",
   "mcp:cancel": "a call that its client gives up is cancelled in the tool",
   "mcp:http-front": "only requests to this machine, from its own pages, with a valid token, are read at all",
@@ -99,6 +102,26 @@ export const REQUIREMENTS = {
   "mcp:http-limits":
     "rate, concurrency, size and depth are bounded for each caller; shutdown lets calls finish",
   "mcp:sessions": "a session belongs to who opened it; any other id is as unknown as a made-up one",
+  "cms:every-tool":
+    "each tool of the CMS example is found by its phrases, described, and runs with its examples",
+  "cms:rules": "rules are those of the categories in play, combined, once a session",
+  "cms:related": "tools often used together fill an answer that has room",
+  "cms:entities": "each extraction schema and extractor of the CMS example fits a real result",
+  "cms:discovery": "a request is led from its words to the tools that do it, whatever it says",
+  "cms:validation": "tools, rules and extractors that do not fit each other are refused at start",
+  "cms:site": "what a tool of the CMS example changes is what others read, a dry run tells it truly",
+  "onto:few-tools": "a system of 53 functions is four tools at most",
+  "onto:every-op": "every function is callable by the op that its name gives, with its own examples",
+  "onto:found": "every function is found by what people say, among the first five",
+  "onto:policy": "tools with rules of behaviour carry them as a short policy",
+  "onto:tree-and-relations": "trees and relations are read and changed, without circles, by true dry runs",
+  "onto:help-path": "wrong args are answered with where to read on, for every op",
+  "onto:round-trips": "help is complete and kept, and a first use takes one round trip",
+  "warehouse:every-tool": "entry points are found, hidden tools by nobody, and all run with their examples",
+  "warehouse:guidance": "what an answer found decides which tools of which domains it unveils",
+  "warehouse:scopes": "scopes of domain, tool and extractor add up, and what they close does not exist",
+  "warehouse:schema": "real tables and columns become documents that are found by their meaning",
+  "warehouse:sql": "SQL of an agent is kept to its tables and to reading by the database itself",
   "session:implied":
     "clients of the older protocol have a session by their connection; it remembers, and ends with it",
   "session:memory":

@@ -1,6 +1,6 @@
 // An MCP server over stdio whose definitions and results use everything that the protocol has room for.
 import { setTimeout } from "node:timers/promises";
-import { Server } from "@modelcontextprotocol/server";
+import { ProtocolError, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
 const PIXEL =
@@ -40,7 +40,7 @@ let cancelled = 0;
 const server = () => {
   const made = new Server(
     { name: "rich", version: "1.0.0" },
-    { capabilities: { tools: {}, prompts: {}, resources: {} } },
+    { capabilities: { tools: {}, prompts: {}, resources: {}, logging: {} } },
   );
   made.setRequestHandler("tools/list", async () => ({
     tools: [
@@ -61,6 +61,8 @@ const server = () => {
       { name: "steps", description: "Tells how far it is.", inputSchema: NO_ARGS, annotations: {} },
       { name: "wait", description: "Waits to be cancelled.", inputSchema: NO_ARGS, annotations: {} },
       { name: "cancelled", description: "Counts.", inputSchema: NO_ARGS, annotations: {} },
+      { name: "say", description: "Logs what it does.", inputSchema: NO_ARGS, annotations: {} },
+      { name: "broken", description: "Fails in the protocol.", inputSchema: NO_ARGS, annotations: {} },
     ],
   }));
   made.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
@@ -71,6 +73,13 @@ const server = () => {
       await new Promise((resolve) => mcpReq.signal.addEventListener("abort", resolve, { once: true }));
       cancelled += 1;
       return { content: [] };
+    }
+    if (params.name === "broken") throw new ProtocolError(-32_077, "Out of paper", { tray: 2 });
+    if (params.name === "say") {
+      await mcpReq.log("debug", "Small talk", "rich");
+      await mcpReq.log("warning", { said: ["this"] }, "rich");
+      await setTimeout(50);
+      return { content: [{ type: "text", text: "Said." }] };
     }
     const progressToken = mcpReq._meta?.progressToken;
     for (const progress of [1, 2, 3]) {

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Gateway, GatewayOptions } from "../gateway-api.ts";
 import type { HttpOptions } from "../mcp/serve-http.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
+import { cacheFolder, setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
 
 const DEFAULTS = ["keyhole.config.ts", "keyhole.config.js", "keyhole.config.mjs"];
@@ -16,30 +17,34 @@ export interface LoadedConfig {
   watch?(gateway: Gateway): () => void;
 }
 
-export interface ConfigPlaces {
-  /** Where listings of servers are kept. */
-  readonly listings: string;
-  /** Where what was approved is kept. */
-  readonly pins: string;
+export interface ConfigOptions {
   /** Takes what the servers of a JSON config define, without approval. */
-  readonly trusted: boolean;
+  readonly trusted?: boolean;
 }
 
 /** Reads a module of the user's own, or a JSON config as MCP clients have it. */
-export async function loadConfig(given: string | undefined, places: ConfigPlaces): Promise<LoadedConfig> {
+export async function loadConfig(
+  given: string | undefined,
+  { trusted = false }: ConfigOptions = {},
+): Promise<LoadedConfig> {
+  const stateFolder = setStateFolder();
   const path = given ?? DEFAULTS.find((file) => existsSync(file)) ?? DEFAULTS[0]!;
   if (!existsSync(path)) throw problem("CONFIG_INVALID", { path, reason: "there is no such file" });
-  return /\.jsonc?$/i.test(path) ? loadJson(path, places) : loadModule(path);
+  return /\.jsonc?$/i.test(path) ? loadJson(path, stateFolder, trusted) : loadModule(path);
 }
 
-async function loadJson(path: string, { listings, pins, trusted }: ConfigPlaces): Promise<LoadedConfig> {
+async function loadJson(path: string, stateFolder: string, trusted: boolean): Promise<LoadedConfig> {
   const [{ readJsonConfig }, { createPins }] = await Promise.all([
     import("./read-json-config.ts"),
     import("../access/pins.ts"),
   ]);
-  const read = () => readJsonConfig(path, { cacheDirectory: listings, trusted });
+  const read = () => readJsonConfig(path, { cacheDirectory: join(cacheFolder(), "listings"), trusted });
   return {
-    options: { domains: [], sources: await read(), pins: createPins({ path: pins }) },
+    options: {
+      domains: [],
+      sources: await read(),
+      pins: createPins({ path: join(stateFolder, "pins.json") }),
+    },
     watch: (gateway) =>
       watchConfig({
         path,

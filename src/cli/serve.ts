@@ -1,6 +1,4 @@
 import { Console } from "node:console";
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { createGateway } from "../gateway.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
@@ -9,6 +7,7 @@ import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { type LoadedConfig, loadConfig } from "./load-config.ts";
+import { cacheFolder } from "./user-folders.ts";
 
 const USAGE = `Usage: keyhole serve [options]
 
@@ -40,19 +39,12 @@ export async function run(args: readonly string[]): Promise<void> {
     });
   }
 
-  const home = (variable: string, folder: string) =>
-    join(process.env[variable] || join(homedir(), folder), "keyhole");
-  const cacheDirectory = home("XDG_CACHE_HOME", ".cache");
-  const loaded = await loadConfig(values.config, {
-    listings: join(cacheDirectory, "listings"),
-    pins: join(home("XDG_STATE_HOME", ".local/state"), "pins.json"),
-    trusted: values.trust,
-  });
+  const loaded = await loadConfig(values.config, { trusted: values.trust });
   const { principal, ...config } = loaded.options;
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
     ...config,
-    cacheDirectory,
+    cacheDirectory: cacheFolder(),
     principal: { ...owner, allowWrite: owner.allowWrite || values["allow-write"] },
   });
   const server = createMcpServer(gateway, { surface });

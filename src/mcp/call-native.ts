@@ -8,10 +8,10 @@ import type { CallOptions, Gateway } from "../gateway-api.ts";
 import { errorText, guidanceText } from "../operations/answer-parts.ts";
 import { callHash } from "../operations/run-entry.ts";
 import { toContentText } from "../operations/show-result.ts";
-import type { Entry } from "../schema/entry.ts";
+import type { Entry, RpcError } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
 import type { ToolAnswer } from "./call-tool.ts";
-import { failedRequest, refusedState } from "./protocol-errors.ts";
+import { failedRequest, passedError, refusedState } from "./protocol-errors.ts";
 import type { Round } from "./round.ts";
 import type { Rounds } from "./rounds.ts";
 
@@ -34,7 +34,7 @@ export async function callNative(
   if (entry.kind !== "tool") return load(caller, entry, args, round, toResult);
   checkState(entry, args, round);
   // Who calls a destructive tool by its own name has been shown that it is one.
-  const { passing, passed } = passingOn(options);
+  const { passing, passed, failed } = passingOn(options);
   const output = await caller.gateway.exec(
     { op: entry.op, args: { ...args }, dry_run: false },
     { ...passing, limits: WHOLE },
@@ -42,6 +42,7 @@ export async function callNative(
   const whole = passed();
   if (isCallToolResult(whole) && (output.ok || output.error.code === "UPSTREAM_ERROR")) return whole;
   if (!output.ok) {
+    throwFailed(failed(), output.error.code);
     const { code, message, next, details } = output.error;
     return {
       content: [{ type: "text", text: errorText(output.error) }],
@@ -63,25 +64,41 @@ export async function load<T>(
   show: (value: Json) => T,
 ): Promise<T | InputRequiredResult> {
   checkState(entry, params, round);
-  const { passing, passed } = passingOn(round.options);
+  const { passing, passed, failed } = passingOn(round.options);
   const { results } = await gateway.get(
     { routes: [{ route: entry.route, params: { ...params } }] },
     { ...passing, limits: WHOLE },
   );
   const result = results[0]!;
-  if (!result.success) throw failedRequest(result.error);
+  if (!result.success) {
+    throwFailed(failed(), result.error.code);
+    throw failedRequest(result.error);
+  }
   const value = (passed() ?? result.data.content) as Json;
   return isInputRequired(value) ? toNextRound({ rounds }, entry, params, value, round) : show(value);
 }
 
 /** Options of a call whose entry may hand over its result as another server gave it. */
-function passingOn(options: CallOptions): { passing: CallOptions; passed(): unknown } {
+function passingOn(options: CallOptions): {
+  passing: CallOptions;
+  passed(): unknown;
+  failed(): RpcError | undefined;
+} {
   let given: unknown;
+  let error: RpcError | undefined;
   const passOn = (result: unknown) => {
     given = result;
   };
-  const passing = options.client ? { ...options, client: { ...options.client, passOn } } : options;
-  return { passing, passed: () => given };
+  const passError = (failure: RpcError) => {
+    error = failure;
+  };
+  const client = options.client && { ...options.client, passOn, passError };
+  return { passing: client ? { ...options, client } : options, passed: () => given, failed: () => error };
+}
+
+/** An error of the protocol goes on as the server gave it, where it is why the call failed. */
+function throwFailed(error: RpcError | undefined, code: string): void {
+  if (error && code === "UPSTREAM_ERROR") throw passedError(error);
 }
 
 interface InputRequired {

@@ -10,12 +10,14 @@ import type { Listing } from "./listing.ts";
 import { refusedState, unknownName } from "./protocol-errors.ts";
 import type { Round } from "./round.ts";
 import type { Rounds } from "./rounds.ts";
+import type { SurfaceWords } from "./surface-words.ts";
 import { surfaceTool } from "./tools.ts";
 
 export interface ToolCaller {
   readonly gateway: Gateway;
   readonly rounds: Rounds;
   readonly surface: SurfaceOptions;
+  readonly words: SurfaceWords;
   /** Who approves: the person behind the client, or whoever the gateway asks. */
   readonly approvals: "client" | "gateway";
 }
@@ -44,7 +46,15 @@ export async function callTool(
   const answer = entry
     ? await callNative(caller, entry, args, options, round)
     : await callOperation(caller.gateway, tool!, args, options, caller.approvals === "client" && !asks);
-  return settle(answer, approval);
+  return settle(entry ? answer : inWords(answer as CallToolResult, caller.words), approval);
+}
+
+/** What to call next is said in the names that the model knows. */
+function inWords(answer: CallToolResult, words: SurfaceWords): CallToolResult {
+  const [first] = answer.content;
+  if (first?.type !== "text") return answer;
+  const [text, structuredContent] = words(first.text, answer.structuredContent ?? {});
+  return { ...answer, content: [{ type: "text", text }], structuredContent };
 }
 
 function settle(answer: ToolAnswer, approval: Approval | undefined): ToolAnswer {

@@ -47,12 +47,9 @@ function ownInstructions(context: InstructionContext, surface: SurfaceOptions): 
   const { domainCount, routeCount, resourceCount, domains } = context;
   const tools = surfaceTools(surface);
   const uses = tools.map(({ name, operation }) => `${name} ${HOW_TO[operation]}`);
-  const renamed = tools.filter(({ name, operation }) => name !== operation);
-  const names = renamed.map(({ name, operation }) => `${operation} is ${name}`);
   const head = [
     `${domainCount} domains with ${routeCount} tools and ${resourceCount} documents are behind these tools.`,
     ...(uses.length > 0 ? [`${uses.join(", ")}.`] : []),
-    ...(names.length > 0 ? [`In answers, ${names.join(", ")}.`] : []),
     "Look here before you say that something cannot be done.",
   ].join(" ");
   const lines = domains.map(({ name, description }) => `- ${name}: ${toSummary(description, SUMMARY_CHARS)}`);

@@ -83,7 +83,7 @@ async function createListing(gateway: Gateway, view: View, options: ListingOptio
   return {
     version: view.version,
     tools,
-    native: options.surface === "native" ? nativeTools(view, options.nativeNames) : new Map(),
+    native: options.surface === "native" ? nativeTools(view.shown, options.nativeNames) : new Map(),
     ...listPrompts(view),
     ...listResources(view),
     skills: listSkills(view),

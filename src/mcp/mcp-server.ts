@@ -19,6 +19,7 @@ import { createListings } from "./listing.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { readBody } from "./read-body.ts";
 import { createRounds } from "./rounds.ts";
+import { createSurfaceWords } from "./surface-words.ts";
 
 export interface McpServerOptions {
   /** Which tools a model sees. Default: `lanes`. */
@@ -79,6 +80,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       ...(options.approvalMs !== undefined && { ttlMs: options.approvalMs }),
     }),
     surface: menu,
+    words: createSurfaceWords(menu),
     approvals: options.approvals ?? "client",
     name: options.name ?? "keyhole",
     version: options.version ?? gateway.version,

@@ -1,4 +1,5 @@
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import type { RpcError } from "../schema/entry.ts";
 import { isProblem } from "../schema/problem.ts";
 import { cutText } from "../util/cut-text.ts";
 
@@ -38,6 +39,11 @@ export function failedRequest(failure: Failure): ProtocolError {
   const fault = code === "INTERNAL" || code === "RESULT_INVALID" || code === "TIMEOUT";
   const protocolCode = fault ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
   return new ProtocolError(protocolCode, `${message} ${next}`, { code, next, details });
+}
+
+/** An error of another server, as it gave it. */
+export function passedError({ code, message, data }: RpcError): ProtocolError {
+  return new ProtocolError(code, message, data);
 }
 
 /** Problems raised outside of an answer keep their code on the wire. */

@@ -67,6 +67,6 @@ function toClient(
       const params = { progressToken, ...update };
       mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
     },
-    log: (level, data) => void mcpReq.log(level, data).catch(() => {}),
+    log: (level, data, logger) => void mcpReq.log(level, data, logger).catch(() => {}),
   };
 }

@@ -129,6 +129,6 @@ function createListingCosts(loadCounter: () => Promise<TokenCounter>): (view: Vi
 }
 
 function countListing(view: View, countTokens: TokenCounter): Promise<number> {
-  const tools = [...nativeTools(view)].map(([name, entry]) => toNativeTool(name, entry));
+  const tools = [...nativeTools(view.shown)].map(([name, entry]) => toNativeTool(name, entry));
   return countMenu(tools, countTokens);
 }

@@ -63,7 +63,9 @@ export async function createMenu(
   options: MenuOptions = {},
 ): Promise<MenuTool[]> {
   if (options.surface === "native") {
-    return [...nativeTools(view, options.nativeNames)].map(([name, entry]) => toNativeTool(name, entry));
+    return [...nativeTools(view.shown, options.nativeNames)].map(([name, entry]) =>
+      toNativeTool(name, entry),
+    );
   }
   const shown = surfaceTools(options);
   const tools = shown.map((tool) => toMenuTool(tool, view));

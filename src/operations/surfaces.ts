@@ -37,7 +37,12 @@ export const SURFACE_TOOLS: Readonly<Record<Surface, readonly SurfaceTool[]>> = 
   commands: [
     { name: "tool_help", operation: "help" },
     { name: "tool_exec", operation: "exec" },
-    { name: "tool_batch", operation: "batch" },
+    {
+      name: "tool_batch",
+      operation: "batch",
+      purpose:
+        'Runs several tool_help and tool_exec requests in one call, in order or in parallel. An arg {"$result": <index or id>, "path": "/json/pointer"} takes a value from an earlier result.',
+    },
     { name: "tool_search", operation: "ask", optional: true },
   ],
   native: [],

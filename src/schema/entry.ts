@@ -81,16 +81,28 @@ export interface CallContext {
   readonly client?: CallingClient;
 }
 
+/** An error as JSON-RPC has it. */
+export interface RpcError {
+  readonly code: number;
+  readonly message: string;
+  readonly data?: unknown;
+}
+
+export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
+
 /** What a tool may tell the client that called it, and what that client answered when it was asked. */
 export interface CallingClient {
   /** How far the call is; nothing happens where the client did not ask for it. */
   progress(update: { readonly progress: number; readonly total?: number; readonly message?: string }): void;
-  log(level: "debug" | "info" | "warning" | "error", data: unknown): void;
+  /** Heard only by a client that listens to messages of that level. */
+  log(level: LogLevel, data: unknown, logger?: string): void;
   /**
    * Set where the face passes results on in the protocol's own shape: an entry that has its result in that
    * shape hands it over here, and answers with its value as always.
    */
   readonly passOn?: (result: unknown) => void;
+  /** The same for an error of the protocol itself; the entry then fails with its problem as always. */
+  readonly passError?: (error: RpcError) => void;
   /** What the client says it can be asked for, by name, such as `elicitation`. */
   readonly capabilities: Readonly<Record<string, unknown>>;
   /** Answers to what an earlier round of this call asked for, by the keys it gave. Not checked: untrusted. */

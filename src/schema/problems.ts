@@ -133,6 +133,11 @@ export const PROBLEMS = {
     next: "Tell the person which credentials or scopes are missing; the same call will fail until they are there.",
     when: "An API refuses the credentials of the source, or they do not cover the operation (401, 403).",
   },
+  LOGIN_FAILED: {
+    sentence: "The login to the server {server} did not succeed: {reason}.",
+    next: "Correct what is named, then log in again: keyhole login {server}.",
+    when: "A login to an upstream server was refused, not answered, or not safe to go on with.",
+  },
   RATE_LIMITED: {
     sentence: "{name} answered {status}: {reason}",
     next: "Wait {wait} before the next call, and ask for more in one call where its args allow it.",
@@ -167,6 +172,11 @@ export const PROBLEMS = {
     sentence: "The config {path} cannot be used: {reason}.",
     next: "Name a module that exports domains (made with defineDomain) or sources, or a JSON file with mcpServers or servers.",
     when: "`keyhole serve` finds no config, cannot load it, or finds nothing to serve in it.",
+  },
+  PACKAGE_MISSING: {
+    sentence: "{feature} needs the package {name}, which is not installed.",
+    next: "Install it beside keyhole: npm install {name}",
+    when: "A part of Keyhole that stands on an optional package is used without it.",
   },
   CLOSED: {
     sentence: "The gateway is closed.",

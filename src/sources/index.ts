@@ -32,9 +32,9 @@ export type {
 } from "./markdown/markdown-source.ts";
 export { createMarkdownSource } from "./markdown/markdown-source.ts";
 export type {
-  Disclosure,
-  DisclosureOptions,
-  DisclosureTier,
+  SkillDisclosure,
+  SkillDisclosureOptions,
+  SkillTier,
 } from "./markdown/skills/disclose-skills.ts";
 export { discloseSkills } from "./markdown/skills/disclose-skills.ts";
 export type { SkillsRead } from "./markdown/skills/read-skills.ts";
@@ -54,6 +54,9 @@ export { skillDrafts } from "./markdown/skills/skill-drafts.ts";
 export type { SkillPlacesOptions } from "./markdown/skills/skill-places.ts";
 export { skillPlaces } from "./markdown/skills/skill-places.ts";
 export { fromMcpConfig } from "./mcp/from-mcp-config.ts";
+export type { LogInOptions } from "./mcp/login/log-in.ts";
+export type { Challenge, KeptLogin, Logins } from "./mcp/login/logins.ts";
+export { createLogins } from "./mcp/login/logins.ts";
 export type { McpDiagnostics } from "./mcp/mcp-run.ts";
 export type { McpSource, McpSourceOptions } from "./mcp/mcp-source.ts";
 export { createMcpSource } from "./mcp/mcp-source.ts";

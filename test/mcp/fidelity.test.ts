@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { Client } from "@modelcontextprotocol/client";
+import { Client, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createMcpServer } from "keyhole/mcp";
 import { createMcpSource } from "keyhole/sources";
@@ -24,7 +24,7 @@ describe.each(ERAS)("a client of %s", (era) => {
 
   beforeAll(async () => {
     await direct.connect(new StdioClientTransport(UPSTREAM));
-    await eventually(async () => expect((await gateway.view()).entries).toHaveLength(8), 30_000);
+    await eventually(async () => expect((await gateway.view()).entries).toHaveLength(10), 30_000);
   });
   afterAll(() => direct.close());
 
@@ -66,6 +66,31 @@ describe.each(ERAS)("a client of %s", (era) => {
             result(await direct.readResource({ uri })),
           );
         }
+      }),
+    );
+
+    verifies("mcp:fidelity", "passes an error of the protocol on with its code and data", () =>
+      withClient(async (client) => {
+        const failing = { name: "broken", arguments: {} };
+        const [theirs, ours] = await Promise.all(
+          [direct, client].map((asked) => asked.callTool(failing).catch((error: unknown) => error)),
+        );
+        expect(ours).toMatchObject({ code: -32_077, message: "Out of paper", data: { tray: 2 } });
+        expect(ours).toEqual(theirs);
+      }),
+    );
+
+    verifies("mcp:fidelity", "passes what the server logs to who called, from the level that they want", () =>
+      withClient(async (client) => {
+        const heard: unknown[] = [];
+        client.setNotificationHandler("notifications/message", ({ params }) => {
+          heard.push(params);
+        });
+        const level = "warning" as const;
+        if (era === "2025-11-25") await client.setLoggingLevel(level);
+        const wanted = era === "2025-11-25" ? {} : { _meta: { [LOG_LEVEL_META_KEY]: level } };
+        await client.callTool({ name: "say", arguments: {}, ...wanted });
+        await eventually(() => expect(heard).toEqual([{ level, logger: "rich", data: { said: ["this"] } }]));
       }),
     );
 

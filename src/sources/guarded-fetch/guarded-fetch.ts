@@ -109,11 +109,12 @@ async function dial(
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
     if (isProblem(cause)) throw cause;
     const reason = cause instanceof Error ? `${codeOf(cause)}${cause.message}` : String(cause);
-    throw problem("CALL_FAILED", {
+    const fills = {
       name: url.host,
       reason: `the connection failed: ${reason}`,
       advice: "Check that the host is up and its name right; repeat a write only after reading its effect.",
-    });
+    };
+    throw problem("CALL_FAILED", fills, { network: codeOf(cause).trim() });
   }
 }
 
@@ -141,8 +142,8 @@ function refused(url: URL, reason: string) {
   return problem("REQUEST_REFUSED", { where: url.host, reason });
 }
 
-function codeOf(cause: Error): string {
-  return "code" in cause ? `${String(cause.code)} ` : "";
+function codeOf(cause: unknown): string {
+  return cause instanceof Error && "code" in cause ? `${String(cause.code)} ` : "";
 }
 
 function portOf(url: URL): string {

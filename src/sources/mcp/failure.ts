@@ -12,6 +12,9 @@ const LOST = new Set(["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED", "UPST
 /** Why a server cannot be used, in words that name the cause and hold no secret. */
 export function toStatus(error: unknown, hide: (text: string) => string): EntryStatus {
   const status = httpStatus(error);
+  if (nameOf(error) === "InsufficientScopeError") {
+    return { state: "needs_login", reason: missingScope(error) };
+  }
   if (status === 401 || status === 403 || nameOf(error) === "UnauthorizedError") {
     const code = status === undefined ? "" : ` (HTTP ${status})`;
     return { state: "needs_login", reason: `it wants a login${code}` };
@@ -20,9 +23,11 @@ export function toStatus(error: unknown, hide: (text: string) => string): EntryS
 }
 
 export function failureReason(error: unknown, hide: (text: string) => string): string {
-  if (isProblem(error)) {
-    const { reason } = error.details;
-    return typeof reason === "string" ? reason : error.message;
+  const told = causes(error).find(isProblem);
+  if (told) {
+    const { reason, network } = told.details;
+    if (network) return `it cannot be reached (${network})`;
+    return typeof reason === "string" ? reason : told.message;
   }
   const status = httpStatus(error);
   if (status !== undefined) return `it answers with HTTP ${status}`;
@@ -35,6 +40,17 @@ export function failureReason(error: unknown, hide: (text: string) => string): s
 /** Whether it wants credentials, as opposed to refusing one thing to those it has. */
 export function wantsLogin(error: unknown): boolean {
   return httpStatus(error) === 401 || nameOf(error) === "UnauthorizedError";
+}
+
+/** What a server says is missing where a login does not cover a call; undefined for any other failure. */
+export function scopeWanted(error: unknown): string | undefined {
+  return nameOf(error) === "InsufficientScopeError" ? missingScope(error) : undefined;
+}
+
+function missingScope(error: unknown): string {
+  const { requiredScope } = error as { requiredScope?: unknown };
+  const scope = typeof requiredScope === "string" ? ` (${cleanText(requiredScope, 200)})` : "";
+  return `it wants a login with more scopes${scope}`;
 }
 
 /** Whether the connection broke, as opposed to the server having answered. */

@@ -5,6 +5,9 @@ import { cleanText } from "../../util/clean-text.ts";
 import type { Clock } from "../../util/clock.ts";
 import { toSummary } from "../../util/to-summary.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
+import type { LogInOptions } from "./login/log-in.ts";
+import type { Logins } from "./login/logins.ts";
+import { createServerLogin } from "./login/server-login.ts";
 import type { ServerConfig } from "./server-config.ts";
 import { toDrafts } from "./to-drafts.ts";
 import { createUpstream, type UpstreamDiagnostics, type UpstreamLimits } from "./upstream.ts";
@@ -20,6 +23,7 @@ export interface RunOptions {
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly limits: UpstreamLimits;
   readonly clock: Clock;
+  readonly logins: Logins;
 }
 
 export interface McpDiagnostics extends UpstreamDiagnostics {
@@ -39,6 +43,9 @@ export interface Run {
   /** Resolves when what was listed has been taken, where somebody follows. */
   refresh(): Promise<void>;
   freshness(): Freshness;
+  /** False where the server wants no login. */
+  logIn(options: LogInOptions): Promise<boolean>;
+  logOut(): Promise<boolean>;
   diagnostics(): McpDiagnostics;
 }
 
@@ -47,7 +54,11 @@ const LEAST_WAIT_MS = 1_000;
 export function createRun(options: RunOptions): Run {
   const { label, config, cache, ttlMs, trusted, clock } = options;
   const changes = createBell();
-  const upstream = createUpstream({ ...options, onChange: changes.ring });
+  const login =
+    config.transport === "http"
+      ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
+      : undefined;
+  const upstream = createUpstream({ ...options, login, onChange: changes.ring });
   let kept: Remembered | undefined;
   let listedAt: number | undefined;
   let triedAt: number | undefined;
@@ -144,6 +155,16 @@ export function createRun(options: RunOptions): Run {
     return time === undefined ? Number.POSITIVE_INFINITY : Math.abs(clock.now() - time);
   }
 
+  /** What scopes a server wants it says when it refuses, so it is asked first. */
+  async function logIn(how: LogInOptions): Promise<boolean> {
+    await upstream.retry().catch(() => {});
+    const missing = await login?.missing();
+    if (!login || (upstream.status?.state !== "needs_login" && !missing)) return false;
+    await login.logIn(how);
+    await upstream.retry().catch(() => {});
+    return true;
+  }
+
   return {
     contents,
     refresh,
@@ -154,6 +175,8 @@ export function createRun(options: RunOptions): Run {
       isFresh: ageOf(listedAt) < ttlMs && !upstream.status,
       ...(upstream.status && { lastError: upstream.status.reason }),
     }),
+    logIn,
+    logOut: async () => (await login?.logOut()) ?? false,
     diagnostics: () => ({
       label,
       ...upstream.diagnostics(),

@@ -1,8 +1,11 @@
+import { join } from "node:path";
 import type { Source } from "../../schema/source.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { createListingCache } from "./listing-cache.ts";
+import type { LogInOptions } from "./login/log-in.ts";
+import { createLogins, type Logins } from "./login/logins.ts";
 import { createRun, type McpDiagnostics, type RunOptions } from "./mcp-run.ts";
 import { sweepOrphans } from "./process-tree.ts";
 import { invalid, type McpServerConfig, readServerConfig, type ServerConfig } from "./server-config.ts";
@@ -24,12 +27,21 @@ export interface McpSourceOptions {
   readonly limits?: Partial<UpstreamLimits>;
   /** What time it is, for tests. Default the clock of the machine. */
   readonly clock?: Clock;
+  /**
+   * Where logins to HTTP servers are kept. Default: the file in the folder that `KEYHOLE_STATE` names, which
+   * the program sets; without it they last as long as the process.
+   */
+  readonly logins?: Logins;
 }
 
 /** The entries of one upstream server. */
 export interface McpSource extends Source {
   /** Connects and lists again. */
   refresh(signal?: AbortSignal): Promise<void>;
+  /** Has a person log in to the server. False where it wants no login. Throws a problem where it fails. */
+  logIn(options: LogInOptions): Promise<boolean>;
+  /** Forgets the login; false where there was none. */
+  logOut(): Promise<boolean>;
   diagnostics(): McpDiagnostics;
 }
 
@@ -76,6 +88,7 @@ export function createMcpSource(
     variables: options.variables ?? process.env,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     clock: options.clock ?? systemClock,
+    logins: options.logins ?? defaultLogins(process.env.KEYHOLE_STATE),
   };
   let run = createRun(runOptions);
   let used = false;
@@ -91,12 +104,25 @@ export function createMcpSource(
     },
     refresh: (signal) => (signal ? untilAborted(run.refresh(), signal) : run.refresh()),
     freshness: () => run.freshness(),
+    logIn: (how) => run.logIn(how),
+    logOut: () => run.logOut(),
     diagnostics: () => run.diagnostics(),
   };
 }
 
-function digestOf(server: ServerConfig, { clock: _, ...options }: McpSourceOptions): string {
+function digestOf(server: ServerConfig, { clock: _, logins: __, ...options }: McpSourceOptions): string {
   return contentHash(JSON.parse(JSON.stringify([server, options])));
+}
+
+const kept = new Map<string, Logins>();
+
+/** One file, opened once, however many sources there are. */
+function defaultLogins(folder: string | undefined): Logins {
+  if (!folder) return createLogins({ path: ":memory:" });
+  const path = join(folder, "keyhole.db");
+  const known = kept.get(path) ?? createLogins({ path });
+  kept.set(path, known);
+  return known;
 }
 
 let swept = false;

@@ -1,7 +1,9 @@
 import type { Client, JsonSchemaValidator, PriorDiscovery, Transport } from "@modelcontextprotocol/client";
+import type { LogLevel } from "../../schema/entry.ts";
 import { expandAll, expandVariables } from "./expand-variables.ts";
 import { createHider, isLost } from "./failure.ts";
-import { invalid, type ServerConfig } from "./server-config.ts";
+import type { ServerLogin } from "./login/server-login.ts";
+import type { ServerConfig } from "./server-config.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
 
 const CLIENT = { name: "keyhole", version: "0.1.0" };
@@ -11,11 +13,14 @@ export interface OpenOptions {
   readonly label: string;
   readonly config: ServerConfig;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** How the server is reached; undefined for one that runs as a child. */
+  readonly login?: ServerLogin | undefined;
   readonly era: PriorDiscovery | undefined;
   readonly connectMs: number;
   readonly maxLineBytes: number;
   readonly graceMs: number;
   onListChanged(): void;
+  onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
   /** A transport is made: from now on it may hold a process. */
   onMade(made: Made): void;
   onClosed(made: Made): void;
@@ -25,6 +30,8 @@ export interface OpenOptions {
 export interface Made {
   readonly transport: Transport;
   readonly process: StdioTransport | undefined;
+  /** Why it came to its end, where that is known. */
+  readonly ending: string | undefined;
   /** Takes the resolved secrets of the config out of a text. */
   hide(text: string): string;
 }
@@ -52,6 +59,9 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
     });
     // Single wrong messages are skipped; what ends the connection is told by `onclose`.
     client.onerror = () => {};
+    client.setNotificationHandler("notifications/message", ({ params }) =>
+      options.onLog(params.level, params.data, params.logger),
+    );
     client.onclose = () => options.onClosed(made);
     try {
       await client.connect(made.transport, { timeout: options.connectMs, ...(prior && { prior }) });
@@ -75,13 +85,8 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
 }
 
 function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), options: OpenOptions): Made {
-  const { label, config, variables } = options;
-  if (config.transport === "http") {
-    const url = toUrl(label, expandVariables(label, config.url, variables));
-    const headers = expandAll(label, config.headers, variables);
-    const transport = new sdk.StreamableHTTPClientTransport(url, { requestInit: { headers } });
-    return { transport, process: undefined, hide: createHider([...Object.values(headers), url.password]) };
-  }
+  const { label, config, variables, login } = options;
+  if (config.transport === "http") return makeHttpTransport(sdk, login!);
   const env = expandAll(label, config.env, variables);
   const process = createStdioTransport({
     label,
@@ -93,7 +98,33 @@ function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), optio
     graceMs: options.graceMs,
     readMessage: sdk.deserializeMessage,
   });
-  return { transport: process, process, hide: createHider(secretsOf(config.args, env, options)) };
+  return {
+    transport: process,
+    process,
+    get ending() {
+      return process.ending;
+    },
+    hide: createHider(secretsOf(config.args, env, options)),
+  };
+}
+
+/** A message that is too large ends the connection, as it does where the server is a child. */
+function makeHttpTransport(sdk: typeof import("@modelcontextprotocol/client"), login: ServerLogin): Made {
+  const { url, headers } = login.address();
+  let ending: string | undefined;
+  const fetch = login.fetch((reason) => {
+    ending = reason;
+    void transport.close().catch(() => {});
+  });
+  const transport = new sdk.StreamableHTTPClientTransport(url, { fetch, requestInit: { headers } });
+  return {
+    transport,
+    process: undefined,
+    get ending() {
+      return ending;
+    },
+    hide: (text) => createHider([...Object.values(headers), url.password, ...login.secrets()])(text),
+  };
 }
 
 /** What came out of variables in arguments is as secret as what is in the environment. */
@@ -104,14 +135,6 @@ function secretsOf(
 ): string[] {
   const filled = args.filter((argument) => argument.includes("${"));
   return [...Object.values(env), ...filled.map((argument) => expandVariables(label, argument, variables))];
-}
-
-function toUrl(label: string, text: string): URL {
-  if (!URL.canParse(text)) throw invalid(label, "its url is not a URL");
-  const url = new URL(text);
-  if (url.protocol !== "https:" && url.protocol !== "http:")
-    throw invalid(label, "its url is not http or https");
-  return url;
 }
 
 function endedOverProbe(error: unknown): boolean {

@@ -6,6 +6,8 @@ export interface RestartPolicy {
   delay(): number;
   /** Milliseconds until the next start where too many were needed; 0 where it may be tried. */
   exhaustedFor(): number;
+  /** What went before no longer counts. */
+  forget(): void;
   readonly recent: number;
 }
 
@@ -37,6 +39,9 @@ export function createRestartPolicy({ most, windowMs, baseMs, now, random }: Res
     exhaustedFor: () => {
       const times = recent();
       return times.length > most ? windowMs - (now() - times[0]!) : 0;
+    },
+    forget: () => {
+      starts = [];
     },
     get recent() {
       return recent().length;

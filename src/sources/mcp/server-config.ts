@@ -18,10 +18,29 @@ const stdioSchema = z.object({
   ...common,
 });
 
+/** How Keyhole shows itself to the authorization server of an HTTP server. Without it, it registers itself. */
+const oauthSchema = z.object({
+  clientId: z.string().min(1).optional(),
+  clientSecret: z.string().min(1).optional(),
+  /** PEM of the key that proves who the client is, in the place of a secret, and its algorithm. */
+  privateKey: z.string().min(1).optional(),
+  algorithm: z.string().min(1).default("ES256"),
+  /** An https document that describes the client; servers that support it need no registration. */
+  clientMetadataUrl: z.url({ protocol: /^https$/ }).optional(),
+  scopes: z.array(z.string().min(1)).optional(),
+  /** `client_credentials`: the server is used as itself, and nobody has to log in. */
+  grant: z.enum(["authorization_code", "client_credentials"]).default("authorization_code"),
+  /** The port on 127.0.0.1 where the answer of a login arrives. Default any that is free. */
+  callbackPort: z.number().int().min(1).max(65_535).optional(),
+  /** Hosts beside the server's own, as `name` or `name:port`, that may be private and without TLS. */
+  allowPrivateHosts: z.array(z.string().min(1)).default([]),
+});
+
 const httpSchema = z.object({
   type: z.enum(["http", "streamable-http", "streamableHttp", "remote"]).optional(),
   url: z.string().min(1),
   headers: texts.default({}),
+  oauth: oauthSchema.optional(),
   ...common,
 });
 
@@ -31,6 +50,9 @@ export type McpServerConfig = z.input<typeof stdioSchema> | z.input<typeof httpS
 export type ServerConfig =
   | (Omit<z.output<typeof stdioSchema>, "type"> & { readonly transport: "stdio" })
   | (Omit<z.output<typeof httpSchema>, "type"> & { readonly transport: "http" });
+
+export type HttpConfig = Extract<ServerConfig, { readonly transport: "http" }>;
+export type OAuthConfig = z.output<typeof oauthSchema>;
 
 /** Reads the config of one server, or says what is wrong with it; values are never repeated. */
 export function readServerConfig(label: string, config: unknown): ServerConfig {

@@ -8,7 +8,7 @@ import { assignPaths } from "./assign-paths.ts";
 import { checkOffered } from "./check-offered.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import type { Listing } from "./listing.ts";
-import { asksFirst, passThrough } from "./pass-through.ts";
+import { asksFirst, passError, passThrough, toQuestion } from "./pass-through.ts";
 import { promptValue, resourceValue, textOf, toolValue } from "./result-value.ts";
 import { skillToDrafts } from "./skill-to-drafts.ts";
 import type { Upstream } from "./upstream.ts";
@@ -60,18 +60,21 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
       const result = await upstream.run(
         {
           repeatable: readOnlyHint === true || idempotentHint === true,
+          caller,
           check: checkOffered(tool, (listing) => listing.tools, route, options),
           work: async (client, request) => {
-            const passed = await passThrough(client, caller);
-            return client.callTool(
-              { name: tool.name, arguments: params, ...passed.params },
-              { ...request, ...passed.options, toolDefinition },
-            );
+            const passed = await passThrough(client, caller, options);
+            return client
+              .callTool(
+                { name: tool.name, arguments: params, ...passed.params },
+                { ...request, ...passed.options, toolDefinition },
+              )
+              .catch(passError(caller));
           },
         },
         signal,
       );
-      if (asksFirst(result)) return result;
+      if (asksFirst(result)) return toQuestion(result, options);
       caller?.passOn?.(result);
       if (!result.isError) return toolValue(result);
       const reason = cleanText(textOf(result.content ?? []), ERROR_CHARS) || "no reason given";
@@ -97,18 +100,21 @@ function promptDraft(prompt: Prompt, route: string, options: DraftOptions): Entr
       const result = await options.upstream.run(
         {
           repeatable: true,
+          caller,
           check: checkOffered(prompt, (listing) => listing.prompts, route, options),
           work: async (client, request) => {
-            const passed = await passThrough(client, caller);
-            return client.getPrompt(
-              { name: prompt.name, arguments: Object.fromEntries(texts), ...passed.params },
-              { ...request, ...passed.options },
-            );
+            const passed = await passThrough(client, caller, options);
+            return client
+              .getPrompt(
+                { name: prompt.name, arguments: Object.fromEntries(texts), ...passed.params },
+                { ...request, ...passed.options },
+              )
+              .catch(passError(caller));
           },
         },
         signal,
       );
-      if (asksFirst(result)) return result;
+      if (asksFirst(result)) return toQuestion(result, options);
       caller?.passOn?.(result);
       return promptValue(result);
     },
@@ -138,6 +144,7 @@ function resourceDraft(
       const result = await options.upstream.run(
         {
           repeatable: true,
+          caller,
           check: checkOffered(
             resource,
             (listing) => [...listing.resources, ...listing.templates],
@@ -145,13 +152,15 @@ function resourceDraft(
             options,
           ),
           work: async (client, request) => {
-            const passed = await passThrough(client, caller);
-            return client.readResource({ uri, ...passed.params }, { ...request, ...passed.options });
+            const passed = await passThrough(client, caller, options);
+            return client
+              .readResource({ uri, ...passed.params }, { ...request, ...passed.options })
+              .catch(passError(caller));
           },
         },
         signal,
       );
-      if (asksFirst(result)) return result;
+      if (asksFirst(result)) return toQuestion(result, options);
       caller?.passOn?.(result);
       return resourceValue(result);
     },

@@ -1,10 +1,19 @@
 import type { Client, PriorDiscovery, RequestOptions } from "@modelcontextprotocol/client";
-import type { EntryStatus } from "../../schema/entry.ts";
+import type { CallingClient, EntryStatus, LogLevel } from "../../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
 import type { Clock } from "../../util/clock.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
-import { createHider, failureReason, isLost, lastComplaint, toStatus, wantsLogin } from "./failure.ts";
+import {
+  createHider,
+  failureReason,
+  isLost,
+  lastComplaint,
+  scopeWanted,
+  toStatus,
+  wantsLogin,
+} from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
+import type { ServerLogin } from "./login/server-login.ts";
 import { type Made, type Opened, openClient } from "./open-client.ts";
 import { createRestartPolicy } from "./restart-policy.ts";
 import type { ServerConfig } from "./server-config.ts";
@@ -35,6 +44,8 @@ export interface UpstreamOptions {
   readonly limits: UpstreamLimits;
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly clock: Clock;
+  /** How an HTTP server is reached, and as whom. */
+  readonly login?: ServerLogin | undefined;
   /** A listing arrived, or the status changed. */
   onChange(): void;
 }
@@ -42,6 +53,8 @@ export interface UpstreamOptions {
 export interface UpstreamCall<T> {
   /** Whether running it twice is harmless. */
   readonly repeatable: boolean;
+  /** The client behind it, which is told what the server logs meanwhile. */
+  readonly caller?: CallingClient | undefined;
   /** Refuses what the server no longer offers as it was listed. Throws a problem. */
   check(listing: Listing): void;
   work(client: Client, options: RequestOptions): Promise<T>;
@@ -56,6 +69,8 @@ export interface Upstream {
   recall(era: PriorDiscovery | undefined): void;
   /** Connects if need be and lists everything again. */
   refresh(): Promise<void>;
+  /** The same, however often it has failed before. */
+  retry(): Promise<void>;
   run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T>;
   diagnostics(): UpstreamDiagnostics;
   /** Resolves when no process of it is left. */
@@ -79,7 +94,7 @@ interface Session extends Opened {
 }
 
 export function createUpstream(options: UpstreamOptions): Upstream {
-  const { label, config, limits, variables, clock, onChange } = options;
+  const { label, config, limits, variables, clock, login, onChange } = options;
   const slots = createSlots(label, limits.concurrency, limits.queue);
   const restarts = createRestartPolicy({
     most: limits.restarts,
@@ -100,6 +115,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   let timeouts = 0;
   let retry: (() => void) | undefined;
   let relisting: (() => void) | undefined;
+  const running = new Set<UpstreamCall<unknown>>();
 
   const hide = (text: string) => (last?.hide ?? createHider([]))(text);
 
@@ -123,9 +139,11 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         label,
         config,
         variables,
+        login,
         era,
         ...limits,
         onListChanged: relistSoon,
+        onLog: tell,
         onMade: (made) => {
           last = made;
           transports.add(made);
@@ -165,11 +183,19 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   function explain(error: unknown): EntryStatus {
-    const ending = last?.process?.ending;
+    const ending = last?.ending;
     const known = toStatus(error, hide);
-    if (known.state !== "server_down" || !last?.process) return known;
+    if (known.state === "needs_login") return { ...known, reason: `${known.reason}${nextLogin()}` };
+    if (!last?.process) return ending === undefined ? known : { ...known, reason: ending };
     const reason = ending !== undefined && (isLost(error) || !isProblem(error)) ? ending : known.reason;
     return { ...known, reason: `${reason}${lastComplaint(last.process.stderrText(), hide)}` };
+  }
+
+  function nextLogin(): string {
+    if (config.transport !== "http") return "";
+    const why = login?.complaint;
+    const told = why ? `; its token could not be renewed: ${hide(why)}` : "";
+    return config.oauth?.grant === "client_credentials" ? told : `${told}; run: keyhole login ${label}`;
   }
 
   /** Marks the server as out of use and tries again by itself later. */
@@ -191,13 +217,19 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   function tooManyStarts(): string {
     const minutes = Math.round(limits.restartWindowMs / 60_000);
-    const why = last?.process?.ending;
+    const why = last?.ending;
     return `it had to be started more than ${limits.restarts} times in ${minutes} minutes${why ? `; ${why}` : ""}`;
   }
 
   function setListing(next: Listing): void {
     listing = next;
     onChange();
+  }
+
+  /** A message names no call; where several run, nobody can be told whose it is. */
+  function tell(level: LogLevel, data: unknown, logger: string | undefined): void {
+    const [only, ...others] = running;
+    if (only?.caller?.passOn && others.length === 0) only.caller.log(level, data, logger);
   }
 
   /** However fast a server says that its lists change, they are read once in a while. */
@@ -236,12 +268,18 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   }
 
   function toCallProblem(error: unknown, open: Session): Problem {
-    if (isLost(error)) {
-      const ending = open.made.process?.ending ?? failureReason(error, hide);
-      const reason = `${ending}${lastComplaint(open.made.process?.stderrText() ?? "", hide)}`;
+    const { ending: ended, process } = open.made;
+    if (isLost(error) || (ended !== undefined && !process)) {
+      const ending = ended ?? failureReason(error, hide);
+      const reason = `${ending}${lastComplaint(process?.stderrText() ?? "", hide)}`;
       return problem("UPSTREAM_LOST", { server: label, reason }, { server: label, reason });
     }
-    if (wantsLogin(error)) return goDown(toStatus(error, hide));
+    if (wantsLogin(error)) return goDown(explain(error));
+    const scope = scopeWanted(error);
+    if (scope !== undefined) {
+      const reason = `${scope}${nextLogin()}`;
+      return problem("LOGIN_NEEDED", { name: `The server ${label}`, status: 403, reason }, { reason });
+    }
     return problem(
       "UPSTREAM_ERROR",
       { server: label, reason: failureReason(error, hide) },
@@ -276,8 +314,17 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       if (session) return relist();
       await connect();
     },
+    retry: async () => {
+      restarts.forget();
+      const open = session;
+      if (!open) return void (await connect());
+      await relist().catch((error: unknown) => {
+        throw toCallProblem(error, open);
+      });
+    },
     run: async (call, signal) => {
       const release = await slots.take(signal);
+      running.add(call);
       try {
         return await attempt(call, signal);
       } catch (error) {
@@ -285,6 +332,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
           throw error;
         return await attempt(call, signal);
       } finally {
+        running.delete(call);
         release();
       }
     },
@@ -306,6 +354,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       // One that was being made meanwhile.
       await connecting?.catch(() => {});
       await Promise.all([...transports].map(end));
+      await login?.close();
     },
   };
 }

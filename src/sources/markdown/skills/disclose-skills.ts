@@ -5,17 +5,17 @@ import type { Skill } from "./skill.ts";
 import { isEnabled } from "./skill-drafts.ts";
 
 /** How much of the skills a query gets to see. */
-export type DisclosureTier = "nothing" | "breadcrumb" | "registry" | "full";
+export type SkillTier = "nothing" | "breadcrumb" | "registry" | "full";
 
-export interface Disclosure {
-  readonly tier: DisclosureTier;
+export interface SkillDisclosure {
+  readonly tier: SkillTier;
   /** What goes into the model's context; empty for `nothing`. */
   readonly text: string;
   /** The skills that the text is about, best first. */
   readonly skills: readonly Skill[];
 }
 
-export interface DisclosureOptions {
+export interface SkillDisclosureOptions {
   /** How many skills are shown in full. Default: 3. */
   readonly maxSkills?: number;
   /** Names of skills used lately, the latest first. */
@@ -37,8 +37,8 @@ const MAX_QUERY_CHARS = 8_000;
 export function discloseSkills(
   query: string,
   skills: readonly Skill[],
-  { maxSkills = MAX_SKILLS, recent = [], enabled = [] }: DisclosureOptions = {},
-): Disclosure {
+  { maxSkills = MAX_SKILLS, recent = [], enabled = [] }: SkillDisclosureOptions = {},
+): SkillDisclosure {
   const usable = skills.filter((skill) => isEnabled(skill, enabled));
   if (usable.length === 0) return { tier: "nothing", text: "", skills: [] };
   const asked = cleanText(query, MAX_QUERY_CHARS).toLowerCase();

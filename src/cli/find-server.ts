@@ -1,0 +1,44 @@
+import { parseArgs } from "node:util";
+import { problem } from "../schema/problem.ts";
+import type { McpSource } from "../sources/mcp/mcp-source.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import { loadConfig } from "./load-config.ts";
+
+export interface ServerArgs {
+  readonly label: string | undefined;
+  readonly config: string | undefined;
+  readonly open: boolean;
+  readonly timeout: string | undefined;
+  readonly help: boolean;
+}
+
+/** The arguments of a command about one server. */
+export function readServerArgs(command: string, args: readonly string[]): ServerArgs {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        config: { type: "string" },
+        open: { type: "boolean", default: false },
+        timeout: { type: "string" },
+        help: { type: "boolean", default: false },
+      },
+    });
+    const { config, open, timeout, help } = values;
+    return { label: positionals[0], config, open, timeout, help };
+  } catch (error) {
+    throw problem("INVALID_INPUT", { operation: command, reason: reasonOf(error) });
+  }
+}
+
+/** The server of that label in the config, with its logins where `keyhole serve` has them. */
+export async function findServer(command: string, { label, config }: ServerArgs): Promise<McpSource> {
+  const { sources = [] } = (await loadConfig(config)).options;
+  const servers = sources.filter((source): source is McpSource => "logIn" in source);
+  const server = servers.find(({ id }) => id === `mcp:${label}`);
+  if (server) return server;
+  const labels = servers.map(({ id }) => id.slice("mcp:".length)).join(", ") || "none";
+  const reason = label === undefined ? "the label of a server is missing" : `there is no server ${label}`;
+  throw problem("INVALID_INPUT", { operation: command, reason: `${reason}; the config has: ${labels}` });
+}

@@ -1,0 +1,16 @@
+import { findServer, readServerArgs } from "./find-server.ts";
+
+const USAGE = `Usage: keyhole logout LABEL [options]
+
+Forgets the login to an upstream server.
+
+  --config FILE    a module that exports sources (default: keyhole.config.ts or .js here)
+  --help`;
+
+export async function run(args: readonly string[]): Promise<void> {
+  const given = readServerArgs("logout", args);
+  if (given.help) return console.log(USAGE);
+  const server = await findServer("logout", given);
+  const had = await server.logOut();
+  console.log(had ? `Logged out of ${given.label}.` : `There was no login to ${given.label}.`);
+}

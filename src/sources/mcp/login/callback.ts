@@ -1,0 +1,66 @@
+import { timingSafeEqual } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** Where the answer of a login arrives: once, on this machine only, with the state that was given out. */
+export interface Callback {
+  readonly redirectUrl: string;
+  /** What the authorization server sent along. Rejects with the signal's reason. */
+  answer(signal: AbortSignal): Promise<URLSearchParams>;
+  close(): Promise<void>;
+}
+
+const PATH = "/callback";
+const HEADERS = {
+  "content-type": "text/plain; charset=utf-8",
+  "cache-control": "no-store",
+  "content-security-policy": "default-src 'none'",
+  "referrer-policy": "no-referrer",
+  connection: "close",
+};
+
+/** Listens on 127.0.0.1. Requests without the state, or after the first one with it, are refused. */
+export async function openCallback(state: string, port = 0): Promise<Callback> {
+  const { promise, resolve } = Promise.withResolvers<URLSearchParams>();
+  let used = false;
+  let host = "";
+  const server = createServer((request, response) => {
+    const url = URL.parse(request.url ?? "", `http://${host}`);
+    const isAnswer =
+      request.method === "GET" &&
+      request.headers.host === host &&
+      url?.pathname === PATH &&
+      isSame(url.searchParams.get("state") ?? "", state);
+    if (!isAnswer || used) return void response.writeHead(400, HEADERS).end("This is not a login.\n");
+    used = true;
+    response.writeHead(200, HEADERS).end("Keyhole has got the answer. You may close this page.\n");
+    resolve(url.searchParams);
+  });
+  server.listen(port, "127.0.0.1");
+  await once(server, "listening");
+  host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    redirectUrl: `http://${host}${PATH}`,
+    answer: (signal) => {
+      signal.throwIfAborted();
+      const { promise: ended, reject } = Promise.withResolvers<never>();
+      const stop = () => reject(signal.reason);
+      signal.addEventListener("abort", stop, { once: true });
+      return Promise.race([promise, ended]).finally(() => signal.removeEventListener("abort", stop));
+    },
+    close: async () => {
+      const closed = once(server, "close");
+      server.close();
+      server.closeIdleConnections();
+      // The browser has a moment to read the page.
+      setTimeout(() => server.closeAllConnections(), 1_000).unref();
+      await closed;
+    },
+  };
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [left, right] = [Buffer.from(given), Buffer.from(expected)];
+  return left.length === right.length && timingSafeEqual(left, right);
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from "node:crypto";
+import type { FetchLike } from "@modelcontextprotocol/client";
+import { isProblem, type Problem, problem } from "../../../schema/problem.ts";
+import { cleanText } from "../../../util/clean-text.ts";
+import { reasonOf } from "../../../util/reason-of.ts";
+import { type Callback, openCallback } from "./callback.ts";
+import { createClientProvider, type ProviderOptions } from "./client-provider.ts";
+import type { Challenge } from "./logins.ts";
+
+export interface LogInOptions {
+  /** Shows the person where to log in. The address was checked; opening it is up to the caller. */
+  onUrl(url: URL): void | Promise<void>;
+  readonly signal?: AbortSignal;
+  /** How long the person has. Default five minutes. */
+  readonly timeoutMs?: number;
+}
+
+interface Flow extends ProviderOptions {
+  readonly url: URL;
+  readonly fetch: FetchLike;
+  readonly challenge: Challenge;
+  /** Throws for an address that a person is not to be sent to. */
+  checkUrl(url: URL): void;
+}
+
+const TIMEOUT_MS = 5 * 60_000;
+const REASON_CHARS = 300;
+/** What RFC 6749 calls an error; anything else in its place is not shown. */
+const ERROR_CODE = /^[a-z_]{1,40}$/;
+
+/** Has a person log in to a server, and keeps what comes of it. Throws a problem where nothing does. */
+export async function logIn(
+  flow: Flow,
+  { onUrl, signal, timeoutMs = TIMEOUT_MS }: LogInOptions,
+): Promise<void> {
+  const { sdk, url, fetch: fetchFn, challenge, label } = flow;
+  const limit = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
+  const state = randomBytes(32).toString("base64url");
+  const callback = await listen(flow, state);
+  const provider = createClientProvider(flow, {
+    redirectUrl: callback.redirectUrl,
+    state,
+    onUrl: async (address) => {
+      flow.checkUrl(address);
+      await onUrl(address);
+    },
+  });
+  const request = {
+    serverUrl: url,
+    fetchFn,
+    ...(challenge.resourceMetadataUrl && { resourceMetadataUrl: new URL(challenge.resourceMetadataUrl) }),
+  };
+  try {
+    const scope = sdk.computeScopeUnion(challenge.scope, flow.oauth.scopes?.join(" "));
+    await sdk.auth(provider, { ...request, ...(scope && { scope }), forceReauthorization: true });
+    const answer = await callback.answer(limit);
+    const iss = answer.get("iss") ?? undefined;
+    const authorizationCode = answer.get("code");
+    if (authorizationCode === null) throw refusal(label, answer);
+    await sdk.auth(provider, { ...request, authorizationCode, ...(iss !== undefined && { iss }) });
+  } catch (error) {
+    throw toProblem(label, error, limit.aborted);
+  } finally {
+    await callback.close();
+  }
+}
+
+/** The port of an earlier registration is taken again, so that it need not be made anew. */
+async function listen({ oauth, logins, server, label }: Flow, state: string): Promise<Callback> {
+  if (oauth.callbackPort !== undefined) {
+    return openCallback(state, oauth.callbackPort).catch((error: unknown) => {
+      throw toProblem(label, error, false);
+    });
+  }
+  const client = (await logins.read(server))?.client;
+  const uri = client && "redirect_uris" in client ? client.redirect_uris[0] : undefined;
+  const port = Number(uri === undefined ? 0 : (URL.parse(String(uri))?.port ?? 0));
+  return openCallback(state, port).catch(() => openCallback(state));
+}
+
+function refusal(label: string, answer: URLSearchParams): Problem {
+  const code = answer.get("error") ?? "";
+  const reason = `it was refused${ERROR_CODE.test(code) ? ` (${code})` : ""}`;
+  return problem("LOGIN_FAILED", { server: label, reason }, { reason });
+}
+
+/** In a mix-up the words of the answer are the attacker's, so they are not repeated. */
+function toProblem(label: string, error: unknown, ended: boolean): Problem {
+  if (isProblem(error)) return error;
+  const name = error instanceof Error ? error.name : "";
+  const reason = ended
+    ? "nobody answered in time"
+    : name === "IssuerMismatchError" || name === "AuthorizationServerMismatchError"
+      ? "the answer is not from the authorization server that it was asked of"
+      : cleanText(reasonOf(error), REASON_CHARS) || "no reason given";
+  return problem("LOGIN_FAILED", { server: label, reason }, { reason });
+}

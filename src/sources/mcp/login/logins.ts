@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
+import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
+
+/** What is kept of one server at one authorization server. */
+export interface KeptLogin {
+  readonly issuer: string;
+  readonly client?: StoredOAuthClientInformation;
+  readonly tokens?: StoredOAuthTokens;
+  /** Milliseconds since 1970; undefined where the server did not say. */
+  readonly expiresAt?: number;
+}
+
+/** What a server asked for when it refused a request. */
+export interface Challenge {
+  readonly scope?: string;
+  readonly resourceMetadataUrl?: string;
+}
+
+/** Logins to upstream servers, kept in a file that only its owner can read. Tokens never leave it for a log. */
+export interface Logins {
+  /** The login at that issuer, or the one that was saved last. */
+  read(server: string, issuer?: string): Promise<KeptLogin | undefined>;
+  save(server: string, login: KeptLogin): Promise<void>;
+  /** Forgets tokens and clients of a server; false where there were none. */
+  forget(server: string): Promise<boolean>;
+  challenge(server: string): Promise<Challenge | undefined>;
+  saveChallenge(server: string, challenge: Challenge | undefined): Promise<void>;
+  /** Runs the work while no other process that shares the file runs such work for the same server. */
+  alone<T>(server: string, work: () => Promise<T>): Promise<T>;
+  close(): Promise<void>;
+}
+
+const MIGRATIONS = [
+  `CREATE TABLE logins (server TEXT NOT NULL, issuer TEXT NOT NULL, login TEXT NOT NULL, saved INTEGER NOT NULL,
+     PRIMARY KEY (server, issuer)) STRICT;
+   CREATE TABLE challenges (server TEXT PRIMARY KEY, challenge TEXT NOT NULL) STRICT;
+   CREATE TABLE renewals (server TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL) STRICT;`,
+];
+/** A process that ended in the middle of a renewal does not hold up the others for longer. */
+const HELD_MS = 60_000;
+const POLL_MS = 50;
+
+export function createLogins({ path }: { readonly path: string }): Logins {
+  const owner = randomUUID();
+  let opening: Promise<DatabaseSync> | undefined;
+
+  function open(): Promise<DatabaseSync> {
+    opening ??= import("../../../util/open-database.ts").then(
+      ({ openDatabase }) => openDatabase(path, "logins", MIGRATIONS).database,
+    );
+    return opening;
+  }
+
+  /** Nothing is made only to find that nothing is there. */
+  async function look(): Promise<DatabaseSync | undefined> {
+    return opening || path === ":memory:" || existsSync(path) ? open() : undefined;
+  }
+
+  return {
+    read: async (server, issuer) => {
+      const found = (await look())
+        ?.prepare(
+          "SELECT login FROM logins WHERE server = ?1 AND (?2 IS NULL OR issuer = ?2) ORDER BY saved DESC, rowid DESC LIMIT 1",
+        )
+        .get(server, issuer ?? null);
+      return found && (JSON.parse(String(found.login)) as KeptLogin);
+    },
+    save: async (server, login) => {
+      const database = await open();
+      database
+        .prepare(
+          `INSERT INTO logins VALUES (?, ?, ?, (SELECT coalesce(max(saved), 0) + 1 FROM logins))
+           ON CONFLICT (server, issuer) DO UPDATE SET login = excluded.login, saved = excluded.saved`,
+        )
+        .run(server, login.issuer, JSON.stringify(login));
+    },
+    forget: async (server) => {
+      const database = await look();
+      database?.prepare("DELETE FROM challenges WHERE server = ?").run(server);
+      return Number(database?.prepare("DELETE FROM logins WHERE server = ?").run(server).changes ?? 0) > 0;
+    },
+    challenge: async (server) => {
+      const found = (await look())?.prepare("SELECT challenge FROM challenges WHERE server = ?").get(server);
+      return found && (JSON.parse(String(found.challenge)) as Challenge);
+    },
+    saveChallenge: async (server, challenge) => {
+      const database = challenge ? await open() : await look();
+      if (!challenge) return void database?.prepare("DELETE FROM challenges WHERE server = ?").run(server);
+      database
+        ?.prepare(
+          "INSERT INTO challenges VALUES (?, ?) ON CONFLICT (server) DO UPDATE SET challenge = excluded.challenge",
+        )
+        .run(server, JSON.stringify(challenge));
+    },
+    alone: async (server, work) => {
+      const database = await open();
+      const take = database.prepare(
+        `INSERT INTO renewals VALUES (?1, ?2, ?3)
+         ON CONFLICT (server) DO UPDATE SET owner = excluded.owner, until = excluded.until WHERE until < ?4`,
+      );
+      const end = performance.now() + HELD_MS;
+      while (take.run(server, owner, Date.now() + HELD_MS, Date.now()).changes === 0) {
+        // A clock that was set back must not hold it up for ever.
+        if (performance.now() > end) database.prepare("DELETE FROM renewals WHERE server = ?").run(server);
+        await setTimeout(POLL_MS);
+      }
+      try {
+        return await work();
+      } finally {
+        database.prepare("DELETE FROM renewals WHERE server = ? AND owner = ?").run(server, owner);
+      }
+    },
+    close: async () => {
+      const database = await opening;
+      opening = undefined;
+      database?.close();
+    },
+  };
+}

@@ -1,0 +1,211 @@
+import type { FetchLike } from "@modelcontextprotocol/client";
+import { problem } from "../../../schema/problem.ts";
+import { cleanText } from "../../../util/clean-text.ts";
+import { reasonOf } from "../../../util/reason-of.ts";
+import { createGuardedFetch } from "../../guarded-fetch/guarded-fetch.ts";
+import { expandAll, expandVariables } from "../expand-variables.ts";
+import { type HttpConfig, invalid, type OAuthConfig } from "../server-config.ts";
+import { type LogInOptions, logIn } from "./log-in.ts";
+import type { Challenge, Logins } from "./logins.ts";
+import { renewLogin } from "./renew-login.ts";
+import { toWebFetch } from "./web-fetch.ts";
+
+export interface ServerLoginOptions {
+  readonly label: string;
+  readonly config: HttpConfig;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly logins: Logins;
+  /** The largest answer, or event of one, that is read. */
+  readonly maxBytes: number;
+}
+
+/** How one HTTP server is reached, and as whom. Tokens of Keyhole's own callers have no part in it. */
+export interface ServerLogin {
+  /** The address and headers of the config. Throws where a variable is missing. */
+  address(): { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
+  /** Requests to the server: with its token, renewed where that has expired or is refused. */
+  fetch(onTooLarge: (reason: string) => void): FetchLike;
+  /** Why the last token could not be had. */
+  readonly complaint: string | undefined;
+  /** What must be in no message. */
+  secrets(): readonly string[];
+  /** Whether a call was refused for scopes that the login lacks. */
+  missing(): Promise<boolean>;
+  logIn(options: LogInOptions): Promise<void>;
+  logOut(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+const METADATA_BYTES = 1024 * 1024;
+const EARLY_MS = 30_000;
+const BARE: OAuthConfig = { grant: "authorization_code", algorithm: "ES256", allowPrivateHosts: [] };
+
+export function createServerLogin(options: ServerLoginOptions): ServerLogin {
+  const { label, config, variables, logins, maxBytes } = options;
+  let opened: Opened | undefined;
+  let renewing: Promise<boolean> | undefined;
+  let challenge: Challenge | undefined;
+  let complaint: string | undefined;
+  let secret: string | undefined;
+
+  function open(): Opened {
+    opened ??= read(label, config, variables);
+    return opened;
+  }
+
+  async function currentToken(): Promise<string | undefined> {
+    const { server } = open();
+    const kept = await logins.read(server);
+    const token = kept?.tokens?.access_token;
+    const expired = kept?.expiresAt !== undefined && kept.expiresAt - EARLY_MS < Date.now();
+    const renewed = expired && (await renew(token, {}));
+    secret = renewed ? (await logins.read(server))?.tokens?.access_token : token;
+    return secret;
+  }
+
+  /** True where there is another token than the one that is of no use. One request at a time, in all processes. */
+  function renew(stale: string | undefined, asked: Challenge): Promise<boolean> {
+    const { url, server, oauth, oauthFetch } = open();
+    renewing ??= renewLogin({ label, url, server, oauth, logins, fetch: oauthFetch }, stale, asked)
+      .then((renewed) => {
+        complaint = undefined;
+        return renewed;
+      })
+      .catch((error: unknown) => {
+        complaint = cleanText(reasonOf(error), 300);
+        return false;
+      })
+      .finally(() => {
+        renewing = undefined;
+      });
+    return renewing;
+  }
+
+  /** What the server wants, where it is a matter of tokens. */
+  async function challengeOf(answer: Response): Promise<Challenge | undefined> {
+    if (answer.status !== 401 && answer.status !== 403) return undefined;
+    const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
+    const { error, scope, resourceMetadataUrl } = extractWWWAuthenticateParams(answer);
+    if (answer.status === 403 && error !== "insufficient_scope") return undefined;
+    return {
+      ...(scope !== undefined && { scope }),
+      ...(resourceMetadataUrl && { resourceMetadataUrl: resourceMetadataUrl.href }),
+    };
+  }
+
+  async function noteChallenge(asked: Challenge, status: number): Promise<Challenge> {
+    const { computeScopeUnion } = await import("@modelcontextprotocol/client");
+    const { server } = open();
+    const held = status === 403 ? (await logins.read(server))?.tokens?.scope : undefined;
+    const scope = computeScopeUnion(held, asked.scope);
+    challenge = { ...asked, ...(scope !== undefined && { scope }) };
+    // Scopes are missed by calls; the login that gets them may be made by another process.
+    if (status === 403) await logins.saveChallenge(server, challenge);
+    return challenge;
+  }
+
+  return {
+    address: () => open(),
+    fetch: (onTooLarge) => {
+      const { oauth, headers, guardedFetch } = open();
+      const send = toWebFetch(guardedFetch, maxBytes, onTooLarge);
+      if (hasOwnCredentials(headers)) return send;
+      return async (url, init) => {
+        const token = await currentToken();
+        const answer = await send(url, withToken(init, token));
+        const asked = await challengeOf(answer);
+        if (!asked) return answer;
+        const wanted = await noteChallenge(asked, answer.status);
+        // Another token of a person's login has the same scopes: only the person can widen them.
+        if (answer.status === 403 && oauth.grant !== "client_credentials") return answer;
+        if (!(await renew(token, wanted))) return answer;
+        await answer.body?.cancel();
+        return send(url, withToken(init, await currentToken()));
+      };
+    },
+    get complaint() {
+      return complaint;
+    },
+    secrets: () => (secret === undefined ? [] : [secret]),
+    missing: async () => (await logins.challenge(open().server)) !== undefined,
+    logIn: async (how) => {
+      const { url, server, oauth, oauthFetch, checkUrl } = open();
+      if (oauth.grant === "client_credentials") {
+        const reason = "its config has credentials of its own; nobody has to log in";
+        throw problem("LOGIN_FAILED", { server: label, reason }, { reason });
+      }
+      const sdk = await import("@modelcontextprotocol/client");
+      const wanted = (await logins.challenge(server)) ?? challenge ?? {};
+      const flow = { sdk, label, url, server, oauth, logins, fetch: oauthFetch, challenge: wanted, checkUrl };
+      await logIn(flow, how);
+      await logins.saveChallenge(server, undefined);
+      challenge = undefined;
+      complaint = undefined;
+    },
+    logOut: () => logins.forget(open().server),
+    close: async () => {
+      await opened?.guardedFetch.close();
+      opened = undefined;
+    },
+  };
+}
+
+type Opened = ReturnType<typeof read>;
+
+function read(label: string, config: HttpConfig, variables: Readonly<Record<string, string | undefined>>) {
+  const url = toUrl(label, expandVariables(label, config.url, variables));
+  const headers = expandAll(label, config.headers, variables);
+  const { clientId, clientSecret, privateKey, ...rest } = config.oauth ?? BARE;
+  const oauth: OAuthConfig = {
+    ...rest,
+    ...expandAll(
+      label,
+      {
+        ...(clientId && { clientId }),
+        ...(clientSecret && { clientSecret }),
+        ...(privateKey && { privateKey }),
+      },
+      variables,
+    ),
+  };
+  // Who wrote the address has allowed its host; what a server names beside it has to be public.
+  const allowed = [url.hostname, ...oauth.allowPrivateHosts];
+  const guardedFetch = createGuardedFetch({ allowPrivateHosts: allowed });
+  const plain = toWebFetch(guardedFetch, METADATA_BYTES);
+  const checkUrl = (target: URL) => checkTarget(target, url, allowed);
+  const oauthFetch: FetchLike = async (target, init) => {
+    checkUrl(new URL(target));
+    return plain(target, init);
+  };
+  return { url, headers, oauth, server: `${label} ${url.href}`, guardedFetch, oauthFetch, checkUrl };
+}
+
+/** No other scheme than https, save for hosts that were allowed by name, and never less than the server itself. */
+function checkTarget(target: URL, server: URL, allowed: readonly string[]): void {
+  const isAllowed = allowed.includes(target.hostname) || allowed.includes(target.host);
+  const plainHttp = target.protocol === "http:" && isAllowed && server.protocol === "http:";
+  const reason =
+    target.username || target.password
+      ? "its URL carries a user name or password"
+      : `${target.protocol.slice(0, -1)} is not allowed there`;
+  if ((target.protocol === "https:" || plainHttp) && !target.username && !target.password) return;
+  throw problem("REQUEST_REFUSED", { where: target.host || "it", reason });
+}
+
+function hasOwnCredentials(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+}
+
+function withToken(init: RequestInit = {}, token: string | undefined): RequestInit {
+  const headers = new Headers(init.headers);
+  if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+  return { ...init, headers };
+}
+
+function toUrl(label: string, text: string): URL {
+  if (!URL.canParse(text)) throw invalid(label, "its url is not a URL");
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:")
+    throw invalid(label, "its url is not http or https");
+  return url;
+}

@@ -1,0 +1,89 @@
+import type { FetchLike } from "@modelcontextprotocol/client";
+import { problem } from "../../../schema/problem.ts";
+import type { GuardedFetch } from "../../guarded-fetch/guarded-fetch.ts";
+
+const NULL_BODY = new Set([101, 204, 205, 304]);
+const NEWLINE = 10;
+const RETURN = 13;
+
+/**
+ * A guarded fetch in the shape that the SDK takes. An answer, or one event of a stream, that is larger than
+ * `maxBytes` breaks off; `onTooLarge` is told why.
+ */
+export function toWebFetch(
+  guardedFetch: GuardedFetch,
+  maxBytes: number,
+  onTooLarge: (reason: string) => void = () => {},
+): FetchLike {
+  return async (url, { method, headers, body, signal } = {}) => {
+    const answer = await guardedFetch(url, {
+      ...(method !== undefined && { method }),
+      headers: Object.fromEntries(new Headers(headers)),
+      ...(body != null && { body: textOf(body) }),
+      ...(signal && { signal }),
+    });
+    const answered = [...answer.headers] as [string, string][];
+    const init = { status: answer.status, statusText: answer.statusText, headers: answered };
+    if (answer.body === null || NULL_BODY.has(answer.status)) return new Response(null, init);
+    const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+    const bounded = bound(maxBytes, isStream ? createEventMeter() : addUp(), onTooLarge);
+    return new Response((answer.body as ReadableStream<Uint8Array>).pipeThrough(bounded), init);
+  };
+}
+
+function textOf(body: unknown): string {
+  if (typeof body === "string") return body;
+  if (body instanceof URLSearchParams) return body.toString();
+  throw problem("REQUEST_REFUSED", { where: "the server", reason: "its body is of an unknown kind" });
+}
+
+/** How large what is being read has become with this chunk. */
+type Meter = (chunk: Uint8Array) => number;
+
+function bound(
+  maxBytes: number,
+  measure: Meter,
+  onTooLarge: (reason: string) => void,
+): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      const size = measure(chunk);
+      if (size <= maxBytes) return controller.enqueue(chunk);
+      const reason = `it sent a message of more than ${maxBytes} bytes`;
+      onTooLarge(reason);
+      controller.error(problem("UPSTREAM_LOST", { server: "", reason }, { reason }));
+    },
+  });
+}
+
+function addUp(): Meter {
+  let total = 0;
+  return (chunk) => {
+    total += chunk.length;
+    return total;
+  };
+}
+
+/** The largest event so far of what is still open: events end with an empty line. */
+export function createEventMeter(): Meter {
+  let event = 0;
+  let line = 0;
+  return (chunk) => {
+    let largest = 0;
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+      const returns = at > from && chunk[at - 1] === RETURN ? 1 : 0;
+      line += at - from - returns;
+      event += at - from + 1;
+      largest = Math.max(largest, event);
+      if (line === 0) event = 0;
+      line = 0;
+      from = at + 1;
+    }
+    const rest = chunk.length - from;
+    event += rest;
+    // A return at the end of a chunk belongs to the newline that begins the next one.
+    line += rest > 0 && chunk[chunk.length - 1] === RETURN ? rest - 1 : rest;
+    return Math.max(largest, event);
+  };
+}

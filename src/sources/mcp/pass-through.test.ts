@@ -1,0 +1,30 @@
+import { expect, test } from "vitest";
+import { toQuestion } from "./pass-through.ts";
+
+const form = { method: "elicitation/create", params: { message: "Your name?", requestedSchema: {} } };
+const question = (request: object) => ({ resultType: "input_required", inputRequests: { it: request } });
+
+test("a trusted server's question goes on as it is", () => {
+  const asked = question({ method: "sampling/createMessage", params: {} });
+  expect(toQuestion(asked, { label: "notes", trusted: true })).toBe(asked);
+});
+
+test("a form of another server is under its label", () => {
+  const shown = toQuestion(question(form), { label: "notes", trusted: false });
+  expect(shown.inputRequests.it).toEqual({
+    method: "elicitation/create",
+    params: { message: "The server notes asks: Your name?", requestedSchema: {} },
+  });
+});
+
+test.each([
+  { method: "elicitation/create", params: { mode: "url", url: "https://a.example", message: "Go" } },
+  { method: "elicitation/create", params: { mode: "more", message: "Go" } },
+  { method: "sampling/createMessage", params: {} },
+  { method: "roots/list" },
+  { method: "__proto__" },
+])("a server that was told not to ask %o and does is refused", (request) => {
+  expect(() => toQuestion(question(request), { label: "notes", trusted: false })).toThrow(
+    /only a trusted server may/,
+  );
+});

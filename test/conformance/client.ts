@@ -1,0 +1,81 @@
+// The client under test of the official suite: an upstream of a gateway, used as anybody would. Usage: URL.
+import { createGateway } from "keyhole";
+import { createMcpSource, type McpServerConfig } from "keyhole/sources";
+
+interface Context
+  extends Partial<Record<"client_id" | "client_secret" | "private_key_pem" | "signing_algorithm", string>> {
+  readonly toolCalls?: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
+}
+
+/** How often the person logs in again for the same purpose before they give up. */
+const MOST_LOGINS = 3;
+const url = process.argv.at(-1) ?? "";
+const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}") as Context;
+
+const source = createMcpSource("tested", { url, oauth: oauthOf() } as McpServerConfig, { trusted: true });
+const gateway = createGateway({
+  domains: [],
+  sources: [source],
+  principal: { id: "person", scopes: [], allowWrite: true },
+});
+
+let logins = 0;
+await source.refresh().catch(() => {});
+while (
+  (source.diagnostics().status?.state === "needs_login" || (await callTools())) &&
+  logins < MOST_LOGINS
+) {
+  logins += 1;
+  await source.logIn({ onUrl: logInAt }).catch((error: unknown) => {
+    console.error(error);
+    logins = MOST_LOGINS;
+  });
+}
+await gateway.close();
+
+/** True where a tool wants a login with more scopes. */
+async function callTools(): Promise<boolean> {
+  await gateway.ready();
+  const { entries } = await gateway.view();
+  const tools = entries.filter(({ kind }) => kind === "tool");
+  const calls =
+    context.toolCalls?.map((call) => ({
+      op: tools.find(({ name }) => name === call.name)?.op ?? call.name,
+      // What a schema does not allow, such as null for a text, does not leave a gateway: it is left out.
+      args: Object.fromEntries(Object.entries(call.arguments).filter(([, value]) => value !== null)),
+    })) ?? tools.map(({ op, inputSchema }) => ({ op, args: argsOf(inputSchema) }));
+  for (const call of calls) {
+    const answer = await gateway.exec({ ...call, dry_run: false });
+    console.log(answer.text);
+    if (!answer.ok && ["LOGIN_NEEDED", "UNAVAILABLE"].includes(answer.error.code)) return true;
+  }
+  return false;
+}
+
+function argsOf(schema: object): Record<string, unknown> {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> };
+  const values: Record<string, unknown> = { number: 5, integer: 5, boolean: true, array: [], object: {} };
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, { type = "string" }]) => [name, values[type] ?? "text"]),
+  );
+}
+
+/** The authorization server of the suite agrees to everything at once. */
+async function logInAt(authorization: URL): Promise<void> {
+  const answer = await fetch(authorization, { redirect: "manual" });
+  const location = answer.headers.get("location");
+  if (location) void fetch(location).catch(() => {});
+}
+
+function oauthOf(): Record<string, unknown> {
+  const { client_id, client_secret, private_key_pem, signing_algorithm } = context;
+  return {
+    clientMetadataUrl: "https://conformance-test.local/client-metadata.json",
+    ...(client_id && { clientId: client_id }),
+    ...(client_secret && { clientSecret: client_secret }),
+    ...(private_key_pem && { privateKey: private_key_pem, algorithm: signing_algorithm }),
+    ...(process.env.MCP_CONFORMANCE_SCENARIO?.includes("client-credentials") && {
+      grant: "client_credentials",
+    }),
+  };
+}

@@ -1,0 +1,54 @@
+import { createMCPClient } from "@ai-sdk/mcp";
+import { Experimental_StdioMCPTransport } from "@ai-sdk/mcp/mcp-stdio";
+import { createGateway } from "keyhole";
+import { createMcpServer, serveHttp } from "keyhole/mcp";
+import { expect } from "vitest";
+import { domains } from "../../examples/mcp/keyhole.config.ts";
+import { verifies } from "../requirements.ts";
+
+const SERVE = ["src/cli/main.ts", "serve", "--allow-write", "--config", "examples/mcp/keyhole.config.ts"];
+const CALL = { toolCallId: "1", messages: [] };
+
+type Transport = Parameters<typeof createMCPClient>[0]["transport"];
+
+/** Finds, reads and runs as a model would: through the tools that the client makes of ours. */
+async function useThrough(transport: Transport): Promise<void> {
+  const client = await createMCPClient({ transport });
+  try {
+    const tools = await client.tools();
+    expect(Object.keys(tools)).toEqual(["ask", "help", "get", "exec"]);
+    const run = async (name: string, input: object) =>
+      (await tools[name]!.execute!(input, CALL as never)) as { structuredContent: object };
+    const asked = await run("ask", { query: "list orders" });
+    expect(asked.structuredContent).toHaveProperty("hits.0.route", "shop://tools/order/list");
+    const read = await run("get", { routes: [{ route: "shop://tools/order/list" }] });
+    expect(read.structuredContent).toMatchObject({ summary: { total: 1, success: 1, failed: 0 } });
+    const made = await run("exec", { op: "shop.order.create", args: { customer: "Bob", cents: 100 } });
+    expect(made.structuredContent).toMatchObject({ ok: true, result: { id: expect.any(Number) } });
+  } finally {
+    await client.close();
+  }
+}
+
+verifies("mcp:real-clients", "the AI SDK's client asks, reads and runs over stdio", () =>
+  useThrough(new Experimental_StdioMCPTransport({ command: process.execPath, args: SERVE })),
+);
+
+verifies(
+  "mcp:real-clients",
+  "the AI SDK's client asks, reads and runs over HTTP with the token",
+  async () => {
+    const gateway = createGateway({ domains, principal: { id: "me", scopes: [], allowWrite: true } });
+    const server = createMcpServer(gateway);
+    const http = await serveHttp(server);
+    try {
+      const headers = { authorization: `Bearer ${http.token}` };
+      await useThrough({ type: "http", url: http.url, headers });
+      await expect(useThrough({ type: "http", url: http.url })).rejects.toThrow();
+    } finally {
+      await http.close();
+      await server.close();
+      await gateway.close();
+    }
+  },
+);
