@@ -12,7 +12,7 @@ const SURFACES = ["lanes", "routes", "commands", "native"] as const;
 
 const USAGE = `Usage: npm start -- [options]
 
-  --stdio          serves over stdin and stdout instead of HTTP
+  --stdio          serves over stdin and stdout instead of HTTP; then with npm start --silent
   --port NUMBER    default: any that is free, on 127.0.0.1
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
   --help`;
