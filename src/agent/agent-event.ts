@@ -20,7 +20,12 @@ export type AgentEvent = { readonly span: SpanContext } & (
   | { readonly type: "agent-start"; readonly prompt: string; readonly session: string }
   | { readonly type: "llm-start"; readonly step: number; readonly model: string }
   | { readonly type: "llm-text"; readonly step: number; readonly text: string }
-  | { readonly type: "llm-retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
+  | {
+      readonly type: "llm-retry";
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly reason: string;
+    }
   | { readonly type: "llm-end"; readonly step: number; readonly text: string; readonly usage: TokenUse }
   | { readonly type: "tool-start"; readonly callId: string; readonly tool: string; readonly args: unknown }
   | {
