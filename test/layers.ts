@@ -11,7 +11,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["gateway-api.ts"],
   ["gateway.ts"],
   ["toolbox.ts"],
-  ["mcp", "ai-sdk", "plain-tools"],
+  ["mcp", "ai-sdk", "models", "plain-tools"],
   ["cli", "testing"],
   ["index.ts"],
 ];
