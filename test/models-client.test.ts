@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { generateText } from "ai";
 import { createLLMClient, type LLMCallbacks, type LLMClientOptions, type ModelsConfig } from "keyhole/models";
 import { inOrder, type ScriptedReply, type ServedModel, serveScriptedModel } from "keyhole/testing";
 import { afterEach, expect } from "vitest";
@@ -98,6 +99,10 @@ verifies("models:errors", "a cancelled call ends, and is not tried again", async
   const signal = AbortSignal.abort();
   expect(await client.invoke("Hi", { signal })).toMatchObject({ success: false, error: "UNKNOWN" });
   expect(await client.stream("Hi", { signal })).toMatchObject({ success: false, error: "UNKNOWN" });
+  const model = await client.languageModel();
+  if (!model.success) throw new Error(model.message);
+  const loop = generateText({ model: model.result, prompt: "Hi", maxRetries: 0, abortSignal: signal });
+  await expect(loop).rejects.toMatchObject({ name: "AbortError" });
   expect(waits).toEqual([]);
 });
 

@@ -1,3 +1,4 @@
+import { generateText } from "ai";
 import {
   createLLMClient,
   getSupportedProviders,
@@ -186,8 +187,14 @@ verifies("models:config", "the temperature of a config is for calls that have no
   const client = createLLMClient({ config, surroundings: { importFoundryLocal } });
   await client.invoke("1");
   await client.invoke("2", { temperature: 0.1, maxTokens: 9 });
+  const model = await client.languageModel();
+  if (model.success) await generateText({ model: model.result, prompt: "3" });
   const sent = server.requests.map(({ body }) => body);
-  expect(sent).toMatchObject([{ temperature: 0.5 }, { temperature: 0.1, max_tokens: 9 }]);
+  expect(sent).toMatchObject([
+    { temperature: 0.5 },
+    { temperature: 0.1, max_tokens: 9 },
+    { temperature: 0.5 },
+  ]);
   await server.close();
 });
 
