@@ -49,31 +49,35 @@ const simple: Turn[] = [
 
 /** Two discoveries and five calls, then work with what is there; once, another discovery. */
 const complex: Turn[] = [
-  turn("Create an about page with a hero and put it into the menu", [
-    find("create page with sections"),
+  turn("Create an about page with a hero and an image", [
+    find("create page with content, fields of a section template"),
     call("cms_getSectionFields", { template: "hero" }),
+    call("cms_getSectionFields", { template: "imageText" }),
     call("cms_createPageWithContent", {
       name: "About",
       sections: [{ template: "hero", name: "About hero", content: { heading: "Eleven people" } }],
     }),
-    find("add to navigation menu"),
-    call("cms_getNavigation"),
-    call("cms_addNavigationItem", { label: "About", url: "/about" }),
-    call("cms_getNavigation"),
+    find("search images and add image to section"),
+    call("cms_searchImages", { query: "team at work" }),
+    call("cms_addImageToSection", { section: "sec_new_1", image: "img_005" }),
   ]),
-  turn("Is it there?", [call("cms_getPage", { page: "about" })]),
-  turn("Put workshops into the menu too.", [
-    call("cms_createPageWithContent", { name: "Workshops", sections: [] }),
+  turn("Another picture, please.", [call("cms_searchImages", { query: "workshop" })]),
+  turn("Make a page for workshops too.", [
+    call("cms_createPageWithContent", {
+      name: "Workshops",
+      sections: [{ template: "text", name: "Dates", content: { text: "In May." } }],
+    }),
+    call("cms_addImageToSection", { section: "sec_new_2", image: "img_006" }),
+  ]),
+  turn("With the saw on it.", [call("cms_searchImages", { query: "saw" })]),
+  turn("Put both into the menu.", [
+    find("add to navigation menu"),
+    call("cms_addNavigationItem", { label: "About", url: "/about" }),
     call("cms_addNavigationItem", { label: "Workshops", url: "/workshops" }),
   ]),
-  turn("Show the menu.", [call("cms_getNavigation")]),
-  turn("Publish a post about it.", [
-    find("create and publish post"),
-    call("cms_createPost", { title: "We have workshops", content: "Come and plane." }),
-  ]),
   turn("Which fields has a hero?", [call("cms_getSectionFields", { template: "hero" })]),
-  turn("Show the menu.", [call("cms_getNavigation")]),
-  turn("And the page?", [call("cms_getPage", { page: "about" })]),
+  turn("Another of the team?", [call("cms_searchImages", { query: "team" })]),
+  turn("Which picture was it?", [], "The one of the team."),
   turn("Good.", [], "Anything else?"),
   turn("No, thank you.", [], "Bye."),
 ];

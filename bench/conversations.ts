@@ -98,7 +98,6 @@ function keyhole(system: "discover" | "fixed", gateway: Gateway, session: string
   return createDisclosure(gateway, {
     mode: system,
     approvals: "gateway",
-    trim: false,
     ...(session && { session }),
   });
 }

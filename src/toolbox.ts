@@ -32,8 +32,9 @@ export async function createToolbox(gateway: Gateway, options: ToolboxOptions = 
   const view = await gateway.view(call);
   const entries = surface === "native" ? nativeTools(view.shown, nativeNames) : new Map<string, Entry>();
   const operations = new Map(surfaceTools({ surface, toolSearch }).map((tool) => [tool.name, tool]));
+  const { principal } = view;
   return {
-    tools: await gateway.menu({ ...call, surface, toolSearch, nativeNames }),
+    tools: await gateway.menu({ principal, surface, toolSearch, nativeNames }),
     call: (name, args, { signal } = {}) => {
       const callOptions = { ...call, ...(signal && { signal }) };
       const entry = entries.get(name);

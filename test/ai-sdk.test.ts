@@ -11,7 +11,7 @@ import {
   toolSearch,
 } from "ai";
 
-import { createGateway, type Gateway } from "keyhole";
+import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
 import { createDisclosure, createToolRanking, type DisclosureOptions } from "keyhole/ai-sdk";
 import {
   createScriptedModel,
@@ -22,6 +22,7 @@ import {
   serveScriptedModel,
 } from "keyhole/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { type Calls, clerk, createShop } from "./shop.ts";
 
 interface Spoken {
@@ -174,7 +175,43 @@ test("the second turn has the tools of the first", async () => {
     replies: [call("list_orders", { limit: 2 }), { text: "Two." }],
   });
   expect(second.requests[0]?.tools).toContain("list_orders");
-  expect(second.requests[0]?.messages[0]?.text).toContain("<working-memory>");
+  expect(second.requests[0]?.messages[0]).toEqual(first.requests[0]?.messages[0]);
+});
+
+test("what was cut off or not handed over comes back as the block of the session", async () => {
+  const domain = defineDomain({
+    name: "staff",
+    description: "People.",
+    tools: [
+      defineTool({
+        name: "find_person",
+        description: "Find a person by name.",
+        extraction: { path: "$root", type: "person", nameField: "name" },
+        inputSchema: z.object({ name: z.string() }),
+        execute: ({ name }) => ({ id: "p1", name }),
+      }),
+    ],
+  });
+  const gateway = createGateway({ domains: [domain] });
+  onTestFinished(() => gateway.close());
+  const first = await speak({
+    gateway,
+    prompt: "Who is Ann?",
+    replies: [search("find person"), call("find_person", { name: "Ann" }), { text: "A person." }],
+  });
+  const again = {
+    gateway,
+    options: { session: first.session },
+    prompt: "Who was it?",
+    replies: [{ text: "Ann." }],
+  };
+  const withoutHistory = await speak(again);
+  expect(withoutHistory.requests[0]?.messages[0]?.text).toContain("<working-memory>");
+  expect(withoutHistory.requests[0]?.messages[0]?.text).toContain("Ann");
+  const trim = { most: 2, keep: 1 };
+  const cut = await speak({ ...again, options: { session: first.session, trim }, history: first.messages });
+  expect(cut.requests[0]?.messages[0]?.text).toContain("Ann");
+  expect(cut.requests[0]?.messages.length).toBeLessThan(first.messages.length);
 });
 
 test("a call of a tool that was not discovered discovers it, and reads at once", async () => {
@@ -206,7 +243,7 @@ test("a call that writes is not made before the tool was discovered", async () =
 test("a call of a tool that does not exist stays an error", async () => {
   const { gateway } = openShop();
   const { requests } = await speak({ gateway, prompt: "?", replies: [call("fly_to_moon"), { text: "No." }] });
-  expect(requests[1]?.tools).toEqual(["tool_search", "get"]);
+  expect(requests[1]?.tools).toEqual(["tool_search"]);
 });
 
 test("nothing found: the model is told how to ask better", async () => {

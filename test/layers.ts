@@ -11,7 +11,9 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["gateway-api.ts"],
   ["gateway.ts"],
   ["toolbox.ts"],
-  ["mcp", "ai-sdk", "models", "plain-tools"],
+  ["mcp", "ai-sdk", "plain-tools", "models", "config"],
+  ["agent"],
+  ["tui"],
   ["cli", "testing"],
   ["index.ts"],
 ];

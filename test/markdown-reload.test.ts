@@ -111,6 +111,9 @@ verifies("markdown:reload", "without watching, refresh brings what has changed",
   save("fragments/agents/types.md", "Refreshed.");
   await source.refresh();
   expect(await read(TYPES)).toBe("Refreshed.");
+  save("fragments/agents/types.md", "Rebuilt..");
+  await gateway.wipeIndexAndRebuild();
+  expect(await read(TYPES)).toBe("Rebuilt..");
 });
 
 verifies("markdown:reload", "500 broken and half-written saves fail no answer", async () => {

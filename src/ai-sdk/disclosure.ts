@@ -1,9 +1,16 @@
-import type { PrepareStepFunction, StepResult, ToolCallRepairFunction, ToolSet } from "ai";
+import type {
+  Instructions,
+  ModelMessage,
+  PrepareStepFunction,
+  StepResult,
+  ToolCallRepairFunction,
+  ToolSet,
+} from "ai";
 import type { CallOptions, Gateway } from "../gateway-api.ts";
 import type { NativeNames } from "../operations/native-tools.ts";
 import { renderWorkingMemory } from "../operations/render-working-memory.ts";
 import type { Principal } from "../schema/principal.ts";
-import { use } from "../session/working-memory.ts";
+import { use, type WorkingMemory } from "../session/working-memory.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { createFixedTools } from "./fixed-tools.ts";
 import { createFoundTools } from "./found-tools.ts";
@@ -37,7 +44,7 @@ export interface Disclosure {
   /** For the next turn. */
   readonly session: string;
   readonly tools: ToolSet;
-  /** How to find tools, and what the conversation has discovered so far. */
+  /** How to find tools. What the session remembers is added by `prepareStep`, where the messages lack it. */
   readonly instructions: string;
   readonly prepareStep: PrepareStepFunction<ToolSet>;
   readonly onStepFinish: (step: Pick<StepResult<ToolSet>, "content">) => void;
@@ -63,16 +70,30 @@ export async function createDisclosure(
   };
   const create = mode === "fixed" ? createFixedTools : createFoundTools;
   const disclosed = await create(gateway, { ...options, call, session, byApplication });
-  const memory = renderWorkingMemory(session.memory, await loadTokenCounter());
+  const countTokens = await loadTokenCounter();
   return {
     session: handle,
     tools: { ...disclosed.tools, ...ownTools },
-    instructions: [disclosed.instructions, memory].filter((text) => text !== "").join("\n\n"),
-    prepareStep: ({ steps, messages }) => ({
-      toolChoice: "auto",
-      ...(disclosed.active && { activeTools: [...disclosed.active(steps), ...Object.keys(ownTools)] }),
-      ...(trim !== false && { messages: trimMessages(messages, trim) }),
-    }),
+    instructions: disclosed.instructions,
+    prepareStep: ({ steps, messages, initialInstructions = disclosed.instructions }) => {
+      const kept = trim === false ? messages : trimMessages(messages, trim);
+      // While the whole conversation is there, it is its own memory, and the instructions stay as vendors cached them.
+      const isWhole = kept.length === messages.length && (steps.length > 0 || messages.some(isAnswer));
+      const memory = isWhole ? "" : renderWorkingMemory(disclosed.lacking(session.memory), countTokens);
+      if (kept.length < messages.length) session.update(forgetRules);
+      const active = disclosed.active?.(steps);
+      const shown = active ?? [...disclosed.definitions.keys()];
+      gateway.noteMenu(
+        shown.flatMap((name) => disclosed.definitions.get(name) ?? []),
+        call,
+      );
+      return {
+        toolChoice: "auto",
+        ...(active && { activeTools: [...active, ...Object.keys(ownTools)] }),
+        ...(kept.length < messages.length && { messages: kept }),
+        ...(memory !== "" && { instructions: withMemory(initialInstructions, memory) }),
+      };
+    },
     onStepFinish: ({ content }) => {
       for (const part of content) {
         if (part.type !== "tool-result" && part.type !== "tool-error") continue;
@@ -84,4 +105,18 @@ export async function createDisclosure(
     },
     repairToolCall: async ({ toolCall }) => disclosed.repair(toolCall),
   };
+}
+
+/** Rules that were cut off come again with what they concern. */
+function forgetRules(memory: WorkingMemory): WorkingMemory {
+  return { ...memory, rules: [] };
+}
+
+function isAnswer({ role }: ModelMessage): boolean {
+  return role === "assistant";
+}
+
+function withMemory(instructions: Instructions, memory: string): Instructions {
+  if (typeof instructions === "string") return `${instructions}\n\n${memory}`;
+  return [instructions, { role: "system" as const, content: memory }].flat();
 }

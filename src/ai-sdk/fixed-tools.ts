@@ -32,7 +32,9 @@ export async function createFixedTools(
   ]);
   return {
     tools: Object.fromEntries(tools),
+    definitions: new Map(toolbox.tools.map((tool) => [tool.name, tool])),
     instructions: INSTRUCTIONS,
+    lacking: (memory) => memory,
     repair: (toolCall) => {
       const named = view.shown.find(({ name, op }) => [name, op].includes(toolCall.toolName));
       if (!named) return null;

@@ -70,7 +70,7 @@ export function createScriptedModel(script: ModelScript): ScriptedModel {
       return {
         content: [
           ...(reply.text === undefined ? [] : [{ type: "text" as const, text: reply.text }]),
-          ...callsOf(reply, requests.length),
+          ...callsOf(reply),
         ],
         ...endOf(reply),
         warnings: [],
@@ -78,26 +78,29 @@ export function createScriptedModel(script: ModelScript): ScriptedModel {
     },
     doStream: async (options) => {
       const reply = answer(options);
-      return { stream: ReadableStream.from(partsOf(reply, requests.length)) };
+      return { stream: ReadableStream.from(partsOf(reply)) };
     },
   };
 }
 
-function* partsOf(reply: ScriptedReply, turn: number): Generator<LanguageModelV4StreamPart> {
+function* partsOf(reply: ScriptedReply): Generator<LanguageModelV4StreamPart> {
   yield { type: "stream-start", warnings: [] };
   if (reply.text !== undefined) {
     yield { type: "text-start", id: "text" };
     for (const delta of reply.text.match(/\S+\s*/g) ?? []) yield { type: "text-delta", id: "text", delta };
     yield { type: "text-end", id: "text" };
   }
-  yield* callsOf(reply, turn);
+  yield* callsOf(reply);
   yield { type: "finish", ...endOf(reply) };
 }
 
-function callsOf({ calls = [] }: ScriptedReply, turn: number) {
-  return calls.map(({ name, args }, index) => ({
+/** No two calls have the same id, whichever model made them. */
+let calls = 0;
+
+function callsOf({ calls: wanted = [] }: ScriptedReply) {
+  return wanted.map(({ name, args }) => ({
     type: "tool-call" as const,
-    toolCallId: `call_${turn}_${index}`,
+    toolCallId: `call_${++calls}`,
     toolName: name,
     input: JSON.stringify(args),
   }));

@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { problem } from "../../schema/problem.ts";
 import type { Source, SourceContent } from "../../schema/source.ts";
+import { contentHash } from "../../util/content-hash.ts";
 import { createBursts } from "./bursts.ts";
 import { createFollowSkills, type FollowedSkills } from "./follow-skills.ts";
 import { INDEX_FOLDER } from "./library-index.ts";
@@ -43,8 +44,8 @@ export interface MarkdownDiagnostics {
 
 /** The entries of one library of Markdown files. */
 export interface MarkdownSource extends Source {
-  /** Looks at the files again; resolves when what has changed can be found. */
-  refresh(): Promise<void>;
+  /** Looks at the files again, with `anew` also into those that seem unchanged. */
+  refresh(signal?: AbortSignal, anew?: boolean): Promise<void>;
   diagnostics(): MarkdownDiagnostics;
 }
 
@@ -71,6 +72,7 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
   const bursts = createBursts(QUIET_MS, LONGEST_MS);
   let waiting: (() => void)[] = [];
   let following = false;
+  let anew = false;
   let library = EMPTY_LIBRARY;
   let index: MarkdownDiagnostics["index"] = "absent";
   let problems: readonly string[] = [];
@@ -116,7 +118,8 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
         if (signal.aborted) return;
         const asked = waiting;
         waiting = [];
-        const next = await readLibrary(directory, library);
+        const next = await readLibrary(directory, anew ? withoutStamps(library) : library);
+        anew = false;
         const nextSkills = await followSkills();
         follow(next, nextSkills);
         const same = isSame(library, next) && isSameSkills(skills, nextSkills);
@@ -134,9 +137,11 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
 
   return {
     id,
+    digest: contentHash({ ...options, name, directory, indexFolder }),
     contents,
-    refresh: async () => {
+    refresh: async (_signal, all = false) => {
       if (!following) return;
+      anew ||= all;
       const { promise, resolve: done } = Promise.withResolvers<void>();
       waiting.push(done);
       bursts.note();
@@ -144,6 +149,12 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
     },
     diagnostics: () => ({ files: library.files.size, problems, index, lookups: { ...lookups } }),
   };
+}
+
+/** So that every file is read, whatever its size and time say. */
+function withoutStamps(library: Library): Library {
+  const files = [...library.files].map(([path, file]) => [path, { ...file, stamp: "" }] as const);
+  return { ...library, files: new Map(files) };
 }
 
 function isSame(one: Library, other: Library): boolean {
