@@ -1,5 +1,10 @@
-export type { ModelsConfig, ProviderConfig, ProviderName, RetryConfig } from "./config.ts";
-export { DEFAULT_PROVIDER, PROVIDER_SCHEMAS, providersConfigSchema, retryConfigSchema } from "./config.ts";
+export type { ModelsConfig, ProviderConfig, ProviderName, RetryConfig } from "../schema/models-config.ts";
+export {
+  DEFAULT_PROVIDER,
+  PROVIDER_SCHEMAS,
+  providersConfigSchema,
+  retryConfigSchema,
+} from "../schema/models-config.ts";
 export { getSupportedProviders, isProviderSupported } from "./create-model.ts";
 export { createLLMClient } from "./llm-client.ts";
 export type {

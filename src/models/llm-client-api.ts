@@ -1,5 +1,5 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
-import type { ModelsConfig, RetryConfig } from "./config.ts";
+import type { ModelsConfig, RetryConfig } from "../schema/models-config.ts";
 import type { ModelErrorCode, ModelErrorResponse, ModelResponse } from "./model-response.ts";
 import type { Surroundings } from "./provider.ts";
 import type { RetryContext } from "./retry.ts";

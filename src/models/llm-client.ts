@@ -1,5 +1,5 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { DEFAULT_PROVIDER, retryConfigSchema } from "./config.ts";
+import { DEFAULT_PROVIDER, retryConfigSchema } from "../schema/models-config.ts";
 import { createModel, isProviderSupported } from "./create-model.ts";
 import type { LLMCallOptions, LLMClient, LLMClientOptions, LLMInput, StreamChunk } from "./llm-client-api.ts";
 import { type Callee, generateOnce, type StartedStream, streamOnce } from "./model-calls.ts";

@@ -1,4 +1,4 @@
-import { PROVIDER_SCHEMAS, type ProviderConfig, type ProviderName } from "./config.ts";
+import { PROVIDER_SCHEMAS, type ProviderConfig, type ProviderName } from "../schema/models-config.ts";
 import { firstFilled } from "./provider.ts";
 
 /** Where known local servers listen, and the model to ask them for. What LM Studio has depends on what was loaded. */

@@ -1,6 +1,6 @@
+import type { ProviderConfig } from "../../schema/models-config.ts";
 import { azureCliTokens } from "../cli-tokens.ts";
 import { createCompatibleModel } from "../compatible-model.ts";
-import type { ProviderConfig } from "../config.ts";
 import { MODEL_NAMES } from "../model-names.ts";
 import { type ModelResponse, successResponse } from "../model-response.ts";
 import {
