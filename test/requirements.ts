@@ -122,6 +122,12 @@ export const REQUIREMENTS = {
   "warehouse:scopes": "scopes of domain, tool and extractor add up, and what they close does not exist",
   "warehouse:schema": "real tables and columns become documents that are found by their meaning",
   "warehouse:sql": "SQL of an agent is kept to its tables and to reading by the database itself",
+  "library:fragments":
+    "each fragment of the library example is real, found by what it is for, and leads to others that are there",
+  "library:match": "an index costs 120 tokens at most, a catalog shows 85 % more, texts keep to their budget",
+  "library:prompts-and-skills": "prompts take arguments over MCP, skills are listed with their files",
+  "playground:start":
+    "npm start serves four systems to two callers, tells what it saves, and ends with a signal; README's steps work",
   "session:implied":
     "clients of the older protocol have a session by their connection; it remembers, and ends with it",
   "session:memory":
