@@ -10,7 +10,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["live-sources.ts"],
   ["gateway-api.ts"],
   ["gateway.ts"],
-  ["mcp"],
+  ["mcp", "agent"],
   ["cli", "testing"],
   ["index.ts"],
 ];
