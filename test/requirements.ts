@@ -108,6 +108,14 @@ export const REQUIREMENTS = {
   "session:ledger":
     "every token put into a context is counted by its cause, and compared with listing everything",
   "session:budget": "answers shrink to what is left of a session's budget; then calls say how to go on",
+  "permissions:headless": "where nobody can be asked, what would be asked is denied",
+  "permissions:sensitive": "sensitive paths ask whatever the rules allow, behind links too",
+  "permissions:exact": "a question shows all of what will run, unseen characters by name",
+  "permissions:always": "always writes exactly what was shown, never something wider",
+  "permissions:corpus": "no shell command is allowed of which a part is not",
+  "workspace:never-throws": "workspace tools answer with one of nine codes and never throw",
+  "workspace:stale": "a file that changed since it was read is not written over",
+  "workspace:group": "when a command has ended, nothing that it started is left",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;
