@@ -48,8 +48,6 @@ const REACHING: ReadonlyMap<string, readonly string[]> = new Map([
       "--textconv",
       "--open-files-in-pager",
       "--output",
-      "-p",
-      "--paginate",
       "ext::",
     ],
   ],
@@ -104,6 +102,7 @@ function argumentsOf({ words, assignments }: SimpleCommand): string[] {
 
 /** Long options are also taken in short forms and with a value after `=`; short ones with a value behind. */
 function isOption(arg: string, option: string): boolean {
+  if (/^[a-z]+$/.test(option)) return arg === option;
   if (arg.startsWith(option)) return true;
   const [name = ""] = arg.split("=");
   if (option.startsWith("--")) return name.length > 3 && option.startsWith(name);
