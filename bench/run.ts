@@ -11,6 +11,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   tokens: () => import("./tokens.ts"),
   overhead: () => import("./overhead.ts"),
   start: () => import("./start.ts"),
+  knowledge: () => import("./knowledge.ts"),
 };
 
 const { positionals, values } = parseArgs({

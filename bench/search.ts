@@ -1,7 +1,6 @@
 // How well and how fast tools are found: plain BM25, the words alone, the vectors alone, both; and a whole ask.
 import { join } from "node:path";
 import { createGateway } from "keyhole";
-import { loadTokenCounter } from "../src/render/tokens.ts";
 import { isProblem } from "../src/schema/problem.ts";
 import { cutQuery } from "../src/search/analysis/analyze-query.ts";
 import { splitClauses } from "../src/search/analysis/split-clauses.ts";
@@ -11,6 +10,7 @@ import { VectorSide } from "../src/search/vector-side.ts";
 import type { Embedder } from "../src/search/vectors/embedder.ts";
 import { createMiniLmEmbedder } from "../src/search/vectors/minilm-embedder.ts";
 import { createStaticEmbedder } from "../src/search/vectors/static-embedder.ts";
+import { loadTokenCounter } from "../src/util/tokens.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { percentile } from "./percentile.ts";
 import { createPlainBm25 } from "./plain-bm25.ts";

@@ -1,8 +1,9 @@
 // What a client pays on every request: for all tools with their schemas, and for the menu instead.
 import { join } from "node:path";
 import { createGateway } from "keyhole";
-import { loadTokenCounter } from "../src/render/tokens.ts";
+import { loadTokenCounter } from "../src/util/tokens.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
+import { conversationRows } from "./conversations.ts";
 import { listSets, readJsonLines, type SetTool, toDomains } from "./tool-sets.ts";
 
 export const benchmark: Benchmark = async ({ data }) => {
@@ -35,5 +36,5 @@ export const benchmark: Benchmark = async ({ data }) => {
       row("saved_share", 1 - menu / all, "share"),
     );
   }
-  return rows;
+  return [...rows, ...(await conversationRows(countTokens))];
 };

@@ -1,14 +1,15 @@
 // A first look, run by `npm start`: what a model is shown, and how it gets from there to a tool.
 import assert from "node:assert/strict";
 import { createGateway, loadTokenCounter } from "keyhole";
-import { openDatabase } from "./onto/database.ts";
-import { createOntoDomain } from "./onto/domain.ts";
+import { createOnto } from "./onto/onto.ts";
 import { heading, quote } from "./print.ts";
-import { domains } from "./warehouse/domains.ts";
+import { createWarehouse } from "./warehouse/warehouse.ts";
 
+const onto = createOnto();
+const warehouse = createWarehouse();
 const gateway = createGateway({
-  domains: [...domains, createOntoDomain(openDatabase())],
-  principal: { id: "visitor", scopes: ["analytics", "support"], allowWrite: false },
+  domains: [...warehouse.domains, ...onto.domains],
+  principal: { id: "visitor", scopes: ["internal", "support"], allowWrite: false },
 });
 
 const countTokens = await loadTokenCounter();
@@ -46,10 +47,12 @@ const help = await gateway.help({ path: "onto.document.tree.move" });
 quote(help.text);
 
 await gateway.close();
+await onto.close();
+await warehouse.close();
 
 heading("Try next");
 console.log(`  npm run example examples/warehouse/walkthrough.ts    from a question to a conclusion, over four domains
-  npm run example examples/onto/move-document.ts       reading, writing, refusals, dry runs and batches
+  npm run example examples/onto/walkthrough.ts         reading, writing, refusals, dry runs and batches
   docs/guide.md                                        how to define domains of your own
   docs/problems.md                                     every problem, with its next step`);
 

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 
 const built = process.argv.includes("--built");
 const folder = built ? installedCopy() : process.cwd();
-const examples = globSync(["examples/{quickstart,tour}.ts", "examples/*/{walkthrough,move-document}.ts"], {
+const examples = globSync(["examples/{quickstart,tour}.ts", "examples/*/walkthrough.ts"], {
   cwd: folder,
 }).sort();
 let failed = 0;
@@ -28,7 +28,7 @@ function installedCopy(): string {
   const copy = mkdtempSync(join(tmpdir(), "keyhole-examples-"));
   mkdirSync(join(copy, "node_modules"));
   symlinkSync(resolve("dist"), join(copy, "node_modules/keyhole"));
-  for (const name of ["zod", "@modelcontextprotocol"]) {
+  for (const name of ["zod", "@modelcontextprotocol", "ai", "@ai-sdk"]) {
     symlinkSync(resolve("node_modules", name), join(copy, "node_modules", name));
   }
   cpSync("examples", join(copy, "examples"), { recursive: true });

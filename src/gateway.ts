@@ -14,7 +14,6 @@ import { createMenu } from "./operations/menu.ts";
 import type { Limits, Operation, OperationContext } from "./operations/operation.ts";
 import { OPERATIONS } from "./operations/operations.ts";
 import { asKnownProblem } from "./operations/run-entry.ts";
-import { loadTokenCounter } from "./render/tokens.ts";
 import type { FetchContext } from "./schema/pipeline.ts";
 import type { Principal } from "./schema/principal.ts";
 import { isProblem, problem } from "./schema/problem.ts";
@@ -35,6 +34,7 @@ import { isHeard, publish } from "./telemetry/events.ts";
 import { systemClock } from "./util/clock.ts";
 import { createInFlight } from "./util/in-flight.ts";
 import { reasonOf } from "./util/reason-of.ts";
+import { loadTokenCounter } from "./util/tokens.ts";
 
 const PROGRESS_MS = 100;
 const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };

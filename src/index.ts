@@ -21,8 +21,21 @@ export type { NativeNames } from "./operations/native-tools.ts";
 export type { ApprovalRequest, Limits } from "./operations/operation.ts";
 export { renderWorkingMemory } from "./operations/render-working-memory.ts";
 export type { Surface, SurfaceOptions } from "./operations/surfaces.ts";
-export type { TokenCounter } from "./render/tokens.ts";
-export { loadTokenCounter } from "./render/tokens.ts";
+export type {
+  AnthropicTool,
+  AnthropicToolResult,
+  AnthropicTools,
+  AnthropicToolUse,
+} from "./plain-tools/anthropic-tools.ts";
+export { toAnthropicTools } from "./plain-tools/anthropic-tools.ts";
+export { toLangChainTools } from "./plain-tools/langchain-tools.ts";
+export type {
+  OpenAITool,
+  OpenAIToolCall,
+  OpenAIToolMessage,
+  OpenAITools,
+} from "./plain-tools/openai-tools.ts";
+export { toOpenAITools } from "./plain-tools/openai-tools.ts";
 export { BARE_ENTRY } from "./schema/bare-entry.ts";
 export type {
   AnyTool,
@@ -46,6 +59,8 @@ export type {
   RiskLevel,
   SearchConfig,
   SearchSegment,
+  SkillManifest,
+  SkillManifestFile,
   Visibility,
 } from "./schema/entry.ts";
 export type { Entity, ExtractionSchema } from "./schema/extraction.ts";
@@ -84,4 +99,8 @@ export type { KeptResult, MemoryChange, ToolUse, WorkingMemory } from "./session
 export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";
 export type { KeyholeEvent, NoticeEvent, OperationEvent, SourceEvent } from "./telemetry/events.ts";
 export { onEvent } from "./telemetry/events.ts";
+export type { ToolAnswer, Toolbox, ToolboxOptions } from "./toolbox.ts";
+export { createToolbox } from "./toolbox.ts";
 export type { Clock } from "./util/clock.ts";
+export type { TokenCounter } from "./util/tokens.ts";
+export { loadTokenCounter } from "./util/tokens.ts";

@@ -109,6 +109,9 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
 
   async function take(following: Following, content: NonNullable<Changes[string]>): Promise<void> {
     const { id } = following.source;
+    for (const detail of content.warnings ?? []) {
+      publish({ type: "notice", notice: "content-failed", detail: `${id}: ${detail}` });
+    }
     try {
       await live.update({ [id]: content });
       following.entries = content.drafts.length;

@@ -34,6 +34,7 @@ test("nobody inside imports a public door, and only published folders have one",
     "src/mcp/index.ts",
     "src/search/index.ts",
     "src/sources/index.ts",
+    "src/ai-sdk/index.ts",
     "src/testing/index.ts",
   ]);
   expect(sources.filter((file) => file.endsWith("/index.ts") && !doors.has(file))).toEqual([]);
@@ -53,6 +54,7 @@ const OWN_ENDPOINTS = [
   "src/mcp/serve-http.ts",
   "src/search/vectors/post-with-retry.ts",
   "src/sources/mcp/login/callback.ts",
+  "src/testing/serve-scripted-model.ts",
 ];
 
 test("requests go out through the guarded fetch only", () => {

@@ -1,6 +1,6 @@
 import { createGateway, defineDomain, defineResource, defineTool } from "keyhole";
 import { expect, test } from "vitest";
-import { loadTokenCounter } from "../src/render/tokens.ts";
+import { loadTokenCounter } from "../src/util/tokens.ts";
 import { verifies } from "./requirements.ts";
 import { auditor, createShop, reader } from "./shop.ts";
 

@@ -1,6 +1,6 @@
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { expect } from "vitest";
-import { loadTokenCounter } from "../src/render/tokens.ts";
+import { loadTokenCounter } from "../src/util/tokens.ts";
 import { verifies } from "./requirements.ts";
 import { auditor, clerk, createShop, reader } from "./shop.ts";
 

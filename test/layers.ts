@@ -10,7 +10,10 @@ export const LAYERS: readonly (readonly string[])[] = [
   ["live-sources.ts"],
   ["gateway-api.ts"],
   ["gateway.ts"],
-  ["mcp", "agent"],
+  ["toolbox.ts"],
+  ["mcp", "ai-sdk", "plain-tools", "models", "config"],
+  ["agent"],
+  ["tui"],
   ["cli", "testing"],
   ["index.ts"],
 ];

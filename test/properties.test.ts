@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { createGateway, type DomainDefinition, type Principal } from "keyhole";
 import { expect } from "vitest";
-import { loadTokenCounter } from "../src/render/tokens.ts";
+import { loadTokenCounter } from "../src/util/tokens.ts";
 import { randomDomains, randomPrincipal, randomQuery } from "./random-catalog.ts";
 import { verifies } from "./requirements.ts";
 

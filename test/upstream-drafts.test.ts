@@ -33,7 +33,15 @@ const upstream = createUpstream({
 });
 
 function catalogOf(listing: Partial<Listing>) {
-  const whole = { tools: [], prompts: [], resources: [], templates: [], warnings: [], ...listing };
+  const whole = {
+    tools: [],
+    prompts: [],
+    resources: [],
+    templates: [],
+    skills: [],
+    warnings: [],
+    ...listing,
+  };
   const drafts = toDrafts(whole, {
     label: "up",
     trusted: true,

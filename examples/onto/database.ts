@@ -1,40 +1,108 @@
-// The data behind the onto example: projects, and documents that form a tree in each of them.
+// One SQLite database: entities, the edges between them, and a counter for new ids.
 import { DatabaseSync } from "node:sqlite";
+import { EDGES, ENTITIES, STARTED_AT } from "./data/data.ts";
 
 const SCHEMA = `
-  CREATE TABLE projects (id TEXT PRIMARY KEY, name TEXT NOT NULL);
-  CREATE TABLE documents (
+  CREATE TABLE IF NOT EXISTS entities (
     id TEXT PRIMARY KEY,
-    project_id TEXT NOT NULL REFERENCES projects (id),
-    parent_id TEXT REFERENCES documents (id) ON DELETE CASCADE,
-    position INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    project_id TEXT NOT NULL REFERENCES entities (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
     title TEXT NOT NULL,
-    state_key TEXT NOT NULL DEFAULT 'draft'
-  );
-  CREATE TABLE tasks (
-    id INTEGER PRIMARY KEY,
-    project_id TEXT NOT NULL REFERENCES projects (id),
-    title TEXT NOT NULL,
-    priority INTEGER NOT NULL
-  );
+    description TEXT,
+    type_key TEXT NOT NULL,
+    state_key TEXT NOT NULL,
+    priority INTEGER,
+    due_at TEXT,
+    impact TEXT,
+    probability TEXT,
+    content TEXT,
+    parent_id TEXT REFERENCES entities (id) ON DELETE CASCADE DEFERRABLE INITIALLY DEFERRED,
+    position INTEGER,
+    version INTEGER NOT NULL DEFAULT 1,
+    created_at TEXT NOT NULL,
+    updated_at TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS edges (
+    id TEXT PRIMARY KEY,
+    from_id TEXT NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+    rel TEXT NOT NULL,
+    to_id TEXT NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
+    UNIQUE (from_id, rel, to_id)
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS ids (next INTEGER NOT NULL) STRICT;
 `;
 
-const DOCUMENTS = [
-  ["doc_engineering", null, 0, "Engineering"],
-  ["doc_adr", "doc_engineering", 0, "Decision records"],
-  ["doc_adr_1", "doc_adr", 0, "Why SQLite"],
-  ["doc_marketing", null, 1, "Marketing"],
-  ["doc_api_spec", "doc_marketing", 0, "API Spec"],
-  ["doc_launch", "doc_marketing", 1, "Launch plan"],
-] as const;
+/** The first number of ids that are made here; those of the data that comes along are words. */
+const FIRST_ID = 1001;
 
-export function openDatabase(): DatabaseSync {
-  const database = new DatabaseSync(":memory:");
+/** The database with the clock that its writes are dated by. */
+export interface Onto {
+  readonly database: DatabaseSync;
+  readonly now: () => Date;
+}
+
+export function openDatabase(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
   database.exec(SCHEMA);
-  database.prepare("INSERT INTO projects VALUES (?, ?)").run("prj_atlas", "Atlas");
-  const insert = database.prepare(
-    "INSERT INTO documents (id, project_id, parent_id, position, title) VALUES (?, 'prj_atlas', ?, ?, ?)",
-  );
-  for (const row of DOCUMENTS) insert.run(...row);
+  // SQLite's own lower() knows only ASCII.
+  database.function("fold", { deterministic: true }, (text) => String(text).toLowerCase());
+  if (!database.prepare("SELECT next FROM ids").get()) fill(database);
   return database;
+}
+
+/** Throws away all changes: the data is as it was at the first start. */
+export function fill(database: DatabaseSync): void {
+  commit(database, () => {
+    database.exec(`DELETE FROM edges; DELETE FROM entities; DELETE FROM ids;`);
+    database.prepare("INSERT INTO ids VALUES (?)").run(FIRST_ID);
+    for (const entity of ENTITIES) {
+      insert(database, "entities", { ...entity, created_at: STARTED_AT, updated_at: STARTED_AT });
+    }
+    for (const [from_id, rel, to_id] of EDGES) {
+      insert(database, "edges", { id: `edge_${from_id}_${rel}_${to_id}`, from_id, rel, to_id });
+    }
+  });
+}
+
+type Value = string | number | null;
+
+/** Inserts a row; the names of its columns come from this code, never from a caller. */
+export function insert(
+  database: DatabaseSync,
+  table: "entities" | "edges",
+  row: Readonly<Record<string, Value | undefined>>,
+): void {
+  const given = Object.entries(row).filter((cell): cell is [string, Value] => cell[1] !== undefined);
+  const columns = given.map(([column]) => column).join(", ");
+  const places = given.map(() => "?").join(", ");
+  database
+    .prepare(`INSERT INTO ${table} (${columns}) VALUES (${places})`)
+    .run(...given.map(([, value]) => value));
+}
+
+export function nextId(database: DatabaseSync, prefix: string): string {
+  const row = database.prepare("UPDATE ids SET next = next + 1 RETURNING next - 1 AS number").get();
+  return `${prefix}_${row?.number}`;
+}
+
+/** All of what `body` writes, or nothing of it. */
+export function commit<Result>(database: DatabaseSync, body: () => Result): Result {
+  return within(database, "COMMIT", body);
+}
+
+/** What `body` would answer, and what it would refuse; whatever it wrote is undone. */
+export function rehearse<Result>(database: DatabaseSync, body: () => Result): Result {
+  return within(database, "ROLLBACK", body);
+}
+
+function within<Result>(database: DatabaseSync, end: "COMMIT" | "ROLLBACK", body: () => Result): Result {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const result = body();
+    database.exec(end);
+    return result;
+  } catch (error) {
+    database.exec("ROLLBACK");
+    throw error;
+  }
 }

@@ -2,45 +2,50 @@
 import assert from "node:assert/strict";
 import { createGateway, type Principal } from "keyhole";
 import { heading, quote } from "../print.ts";
-import { domains } from "./domains.ts";
+import { createWarehouse } from "./warehouse.ts";
 
-const ana: Principal = { id: "ana", scopes: ["analytics", "support"], allowWrite: true };
-const contractor: Principal = { id: "carl", scopes: [], allowWrite: false };
+const ana: Principal = { id: "ana", scopes: ["internal", "support"], allowWrite: true };
+const contractor: Principal = { id: "carl", scopes: ["internal"], allowWrite: false };
+const admin: Principal = { id: "ada", scopes: ["internal", "admin", "sql-write"], allowWrite: true };
+const guest: Principal = { id: "gus", scopes: [], allowWrite: false };
 const SUSPECT = "u-1042";
 const HARMLESS = "u-2001";
 const VIP = "u-3007";
+const HIDDEN = "warehouse://tools/hidden";
 
-const gateway = createGateway({ domains, principal: ana });
+const warehouse = createWarehouse({ now: () => new Date("2026-03-20T10:00:00Z") });
+const gateway = createGateway({ domains: warehouse.domains, principal: ana });
 
 heading("1. ask shows the ways in, and nothing that is hidden");
 const found = await gateway.ask({ query: `Investigate fraud for user ${SUSPECT}` });
 quote(found.text);
-const routes = found.hits.map((hit) => hit.route);
+const routes = [...found.hits, ...found.domains.flatMap(({ entryPoints }) => entryPoints)].map(
+  (hit) => hit.route,
+);
 assert.ok(routes.includes("warehouse://tools/analyst"));
 assert.ok(routes.includes("logs://tools/investigator"));
 await nothingHiddenInAsk();
 
 heading("2. The entry point teaches, and unveils the tools of its domain");
 const analyst = await read("warehouse://tools/analyst", { query: `fraud, user ${SUSPECT}` });
-assert.deepEqual(unveiled(analyst), [
-  "warehouse://tools/hidden/user-investigation",
-  "warehouse://tools/hidden/fincrime-review",
-  "warehouse://tools/hidden/revenue-breakdown",
-  "warehouse://tools/hidden/get-columns",
-  "warehouse://tools/hidden/query",
-]);
+assert.deepEqual(
+  unveiled(analyst),
+  ["user-investigation", "fincrime-review", "revenue-breakdown", "get-columns", "query"].map(
+    (tool) => `${HIDDEN}/${tool}`,
+  ),
+);
 
 heading("3. What is found decides what comes next, across domains");
-const investigation = "warehouse://tools/hidden/user-investigation";
+const investigation = `${HIDDEN}/user-investigation`;
 const suspect = await read(investigation, { user_id: SUSPECT });
-assert.partialDeepStrictEqual(suspect.content, { risk: 85, lifetime_spend: 8_500 });
+assert.partialDeepStrictEqual(suspect.content, { risk_score: 85, lifetime_spend: 8_500 });
 assert.deepEqual(unveiled(suspect), [
   "logs://tools/hidden/user-activity",
-  "warehouse://tools/hidden/fincrime-review",
+  `${HIDDEN}/fincrime-review`,
   "blockchain://tools/hidden/address-trace",
 ]);
 const harmless = await read(investigation, { user_id: HARMLESS });
-assert.partialDeepStrictEqual(harmless.content, { risk: 0, lifetime_spend: 320 });
+assert.partialDeepStrictEqual(harmless.content, { risk_score: 0, lifetime_spend: 320 });
 assert.deepEqual(unveiled(harmless), ["logs://tools/hidden/user-activity"]);
 
 heading("4. Following the guidance needs no thought: its params are filled in, and one get takes all steps");
@@ -49,15 +54,38 @@ const followed = await gateway.get({ routes: steps });
 quote(followed.text);
 assert.deepEqual(followed.summary, { total: 3, success: 3, failed: 0 });
 const [activity, review, trace] = followed.results.map((result) => result.success && result.data.content);
-assert.partialDeepStrictEqual(activity, [
-  { country: "NL" },
-  { event: "wallet.connected" },
-  { country: "PA" },
-]);
-assert.partialDeepStrictEqual(review, { limit: 1_000, just_under_limit: 15, pattern: "structuring" });
-assert.partialDeepStrictEqual(trace, [{ amount: 14_000 }, { to: "0xmixer" }]);
+assert.partialDeepStrictEqual(activity, { jumps: [{ from: "NL", to: "PA", minutes: 26 }] });
+assert.partialDeepStrictEqual(review, {
+  just_under_limit: 15,
+  pattern: "structuring",
+  same_device: ["u-1043"],
+});
+assert.partialDeepStrictEqual(trace, { trace: [{ amount: 14_000 }, { to: "0xmixer" }] });
 
-heading("5. A tool that writes is unveiled by reading, but runs by exec only");
+heading("5. Tables and columns are documents; SQL of one's own only reads");
+const columns = await gateway.ask({ query: "price paid for an order in euros", kinds: ["resource"] });
+quote(columns.text);
+assert.ok(
+  columns.hits.some(({ route }) => route === "warehouse://resources/facts/fact_orders/columns/amount"),
+);
+const { content: rows } = await read(`${HIDDEN}/query`, {
+  sql: "SELECT user_id, max(amount) AS amount FROM fact_orders",
+});
+assert.deepEqual(rows, { rows: [{ user_id: VIP, amount: 24_000 }], more: false });
+const sql = "DELETE FROM fact_transfers WHERE user_id = 'u-1042'";
+const refusedSql = await gateway.get({ routes: [{ route: `${HIDDEN}/query`, params: { sql } }] });
+quote(refusedSql.text);
+assert.partialDeepStrictEqual(refusedSql.results, [{ success: false, error: { code: "INVALID_PARAMS" } }]);
+
+heading("6. Who has the scope may change data, and sees first what it would change");
+const dry = await gateway.exec({ route: `${HIDDEN}/query-write`, args: { sql } }, { principal: admin });
+quote(dry.text);
+assert.ok(dry.ok && dry.meta.dry_run);
+assert.deepEqual(dry.result, { changed_rows: 16 });
+const notThere = await gateway.exec({ route: `${HIDDEN}/query-write`, args: { sql } });
+assert.partialDeepStrictEqual(notThere, { ok: false, error: { code: "NOT_FOUND" } });
+
+heading("7. A tool that writes is unveiled by reading, but runs by exec only");
 const vip = await read(investigation, { user_id: VIP });
 assert.deepEqual(unveiled(vip), ["logs://tools/hidden/user-activity", "support://tools/hidden/vip-ticket"]);
 const { route, params = {} } = vip.guidance.at(-1)!;
@@ -65,22 +93,22 @@ const refused = await gateway.get({ routes: [{ route, params }] });
 assert.partialDeepStrictEqual(refused.results, [{ success: false, error: { code: "ACCESS_DENIED" } }]);
 const ticket = await gateway.exec({ route, args: params });
 quote(ticket.text);
-assert.partialDeepStrictEqual(ticket, { ok: true, result: { ticket: `vip-${VIP}` } });
+assert.partialDeepStrictEqual(ticket, { ok: true, result: { user_id: VIP, priority: "vip", state: "open" } });
 
-heading("6. Without the scope, the same answer leads nowhere it should not");
+heading("8. Without the scope, the same answer leads nowhere it should not");
 const limited = await read(investigation, { user_id: VIP }, contractor);
 assert.deepEqual(unveiled(limited), ["logs://tools/hidden/user-activity"]);
-const guide = await read("warehouse://tools/analyst", { query: "revenue" }, contractor);
-assert.ok(!unveiled(guide).includes("warehouse://tools/hidden/query"), "query needs the analytics scope");
 const guessed = await gateway.get({ routes: [{ route, params }] }, { principal: contractor });
 assert.partialDeepStrictEqual(guessed.results, [{ success: false, error: { code: "NOT_FOUND" } }]);
 const policy = { query: "VIP policy of support" };
 assert.match((await gateway.ask(policy)).text, /support:\/\/resources\/vip-policy/);
 assert.doesNotMatch((await gateway.ask(policy, { principal: contractor })).text, /support:\/\//);
+assert.deepEqual((await gateway.ask({ query: "investigate fraud" }, { principal: guest })).hits, []);
 
-heading("7. After all that, ask still shows the ways in only");
+heading("9. After all that, ask still shows the ways in only");
 await nothingHiddenInAsk();
 await gateway.close();
+await warehouse.close();
 
 heading("Conclusion");
 console.log(

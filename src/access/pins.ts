@@ -81,7 +81,7 @@ export function createPins({ path }: PinsOptions = {}): Pins {
     const { origin, route } = draft;
     if (!origin || route === undefined) return draft;
     const pin = { route, origin };
-    judged.set(route, pin);
+    if (origin.partOf === undefined) judged.set(route, pin);
     const state = stateOf(pin);
     if (state === "trusted" || state === "approved") return draft;
     const known = masked.get(draft);
@@ -135,7 +135,7 @@ const REASONS = {
 } as const;
 
 function keyOf(route: string, origin: Origin): string {
-  return JSON.stringify([origin.source, route]);
+  return JSON.stringify([origin.source, origin.partOf ?? route]);
 }
 
 /** Only the address stays: words that nobody has approved reach no model. */
@@ -155,6 +155,6 @@ function mask(draft: EntryDraft, route: string, status: EntryStatus): EntryDraft
     inputSchema: { type: "object" },
     status,
   };
-  const { content: _, category: __, parse: ___, presentation: ____, ...rest } = draft;
+  const { content: _, category: __, parse: ___, presentation: ____, manifest: _____, ...rest } = draft;
   return { ...rest, ...blank } as EntryDraft;
 }

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { Domain, Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
+import { maySee } from "../util/may-see.ts";
 import { splitWords } from "../util/split-words.ts";
-import { maySee } from "./may-see.ts";
 
 /** The part of a catalog that one principal may see. Operations get a View and nothing else. */
 export interface View {

@@ -12,6 +12,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
   login: { summary: "Log in to an upstream server.", load: () => import("./login.ts") },
   logout: { summary: "Forget the login to an upstream server.", load: () => import("./logout.ts") },
+  index: {
+    summary: "Build the index of a library of Markdown files.",
+    load: () => import("./build-index.ts"),
+  },
 };
 
 /** Clients often end their servers without letting them exit, so what was compiled is kept before that. */

@@ -1,4 +1,5 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
+import type { Skill } from "@modelcontextprotocol/server/ext/skills";
 import { LRUCache } from "lru-cache";
 import type { View } from "../access/view.ts";
 import type { Gateway } from "../gateway-api.ts";
@@ -9,6 +10,7 @@ import type { Principal } from "../schema/principal.ts";
 import { type InstructionsOption, toInstructions } from "./instructions.ts";
 import { listPrompts } from "./prompts.ts";
 import { listResources } from "./resources.ts";
+import { listSkills } from "./skills.ts";
 import { outputSchemaOf } from "./tools.ts";
 
 /** All that clients of one sight are told, made once for each catalog. */
@@ -23,6 +25,7 @@ export interface Listing {
   readonly resourceEntries: ReadonlyMap<string, ReadableEntry>;
   readonly templates: readonly ResourceTemplateType[];
   readonly templateEntries: ReadonlyMap<string, ReadableEntry>;
+  readonly skills: readonly Skill[];
   readonly instructions: string;
 }
 
@@ -80,9 +83,10 @@ async function createListing(gateway: Gateway, view: View, options: ListingOptio
   return {
     version: view.version,
     tools,
-    native: options.surface === "native" ? nativeTools(view, options.nativeNames) : new Map(),
+    native: options.surface === "native" ? nativeTools(view.shown, options.nativeNames) : new Map(),
     ...listPrompts(view),
     ...listResources(view),
+    skills: listSkills(view),
     instructions: toInstructions(view, options),
   };
 }

@@ -41,18 +41,6 @@ function toPrompt(name: string, entry: ReadableEntry): Prompt {
   };
 }
 
-/** Prompt arguments are always text on the wire; those that the schema wants otherwise are read as JSON. */
-export function toPromptParams(entry: ReadableEntry, args: Readonly<Record<string, string>>) {
-  const properties = (entry.inputSchema.properties ?? {}) as Readonly<Record<string, unknown>>;
-  return Object.fromEntries(
-    Object.entries(args).map(([name, text]) => {
-      const schema = Object.hasOwn(properties, name) ? (properties[name] as { type?: unknown }) : undefined;
-      const isText = schema?.type === undefined || schema.type === "string";
-      return [name, isText ? text : readJson(text)];
-    }),
-  );
-}
-
 /** A loaded prompt as messages. One that already is a list of messages stays as it is. */
 export function toMessages(entry: ReadableEntry, value: Json): GetPromptResult {
   if (value !== null && typeof value === "object" && !Array.isArray(value) && Array.isArray(value.messages)) {
@@ -62,12 +50,4 @@ export function toMessages(entry: ReadableEntry, value: Json): GetPromptResult {
     description: toSummary(entry.description, SUMMARY_CHARS),
     messages: [{ role: "user", content: { type: "text", text: toContentText(value) } }],
   };
-}
-
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

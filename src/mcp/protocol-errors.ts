@@ -4,7 +4,7 @@ import { isProblem } from "../schema/problem.ts";
 import { cutText } from "../util/cut-text.ts";
 
 /** The answer to a name that a list does not have. */
-export function unknownName(kind: "tool" | "prompt", name: string): ProtocolError {
+export function unknownName(kind: "tool" | "prompt" | "skill", name: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown ${kind}: ${cutText(name, 128)}`);
 }
 

@@ -1,14 +1,16 @@
 import { Server, type ServerContext } from "@modelcontextprotocol/server";
+import { readTextParams } from "../operations/read-text-params.ts";
 import type { Principal } from "../schema/principal.ts";
 import { load } from "./call-native.ts";
 import { callTool, type ToolCaller } from "./call-tool.ts";
 import { toCompletion } from "./completion.ts";
 import type { Listings } from "./listing.ts";
 import { toPage } from "./pages.ts";
-import { toMessages, toPromptParams } from "./prompts.ts";
+import { toMessages } from "./prompts.ts";
 import { asProtocolError, refusedState, unknownName, unknownResource } from "./protocol-errors.ts";
 import { findResource, toContents } from "./resources.ts";
 import { toRound } from "./round.ts";
+import { findAddress, getSkillParams, listSkillsParams, SKILLS_EXTENSION } from "./skills.ts";
 
 export interface ServerParts extends ToolCaller {
   readonly name: string;
@@ -32,6 +34,7 @@ const CAPABILITIES = {
   resources: { listChanged: true, subscribe: true },
   completions: {},
   logging: {},
+  extensions: { [SKILLS_EXTENSION]: {} },
 };
 
 /** One protocol endpoint for one principal. It is made for every request, so all that is heavy is in `parts`. */
@@ -95,7 +98,7 @@ export async function createProtocolServer(
     guarded(async () => {
       const entry = (await listed()).promptEntries.get(params.name);
       if (!entry) throw unknownName("prompt", params.name);
-      const given = toPromptParams(entry, params.arguments ?? {});
+      const given = readTextParams(entry.inputSchema, Object.entries(params.arguments ?? {}));
       return load(parts, entry, given, roundOf(context), (value) => toMessages(entry, value));
     }),
   );
@@ -113,7 +116,7 @@ export async function createProtocolServer(
   server.setRequestHandler("resources/read", async ({ params }, context) =>
     guarded(async () => {
       const view = await gateway.view({ principal });
-      const found = findResource(params.uri, await listed(), view.find);
+      const found = findResource(params.uri, await listed(), (uri) => findAddress(view, uri));
       if (!found) throw unknownResource(params.uri);
       const { entry, params: given } = found;
       return load(parts, entry, given, roundOf(context), (value) => toContents(params.uri, entry, value));
@@ -126,6 +129,17 @@ export async function createProtocolServer(
   server.setRequestHandler("resources/unsubscribe", async ({ params }) => {
     connection?.subscribed.delete(params.uri);
     return {};
+  });
+
+  server.setRequestHandler("skills/list", { params: listSkillsParams }, async ({ cursor }) => {
+    const { skills, version } = await listed();
+    const { page, ...next } = toPage(skills, version, cursor);
+    return { skills: page, ...next, ...cached };
+  });
+  server.setRequestHandler("skills/get", { params: getSkillParams }, async ({ uri }) => {
+    const skill = (await listed()).skills.find((one) => one.uri === uri);
+    if (!skill) throw unknownName("skill", uri);
+    return { skill, ...cached };
   });
 
   server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }) => {

@@ -1,9 +1,11 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import type { View } from "../access/view.ts";
+import { findAddressed } from "../operations/find-addressed.ts";
 import { toContentText } from "../operations/show-result.ts";
 import type { Entry, ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
+import { findAddress } from "./skills.ts";
 import { matchTemplate } from "./uri-template.ts";
 
 const SUMMARY_CHARS = 300;
@@ -27,7 +29,7 @@ export function listResources(view: View): ResourceLists {
   const templateEntries = new Map<string, ReadableEntry>();
   for (const entry of entries) {
     const own = ownAddress(entry);
-    const holder = own === undefined ? undefined : view.find(own);
+    const holder = own === undefined ? undefined : findAddress(view, own);
     const keeps = claims.get(own)?.length === 1 && (holder === undefined || holder === entry);
     const { template, uri } = addressOf(entry, keeps);
     if (template === undefined) resourceEntries.set(uri, entry);
@@ -46,9 +48,12 @@ export function findResource(
   uri: string,
   { resourceEntries, templateEntries }: Pick<ResourceLists, "resourceEntries" | "templateEntries">,
   find: View["find"],
-): { entry: ReadableEntry; params: Record<string, string> } | undefined {
-  const listed = resourceEntries.get(uri) ?? find(uri);
-  if (listed && isDocument(listed)) return { entry: listed, params: {} };
+): { entry: ReadableEntry; params: Record<string, unknown> } | undefined {
+  const listed = resourceEntries.get(uri);
+  if (listed) return { entry: listed, params: {} };
+  const addressed = findAddressed(uri, find);
+  if (addressed && isDocument(addressed.entry))
+    return { entry: addressed.entry, params: addressed.params ?? {} };
   // The one that says most of the address comes first: a template that matches everything takes nothing away.
   const told = (template: string) => template.indexOf("{");
   const ordered = [...templateEntries].sort(([one], [other]) => told(other) - told(one));
@@ -59,9 +64,15 @@ export function findResource(
   return undefined;
 }
 
-/** A loaded document as the protocol carries it. One that is already in that shape stays as it is. */
+/** A loaded document as the protocol carries it. One that is already in that shape stays as it is, but for its route. */
 export function toContents(uri: string, entry: ReadableEntry, value: Json): ReadResourceResult {
-  if (isContents(value)) return value as unknown as ReadResourceResult;
+  if (isContents(value)) {
+    const { contents, ...rest } = value as unknown as ReadResourceResult;
+    return {
+      ...rest,
+      contents: contents.map((part) => (part.uri === entry.route ? { ...part, uri } : part)),
+    };
+  }
   const mimeType = mimeTypeOf(entry) ?? (typeof value === "string" ? "text/plain" : "application/json");
   return { contents: [{ uri, mimeType, text: toContentText(value) }] };
 }

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { TokenCounter } from "../render/tokens.ts";
+import type { TokenCounter } from "../util/tokens.ts";
 
 const AT_ONCE_MS = 10;
 const known = new WeakMap<readonly object[], Promise<number>>();

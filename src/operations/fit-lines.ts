@@ -1,5 +1,5 @@
 import { fitPieces, type Piece } from "../render/fit-pieces.ts";
-import type { TokenCounter } from "../render/tokens.ts";
+import type { TokenCounter } from "../util/tokens.ts";
 
 /** Lines that belong together, and how the ones that are shown become text. */
 export interface LineGroup {

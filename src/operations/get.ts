@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Entry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
-import { readResult, readResultSchema } from "../session/read-result.ts";
 import { RESULT_SCHEME } from "../session/result-store.ts";
 import { isSessionAddress } from "../session/session-store.ts";
 import { mapLimit } from "../util/map-limit.ts";
@@ -16,6 +15,7 @@ import {
   toErrorAnswer,
 } from "./answer-parts.ts";
 import { argsSchema } from "./args-schema.ts";
+import { findAddressed } from "./find-addressed.ts";
 import { addressOf, defineOperation, type OperationContext, sessionField } from "./operation.ts";
 import {
   asKnownProblem,
@@ -29,7 +29,7 @@ import { type Shown, showResult, storedSchema, toContentText } from "./show-resu
 import { showSession } from "./show-session.ts";
 
 const requestSchema = z.strictObject({
-  route: z.string().min(1).max(600).describe("Route, op, result:// or session:// handle"),
+  route: z.string().min(1).max(2_000).describe("Route, op, result:// or session:// handle"),
   params: argsSchema.optional(),
 });
 
@@ -91,11 +91,13 @@ async function getOne(
   request: z.output<typeof requestSchema>,
   context: OperationContext,
 ): Promise<GetResult> {
-  const { route, params } = request;
-  const entry = context.view.find(route);
+  const { route } = request;
+  const addressed = findAddressed(route, context.view.find);
+  const entry = addressed?.entry;
+  const params = addressed?.params ? { ...addressed.params, ...request.params } : request.params;
   try {
     if (route.startsWith(RESULT_SCHEME)) {
-      const shown = readStored(route, params ?? {}, context);
+      const shown = await readStored(route, params ?? {}, context);
       return { route, success: true, data: { ...toData(shown), guidance: [] } };
     }
     if (isSessionAddress(route)) {
@@ -117,7 +119,7 @@ async function getOne(
     );
     return { route: entry.route, success: true, data: toData(outcome, checked.warnings) };
   } catch (error) {
-    const error_ = toErrorAnswer(asKnownProblem(error, route), helpPathOf(route, context));
+    const error_ = toErrorAnswer(asKnownProblem(error, route), helpPathOf(entry?.op ?? route, context));
     return { route, success: false, error: error_ };
   }
 }
@@ -129,7 +131,13 @@ function checkMayRun(entry: Entry, { getMayWrite, view }: OperationContext): voi
     throw problem(code, { name: addressOf(entry), lane: entry.lane });
 }
 
-function readStored(handle: string, params: Record<string, unknown>, context: OperationContext): Shown {
+async function readStored(
+  handle: string,
+  params: Record<string, unknown>,
+  context: OperationContext,
+): Promise<Shown> {
+  // Its parsers of paths and patterns are large, and a start does not need them.
+  const { readResult, readResultSchema } = await import("../session/read-result.ts");
   const how = readResultSchema.safeParse(params);
   if (!how.success) {
     const reason = how.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`).join("; ");

@@ -1,7 +1,7 @@
 import type { View } from "../access/view.ts";
-import type { TokenCounter } from "../render/tokens.ts";
 import type { Session } from "../session/session-store.ts";
 import { addTokens, type Cause, NO_TOKENS, sumTokens, type Tokens } from "../session/tokens-by-cause.ts";
+import type { TokenCounter } from "../util/tokens.ts";
 import { countMenu } from "./count-menu.ts";
 import { nativeTools, toNativeTool } from "./native-tools.ts";
 
@@ -129,6 +129,6 @@ function createListingCosts(loadCounter: () => Promise<TokenCounter>): (view: Vi
 }
 
 function countListing(view: View, countTokens: TokenCounter): Promise<number> {
-  const tools = [...nativeTools(view)].map(([name, entry]) => toNativeTool(name, entry));
+  const tools = [...nativeTools(view.shown)].map(([name, entry]) => toNativeTool(name, entry));
   return countMenu(tools, countTokens);
 }

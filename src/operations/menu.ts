@@ -1,10 +1,11 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
+import { compactSchema } from "../render/compact-schema.ts";
 import { fitPieces, type Piece } from "../render/fit-pieces.ts";
-import type { TokenCounter } from "../render/tokens.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { contentHash } from "../util/content-hash.ts";
+import type { TokenCounter } from "../util/tokens.ts";
 import type { MapMemo } from "./map-memo.ts";
 import { type NativeNames, nativeTools, toNativeTool } from "./native-tools.ts";
 import { OPERATIONS } from "./operations.ts";
@@ -31,16 +32,8 @@ export const MENU_TOKENS = 900;
 const TOP_VERBS = 3;
 const HEADING = " Behind it:";
 const MORE = ", and more domains";
-/** What guards the input, or serves people only, and tells a model nothing it needs on every request. */
-const SILENT_KEYWORDS = new Set([
-  "$schema",
-  "propertyNames",
-  "minLength",
-  "maxLength",
-  "minItems",
-  "maxItems",
-  "explain",
-]);
+/** Serves people who look into a search, and would cost models on every request. */
+const FOR_PEOPLE = "explain";
 
 export interface MenuOptions extends SurfaceOptions {
   /** What `native` tools are called. */
@@ -63,7 +56,9 @@ export async function createMenu(
   options: MenuOptions = {},
 ): Promise<MenuTool[]> {
   if (options.surface === "native") {
-    return [...nativeTools(view, options.nativeNames)].map(([name, entry]) => toNativeTool(name, entry));
+    return [...nativeTools(view.shown, options.nativeNames)].map(([name, entry]) =>
+      toNativeTool(name, entry),
+    );
   }
   const shown = surfaceTools(options);
   const tools = shown.map((tool) => toMenuTool(tool, view));
@@ -104,16 +99,15 @@ function toMenuTool({ name, operation, purpose, mayWrite }: SurfaceTool, view: V
     name,
     title,
     description: purpose ?? ownPurpose,
-    inputSchema: withoutSilent(z.toJSONSchema(input, { io: "input", unrepresentable: "any" })) as JsonSchema,
+    inputSchema: toInputSchema(input),
     annotations: { readOnlyHint: onlyReads, destructiveHint: !onlyReads },
   };
 }
 
-function withoutSilent(schema: unknown): unknown {
-  if (Array.isArray(schema)) return schema.map(withoutSilent);
-  if (schema === null || typeof schema !== "object") return schema;
-  const kept = Object.entries(schema).filter(([keyword]) => !SILENT_KEYWORDS.has(keyword));
-  return Object.fromEntries(kept.map(([keyword, value]) => [keyword, withoutSilent(value)]));
+function toInputSchema(input: z.ZodType): JsonSchema {
+  const schema = compactSchema(z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as JsonSchema);
+  const { [FOR_PEOPLE]: _, ...properties } = (schema.properties ?? {}) as Record<string, unknown>;
+  return { ...schema, properties };
 }
 
 /** Domains with counts and leading verbs; the smallest lose their details, then their place, first. */

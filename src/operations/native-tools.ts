@@ -1,4 +1,3 @@
-import type { View } from "../access/view.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { contentHash } from "../util/content-hash.ts";
@@ -15,11 +14,11 @@ const DESCRIPTION_CHARS = 2_048;
 const KINDS: ReadonlySet<Entry["kind"]> = new Set(["tool", "skill"]);
 
 /**
- * The tools and skills in sight as tools of their own, by name, in the order of their routes. Documents and
- * prompts are left out: the protocol has lists of its own for them.
+ * The tools and skills among these entries as tools of their own, by name, in the same order. Documents and
+ * prompts are left out: faces have lists of their own for them.
  */
-export function nativeTools(view: View, names: NativeNames = "ops"): Map<string, Entry> {
-  const entries = view.shown.filter((entry) => KINDS.has(entry.kind) && entry.status === undefined);
+export function nativeTools(all: readonly Entry[], names: NativeNames = "ops"): Map<string, Entry> {
+  const entries = all.filter((entry) => KINDS.has(entry.kind) && entry.status === undefined);
   const wanted = new Map(entries.map((entry) => [entry, wantedName(entry, names)]));
   const counts = new Map<string, number>();
   for (const name of wanted.values()) counts.set(name, (counts.get(name) ?? 0) + 1);

@@ -1,6 +1,5 @@
 import type { z } from "zod";
 import type { View } from "../access/view.ts";
-import type { TokenCounter } from "../render/tokens.ts";
 import type { CallingClient, Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { Learning } from "../search/learning/learning.ts";
@@ -11,6 +10,7 @@ import type { ResultStore } from "../session/result-store.ts";
 import type { Session, SessionStore } from "../session/session-store.ts";
 import type { Cause } from "../session/tokens-by-cause.ts";
 import type { NoticeEvent } from "../telemetry/events.ts";
+import type { TokenCounter } from "../util/tokens.ts";
 import type { Aside } from "./ledger.ts";
 
 export interface Limits {

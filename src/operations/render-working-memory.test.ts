@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { verifies } from "../../test/requirements.ts";
-import { loadTokenCounter } from "../render/tokens.ts";
 import { discover, EMPTY_MEMORY, meet, use } from "../session/working-memory.ts";
+import { loadTokenCounter } from "../util/tokens.ts";
 import { renderWorkingMemory } from "./render-working-memory.ts";
 
 const countTokens = await loadTokenCounter();

@@ -1,9 +1,9 @@
 import type { Piece } from "../render/fit-pieces.ts";
-import type { TokenCounter } from "../render/tokens.ts";
 import type { Entity } from "../schema/extraction.ts";
 import type { ToolUse, WorkingMemory } from "../session/working-memory.ts";
 import { cleanText } from "../util/clean-text.ts";
 import { toSummary } from "../util/to-summary.ts";
+import type { TokenCounter } from "../util/tokens.ts";
 import { fitLines, type LineGroup } from "./fit-lines.ts";
 
 const MAX_TOKENS = 300;

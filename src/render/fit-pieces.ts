@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { TokenCounter } from "./tokens.ts";
+import type { TokenCounter } from "../util/tokens.ts";
 
 /** A piece of an answer, from its fullest form to its shortest. The empty text leaves it out. */
 export interface Piece {

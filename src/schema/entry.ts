@@ -29,6 +29,8 @@ export interface Origin {
   readonly hash: string;
   /** Whether the owner takes whatever the source defines. */
   readonly trusted: boolean;
+  /** The route of the entry that this is a part of: approving that one approves this too. */
+  readonly partOf?: string;
 }
 
 /** How somebody else's server shows what it offers, for faces that pass it on as it is. */
@@ -39,6 +41,22 @@ export interface Presentation {
   readonly icons?: readonly unknown[];
   readonly size?: number;
   readonly _meta?: Readonly<Record<string, unknown>>;
+}
+
+/** A skill as it is published: what its SKILL.md says at the top, and its files. */
+export interface SkillManifest {
+  readonly frontmatter: Readonly<Record<string, unknown>>;
+  /** Every file, SKILL.md too; `dynamic` where they are made when they are asked for. */
+  readonly files: readonly SkillManifestFile[] | "dynamic";
+}
+
+export interface SkillManifestFile {
+  /** Within the skill, as it is spelt in its route. */
+  readonly path: string;
+  /** In bytes. */
+  readonly size: number;
+  /** `sha256:` and 64 digits. */
+  readonly digest: string;
 }
 
 export interface Example {
@@ -132,6 +150,8 @@ interface EntryBase {
   /** Only where it is defined outside: what is written for Keyhole needs no approval. */
   readonly origin?: Origin;
   readonly presentation?: Presentation;
+  /** Only of skills that can be published with all their files. */
+  readonly manifest?: SkillManifest;
   /** Body text that search may look into. */
   readonly content?: string;
   /** Facts of the source (such as `resource_type`) that a domain's search segments filter by. */

@@ -113,6 +113,16 @@ export const PROBLEMS = {
     next: "Correct what is named in the source's document or options.",
     when: "What a source reads is damaged, of an unknown format, or lacks what calls need.",
   },
+  FILE_INVALID: {
+    sentence: "{file}:{line}:{column}: {reason}.",
+    next: "Correct the file at that place and save it.",
+    when: "A Markdown file's front matter cannot be read, or has fields that are not right.",
+  },
+  SKILL_REFUSED: {
+    sentence: "The skill, or a file of it, is refused: {reason}.",
+    next: "Tell the person; what is named has to be corrected in the skill's folder.",
+    when: "A skill's files are too many or too large, lead out of its folder, or changed since they were listed.",
+  },
   REQUEST_REFUSED: {
     sentence: "The request to {where} is not made: {reason}.",
     next: "Only public https addresses are reached. Whoever set up the source can allow a private host by name.",
@@ -172,6 +182,11 @@ export const PROBLEMS = {
     sentence: "{name} answered {error}: {reason}",
     next: "{advice}",
     when: "A tool of the workspace answered with an error. The next step depends on which.",
+  },
+  PACKAGE_MISSING: {
+    sentence: "{feature} needs the package {name}, which is not installed.",
+    next: "Install it beside keyhole: npm install {name}",
+    when: "A part of Keyhole that stands on an optional package is used without it.",
   },
   CLOSED: {
     sentence: "The gateway is closed.",

@@ -6,6 +6,8 @@ export interface SourceContent {
   readonly drafts: readonly EntryDraft[];
   /** What is wrong with it, one sentence each, saying where to look. */
   readonly errors?: readonly string[];
+  /** What was left out or kept as it was, one sentence each: for the owner to know, no reason to refuse the rest. */
+  readonly warnings?: readonly string[];
 }
 
 /** Where entries come from. It yields what it has and never touches the catalog. */

@@ -25,6 +25,34 @@ export type { RetryClock } from "./content/sources/retry-clock.ts";
 export type { GuardedFetch, GuardedRequest, GuardOptions } from "./guarded-fetch/guarded-fetch.ts";
 export { createGuardedFetch } from "./guarded-fetch/guarded-fetch.ts";
 export type { Secret } from "./http/secret.ts";
+export type {
+  MarkdownDiagnostics,
+  MarkdownSource,
+  MarkdownSourceOptions,
+} from "./markdown/markdown-source.ts";
+export { createMarkdownSource } from "./markdown/markdown-source.ts";
+export type {
+  SkillDisclosure,
+  SkillDisclosureOptions,
+  SkillTier,
+} from "./markdown/skills/disclose-skills.ts";
+export { discloseSkills } from "./markdown/skills/disclose-skills.ts";
+export type { SkillsRead } from "./markdown/skills/read-skills.ts";
+export { readSkills } from "./markdown/skills/read-skills.ts";
+export type {
+  RefusedSkill,
+  Skill,
+  SkillFields,
+  SkillFile,
+  SkillOrigin,
+  SkillPlace,
+  SkillTriggers,
+  TriggerPattern,
+} from "./markdown/skills/skill.ts";
+export type { SkillDraftOptions } from "./markdown/skills/skill-drafts.ts";
+export { skillDrafts } from "./markdown/skills/skill-drafts.ts";
+export type { SkillPlacesOptions } from "./markdown/skills/skill-places.ts";
+export { skillPlaces } from "./markdown/skills/skill-places.ts";
 export { fromMcpConfig } from "./mcp/from-mcp-config.ts";
 export type { LogInOptions } from "./mcp/login/log-in.ts";
 export type { Challenge, KeptLogin, Logins } from "./mcp/login/logins.ts";

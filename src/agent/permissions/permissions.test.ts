@@ -33,7 +33,7 @@ function setUp(options: Partial<PermissionsOptions> = {}, answer?: PermissionAns
 
 describe("files", () => {
   test("reading inside the project is allowed; all else is asked", async () => {
-    const { permissions, asked } = setUp({}, "no");
+    const { permissions, asked } = setUp({}, "deny");
     expect((await permissions.file("fs-read", "src/a.ts")).allowed).toBe(true);
     expect(asked).toEqual([]);
     expect((await permissions.file("fs-write", "src/a.ts")).allowed).toBe(false);
@@ -142,7 +142,7 @@ describe("questions", () => {
   );
 
   test("no character that cannot be seen is left in one", async () => {
-    const { permissions, asked } = setUp({}, "no");
+    const { permissions, asked } = setUp({}, "deny");
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", minLength: 1 }), async (text) => {
         asked.length = 0;

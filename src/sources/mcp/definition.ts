@@ -1,7 +1,15 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import type { Skill } from "@modelcontextprotocol/client/ext/skills";
 import { contentHash } from "../../util/content-hash.ts";
 
-export type Listed = Tool | Prompt | Resource | ResourceTemplateType;
+/** A skill of a server, named as its front matter says. */
+export type ListedSkill = Pick<Skill, "uri" | "frontmatter" | "resources"> & {
+  readonly name: string;
+  readonly title?: undefined;
+  readonly description: string;
+};
+
+export type Listed = Tool | Prompt | Resource | ResourceTemplateType | ListedSkill;
 
 /** What a person approves: all of it that says what it does, and nothing that changes by itself. */
 const FIELDS = [
@@ -17,6 +25,8 @@ const FIELDS = [
   "mimeType",
   "icons",
   "_meta",
+  "frontmatter",
+  "resources",
 ];
 
 export interface Definition {

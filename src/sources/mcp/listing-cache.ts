@@ -37,6 +37,7 @@ const fileSchema = z.object({
       prompts: z.array(named),
       resources: z.array(named.extend({ uri: z.string() })),
       templates: z.array(named.extend({ uriTemplate: z.string() })),
+      skills: z.array(named.extend({ uri: z.string() })).default([]),
       warnings: z.array(z.string()),
     }),
   }),

@@ -1,7 +1,8 @@
 import type { Client, Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
 import { cleanText } from "../../util/clean-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
-import { type Listed, toDefinition } from "./definition.ts";
+import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";
+import { fetchSkills } from "./fetch-skills.ts";
 
 const MAX_PAGES = 64;
 const MAX_ENTRIES = 5_000;
@@ -13,6 +14,7 @@ export interface Listing {
   readonly prompts: readonly Prompt[];
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplateType[];
+  readonly skills: readonly ListedSkill[];
   /** What could not be listed, or not to its end. */
   readonly warnings: readonly string[];
 }
@@ -58,13 +60,22 @@ export async function fetchListing(client: Client, timeout: number): Promise<Lis
     const page = await client.request({ method: "resources/templates/list", params: at(cursor) }, options);
     return { items: page.resourceTemplates, next: page.nextCursor };
   });
+  const skills = fetchSkills(client, timeout, warnings);
+  // All are waited for from now on: what fails before its turn must not fail the process.
+  const [listedPrompts, listedResources, listedTemplates, listedSkills] = await Promise.all([
+    tolerate("prompts", prompts),
+    tolerate("resources", resources),
+    tolerate("resource templates", templates),
+    tolerate("skills", skills),
+  ]);
   const instructions = client.getInstructions();
   return {
     ...(instructions !== undefined && { instructions }),
     tools,
-    prompts: await tolerate("prompts", prompts),
-    resources: await tolerate("resources", resources),
-    templates: await tolerate("resource templates", templates),
+    prompts: listedPrompts,
+    resources: listedResources,
+    templates: listedTemplates,
+    skills: listedSkills.filter((skill) => isSound(skill, warnings)).slice(0, MAX_ENTRIES),
     warnings,
   };
 }

@@ -5,10 +5,12 @@ import type { JsonSchema } from "../../schema/json-schema.ts";
 import { problem } from "../../schema/problem.ts";
 import { cleanText } from "../../util/clean-text.ts";
 import { assignPaths } from "./assign-paths.ts";
+import { checkOffered } from "./check-offered.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import type { Listing } from "./listing.ts";
 import { asksFirst, passError, passThrough, toQuestion } from "./pass-through.ts";
 import { promptValue, resourceValue, textOf, toolValue } from "./result-value.ts";
+import { skillToDrafts } from "./skill-to-drafts.ts";
 import type { Upstream } from "./upstream.ts";
 import { templateVariables } from "./uri-template.ts";
 
@@ -36,6 +38,7 @@ export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] 
     ...[...resources].map(([resource, path]) =>
       resourceDraft(resource, `${label}://resources/${path}`, options),
     ),
+    ...listing.skills.flatMap((skill) => skillToDrafts(skill, ops, options)),
   ];
 }
 
@@ -210,20 +213,4 @@ function laneOf({ annotations = {} }: Tool): { lane?: Lane; riskLevel: "safe" | 
   if (readOnlyHint === true) return { lane: destructiveHint ? "destructive" : "read", riskLevel: "safe" };
   if (destructiveHint === false) return { lane: "write", riskLevel: "safe" };
   return { riskLevel: readOnlyHint === false ? "moderate" : "safe" };
-}
-
-/** A definition that has changed behind the catalog's back is not called until it was seen again. */
-function checkOffered(
-  listed: Listed,
-  among: (listing: Listing) => readonly Listed[],
-  route: string,
-  { trusted }: DraftOptions,
-): (listing: Listing) => void {
-  const { hash } = toDefinition(listed);
-  return (listing) => {
-    if (trusted || among(listing).some((other) => other === listed || toDefinition(other).hash === hash))
-      return;
-    const reason = "the server no longer offers it as it was listed";
-    throw problem("UNAVAILABLE", { name: route, state: "quarantined", reason });
-  };
 }

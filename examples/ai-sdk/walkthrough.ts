@@ -1,0 +1,80 @@
+// An agent on the AI SDK that edits a website: it starts with one tool and finds the other 45 as it needs them.
+// The model is a script here; put one of your own in its place.
+import assert from "node:assert/strict";
+import { generateText, isStepCount, type ModelMessage } from "ai";
+import { createGateway } from "keyhole";
+import { createDisclosure } from "keyhole/ai-sdk";
+import { createScriptedModel, inOrder, type ScriptedReply } from "keyhole/testing";
+import { createCms } from "../cms/cms.ts";
+
+const cms = createCms();
+const gateway = createGateway({
+  domains: [cms.domain],
+  principal: { id: "ed", scopes: [], allowWrite: true },
+});
+const messages: ModelMessage[] = [];
+let session = gateway.openSession();
+
+/** One turn: what the person says, and what the model does about it. */
+async function turn(prompt: string, replies: readonly ScriptedReply[]) {
+  const model = createScriptedModel(inOrder(replies));
+  messages.push({ role: "user", content: prompt });
+  const { session: handle, ...disclosure } = await createDisclosure(gateway, { session });
+  const result = await generateText({ ...disclosure, model, messages, stopWhen: isStepCount(10) });
+  messages.push(...result.responseMessages);
+  session = handle;
+  const shown = model.requests.map(({ tools }) => tools);
+  console.log(
+    `\n${prompt}\n${shown.map((tools) => `  shown: ${tools.join(", ")}`).join("\n")}\n  ${result.text}`,
+  );
+  return { shown, text: result.text };
+}
+
+const search = (query: string) => ({ calls: [{ name: "tool_search", args: { query } }] });
+const call = (name: string, args = {}) => ({ calls: [{ name, args }] });
+
+// No tool is needed: the model sees one, and answers.
+const direct = await turn("What is a section?", [{ text: "A part of a page with a template of its own." }]);
+assert.deepEqual(direct.shown, [["tool_search"]]);
+
+// One discovery, one call.
+const simple = await turn("Find the hero image", [
+  search("find image"),
+  call("cms_searchImages", { query: "hero" }),
+  { text: "hero-mountain-dawn.jpg" },
+]);
+assert.ok(simple.shown[1]?.includes("cms_searchImages"));
+
+// The next turn has what this conversation has discovered.
+const second = await turn("And one with snow?", [
+  call("cms_searchImages", { query: "snow" }),
+  { text: "There is one of the cabin in winter." },
+]);
+assert.ok(second.shown[0]?.includes("cms_searchImages"));
+
+// Two discoveries, five calls.
+const complex = await turn("Create an about page with a hero and an image", [
+  search("create page with content, fields of a section template"),
+  call("cms_getSectionFields", { template: "hero" }),
+  call("cms_getSectionFields", { template: "imageText" }),
+  call("cms_createPageWithContent", {
+    name: "About",
+    sections: [{ template: "hero", name: "About hero", content: { heading: "Eleven people" } }],
+  }),
+  search("add image to section"),
+  call("cms_searchImages", { query: "team" }),
+  call("cms_addImageToSection", { section: "sec_new_1", image: "img_005" }),
+  { text: "The page is there, with a picture of the team." },
+]);
+assert.ok(complex.shown.at(-1)?.includes("cms_addImageToSection"));
+const page = await gateway.get({ routes: [{ route: "cms.page.get", params: { page: "about" } }] });
+assert.equal(page.summary.success, 1);
+
+// A tool that nobody has discovered: the call discovers it, and reads at once.
+const repaired = await turn("Which pages are there?", [call("cms_listPages"), { text: "Ten." }]);
+assert.ok(repaired.shown[1]?.includes("cms_listPages"));
+
+const { tokens, everything } = await gateway.ledger({ session });
+console.log(`\nput into the context: ${JSON.stringify(tokens)}; listing all tools once: ${everything}`);
+await gateway.close();
+await cms.close();

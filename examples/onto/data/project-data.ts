@@ -1,0 +1,73 @@
+// A short way to write a project down: rows by kind, completed with what the kind gives as default.
+import { KINDS, type Kind, type Relation } from "../kinds.ts";
+
+/** Id without its prefix, title, state, and the fields that this one has. */
+type Row = readonly [id: string, title: string, state: string, fields?: Fields];
+
+interface Fields {
+  readonly description?: string;
+  readonly type_key?: string;
+  readonly priority?: number;
+  readonly due_at?: string;
+  readonly impact?: string;
+  readonly probability?: string;
+  readonly content?: string;
+  /** The id of the folder, without its prefix. */
+  readonly parent?: string;
+}
+
+export interface EntityRow extends Omit<Fields, "parent"> {
+  readonly id: string;
+  readonly kind: Kind;
+  readonly project_id: string;
+  readonly title: string;
+  readonly type_key: string;
+  readonly state_key: string;
+  readonly parent_id?: string;
+  readonly position?: number;
+}
+
+export type EdgeRow = readonly [from: string, rel: Relation, to: string];
+
+export interface ProjectData {
+  readonly entities: readonly EntityRow[];
+  readonly edges: readonly EdgeRow[];
+}
+
+export function toProject(
+  project: Row,
+  parts: Partial<Record<Kind, readonly Row[]>>,
+  edges: readonly EdgeRow[],
+): ProjectData {
+  const projectId = `prj_${project[0]}`;
+  const entities = Object.entries({ project: [project], ...parts }).flatMap(([kind, rows]) =>
+    rows.map((row) => toEntity(kind as Kind, row, projectId)),
+  );
+  return { entities: numbered(entities), edges };
+}
+
+function toEntity(kind: Kind, [id, title, state_key, fields = {}]: Row, project_id: string): EntityRow {
+  const { prefix, types } = KINDS[kind];
+  const { parent, ...rest } = fields;
+  return {
+    id: `${prefix}_${id}`,
+    kind,
+    project_id,
+    title,
+    state_key,
+    type_key: types[0],
+    ...rest,
+    ...(parent && { parent_id: `${prefix}_${parent}` }),
+  };
+}
+
+/** Documents stand in their folder in the order in which they are written down. */
+function numbered(entities: readonly EntityRow[]): EntityRow[] {
+  const counts = new Map<string | undefined, number>();
+  return entities.map((entity) => {
+    if (entity.kind !== "document") return entity;
+    const position = counts.get(entity.parent_id) ?? 0;
+    counts.set(entity.parent_id, position + 1);
+    return { ...entity, position };
+  });
+}

@@ -1,0 +1,15 @@
+// What goes into and comes out of the process that runs an agent's SQL.
+export interface SqlRequest {
+  /** The file of the database. */
+  readonly path: string;
+  readonly sql: string;
+  /** The tables that exist for the caller. */
+  readonly tables: readonly string[];
+  /** `read` answers rows; `write` changes some; `rehearse` changes them and undoes it. */
+  readonly mode: "read" | "write" | "rehearse";
+  readonly limit: number;
+}
+
+export type SqlAnswer =
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly reason: string };

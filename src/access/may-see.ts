@@ -1,6 +1,0 @@
-import type { Principal } from "../schema/principal.ts";
-
-/** The one decision on access: every scope of the entry is among the principal's. */
-export function maySee(principal: Principal, entry: { readonly scopes: readonly string[] }): boolean {
-  return entry.scopes.every((scope) => principal.scopes.includes(scope));
-}

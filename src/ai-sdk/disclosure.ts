@@ -1,0 +1,122 @@
+import type {
+  Instructions,
+  ModelMessage,
+  PrepareStepFunction,
+  StepResult,
+  ToolCallRepairFunction,
+  ToolSet,
+} from "ai";
+import type { CallOptions, Gateway } from "../gateway-api.ts";
+import type { NativeNames } from "../operations/native-tools.ts";
+import { renderWorkingMemory } from "../operations/render-working-memory.ts";
+import type { Principal } from "../schema/principal.ts";
+import { use, type WorkingMemory } from "../session/working-memory.ts";
+import { loadTokenCounter } from "../util/tokens.ts";
+import { createFixedTools } from "./fixed-tools.ts";
+import { createFoundTools } from "./found-tools.ts";
+import { type TrimOptions, trimMessages } from "./trim-messages.ts";
+
+export interface DisclosureOptions {
+  /** Who calls. Default: the gateway's own principal. */
+  readonly principal?: Principal;
+  /** The conversation's session, from an earlier turn. Default: a new one. */
+  readonly session?: string;
+  /**
+   * `discover`: starts with `tool_search`; what it finds becomes a tool of its own in the next step.
+   * `fixed`: the same few tools on every request, so that prompt caches hold. Default: `discover`.
+   */
+  readonly mode?: "discover" | "fixed";
+  /** What discovered tools are called: by the names their authors gave (default), or by ops. */
+  readonly names?: NativeNames;
+  /** Tools of your own: always active, and remembered with the others. */
+  readonly ownTools?: ToolSet;
+  /**
+   * Who approves calls that need it: the application, by the AI SDK's tool approvals (default), or the
+   * gateway's own `approve`.
+   */
+  readonly approvals?: "application" | "gateway";
+  /** When long conversations are cut; `false` leaves them whole. */
+  readonly trim?: TrimOptions | false;
+}
+
+/** What `generateText`, `streamText` and `ToolLoopAgent` take for one turn of a conversation. */
+export interface Disclosure {
+  /** For the next turn. */
+  readonly session: string;
+  readonly tools: ToolSet;
+  /** How to find tools. What the session remembers is added by `prepareStep`, where the messages lack it. */
+  readonly instructions: string;
+  readonly prepareStep: PrepareStepFunction<ToolSet>;
+  readonly onStepFinish: (step: Pick<StepResult<ToolSet>, "content">) => void;
+  /** A call of a tool that exists but was not discovered is not refused: the tool is discovered by it. */
+  readonly repairToolCall: ToolCallRepairFunction<ToolSet>;
+}
+
+/** The tools of a gateway for one turn of a conversation with a model. */
+export async function createDisclosure(
+  gateway: Gateway,
+  options: DisclosureOptions = {},
+): Promise<Disclosure> {
+  const { mode = "discover", ownTools = {}, trim } = options;
+  const principal = options.principal ?? (await gateway.view()).principal;
+  const handle = options.session ?? gateway.openSession({ principal });
+  const session = gateway.session(handle, { principal });
+  const byApplication = options.approvals !== "gateway";
+  const call: CallOptions = {
+    principal,
+    session: handle,
+    // What the application has to approve does not reach us before it has.
+    ...(byApplication && { approve: () => true }),
+  };
+  const create = mode === "fixed" ? createFixedTools : createFoundTools;
+  const disclosed = await create(gateway, { ...options, call, session, byApplication });
+  const countTokens = await loadTokenCounter();
+  return {
+    session: handle,
+    tools: { ...disclosed.tools, ...ownTools },
+    instructions: disclosed.instructions,
+    prepareStep: ({ steps, messages, initialInstructions = disclosed.instructions }) => {
+      const kept = trim === false ? messages : trimMessages(messages, trim);
+      // While the whole conversation is there, it is its own memory, and the instructions stay as vendors cached them.
+      const isWhole = kept.length === messages.length && (steps.length > 0 || messages.some(isAnswer));
+      const memory = isWhole ? "" : renderWorkingMemory(disclosed.lacking(session.memory), countTokens);
+      if (kept.length < messages.length) session.update(forgetRules);
+      const active = disclosed.active?.(steps);
+      const shown = active ?? [...disclosed.definitions.keys()];
+      gateway.noteMenu(
+        shown.flatMap((name) => disclosed.definitions.get(name) ?? []),
+        call,
+      );
+      return {
+        toolChoice: "auto",
+        ...(active && { activeTools: [...active, ...Object.keys(ownTools)] }),
+        ...(kept.length < messages.length && { messages: kept }),
+        ...(memory !== "" && { instructions: withMemory(initialInstructions, memory) }),
+      };
+    },
+    onStepFinish: ({ content }) => {
+      for (const part of content) {
+        if (part.type !== "tool-result" && part.type !== "tool-error") continue;
+        // What ran through the gateway is remembered there.
+        if (!Object.hasOwn(ownTools, part.toolName)) continue;
+        const result = part.type === "tool-result" ? "success" : "error";
+        session.update((known) => use(known, { name: part.toolName, result, at: new Date() }));
+      }
+    },
+    repairToolCall: async ({ toolCall }) => disclosed.repair(toolCall),
+  };
+}
+
+/** Rules that were cut off come again with what they concern. */
+function forgetRules(memory: WorkingMemory): WorkingMemory {
+  return { ...memory, rules: [] };
+}
+
+function isAnswer({ role }: ModelMessage): boolean {
+  return role === "assistant";
+}
+
+function withMemory(instructions: Instructions, memory: string): Instructions {
+  if (typeof instructions === "string") return `${instructions}\n\n${memory}`;
+  return [instructions, { role: "system" as const, content: memory }].flat();
+}

@@ -1,0 +1,137 @@
+import type { StepResult, ToolSet } from "ai";
+import type { Gateway } from "../gateway-api.ts";
+import type { MenuTool } from "../operations/menu.ts";
+import { nativeTools, toNativeTool } from "../operations/native-tools.ts";
+import { compactSchema } from "../render/compact-schema.ts";
+import type { Entry } from "../schema/entry.ts";
+import { callEntry, callOperation } from "../toolbox.ts";
+import { argsOf, asksFirst, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
+import { toSdkTool } from "./to-sdk-tool.ts";
+import {
+  createToolSearch,
+  DEFAULT_LIMIT,
+  SEARCH_DEFINITION,
+  TOOL_SEARCH,
+  type ToolSearchInput,
+  type ToolSearchOutput,
+  toSearchOutput,
+} from "./tool-search.ts";
+
+/** Vendors take no more than 128 tools in one request. */
+const MOST_ACTIVE = 120;
+/** What else was found is named only: a call of it discovers it. */
+const MOST_NAMED = 3;
+/** Of what was found, unveiled and used in earlier turns, so many each stay active. */
+const RECENT = 5;
+const GET = "get";
+const INSTRUCTIONS = `Use ${TOOL_SEARCH} to find the tools you need, by saying what you want to do; it also gives the rules for using them. Search again when you need more. If you can answer without tools, answer directly.`;
+
+/** Every entry is a tool of its own; those are active that were discovered. */
+export async function createFoundTools(
+  gateway: Gateway,
+  { call, session, byApplication, names = "names" }: ModeOptions,
+): Promise<DisclosedTools> {
+  const view = await gateway.view(call);
+  const menu = await gateway.menu({ principal: view.principal });
+  const entries = withoutReserved(nativeTools(view.entries, names));
+  const nameOf = new Map([...entries].map(([name, { route }]) => [route, name]));
+
+  async function search(input: ToolSearchInput, signal?: AbortSignal): Promise<ToolSearchOutput> {
+    const { query, call: made } = input;
+    const limit = made ? 1 : (input.limit ?? DEFAULT_LIMIT);
+    const options = { ...call, ...(signal && { signal }) };
+    const found = await gateway.ask({ query, limit }, options);
+    // Without the session: what is only named is not yet discovered.
+    const { session: _, ...apart } = options;
+    const more = made ? { hits: [] } : await gateway.ask({ query, limit: limit + MOST_NAMED }, apart);
+    const output = toSearchOutput(query, found, more, (route) => nameOf.get(route));
+    const entry = made && entries.get(made.name);
+    // What changes something is only called by who has seen what it is.
+    if (entry?.lane !== "read" || asksFirst(entry)) return output;
+    return { ...output, result: (await callEntry(gateway, entry, made?.input, options)).text };
+  }
+
+  /** What was found or unveiled last, and what was used last: the rest is still there to be called or found again. */
+  function remembered(): string[] {
+    const { discoveredTools, unveiled, usedTools } = session.memory;
+    const addresses = [
+      ...usedTools.slice(-RECENT).map(({ name }) => name),
+      ...discoveredTools.slice(-RECENT),
+      ...unveiled.slice(-RECENT),
+    ];
+    return addresses.flatMap((address) => nameOf.get(view.find(address)?.route ?? "") ?? []);
+  }
+
+  /** Documents and stored results are read by `get`, which is not shown before there are any. */
+  function hasToRead(steps: readonly StepResult<ToolSet>[]): boolean {
+    const { results, unveiled, discoveredTools } = session.memory;
+    const isDocument = (address: string) => !nameOf.has(view.find(address)?.route ?? "");
+    return (
+      results.length > 0 ||
+      [...unveiled, ...discoveredTools].some(isDocument) ||
+      steps.some((step) => searchesOf(step).some(({ documents = [] }) => documents.length > 0))
+    );
+  }
+
+  const reading = menu.find(({ name }) => name === GET)!;
+  const definitions = new Map<string, Definition>([
+    [TOOL_SEARCH, SEARCH_DEFINITION],
+    [GET, reading],
+    ...[...entries].map(([name, entry]): [string, Definition] => [name, toShown(toNativeTool(name, entry))]),
+  ]);
+  const entryTools = [...entries].map(([name, entry]) => [
+    name,
+    toSdkTool(
+      definitions.get(name)!,
+      (input, signal) => callEntry(gateway, entry, input, { ...call, ...(signal && { signal }) }),
+      byApplication && asksFirst(entry),
+    ),
+  ]);
+  const reader = toSdkTool(reading, (input, signal) =>
+    callOperation(gateway, "get", input, { ...call, ...(signal && { signal }) }),
+  );
+  return {
+    tools: { [TOOL_SEARCH]: createToolSearch(search), [GET]: reader, ...Object.fromEntries(entryTools) },
+    definitions,
+    instructions: INSTRUCTIONS,
+    active: (steps) => {
+      const found = [...new Set([...remembered(), ...steps.flatMap(foundIn)])].slice(-MOST_ACTIVE);
+      return [TOOL_SEARCH, ...(hasToRead(steps) ? [GET] : []), ...found];
+    },
+    lacking: (memory) => ({ ...memory, discoveredTools: [], usedTools: [] }),
+    repair: (toolCall) => {
+      if (!entries.has(toolCall.toolName)) return null;
+      const made = { name: toolCall.toolName, input: argsOf(toolCall) };
+      const input: ToolSearchInput = { query: toolCall.toolName, call: made };
+      return { ...toolCall, toolName: TOOL_SEARCH, input: JSON.stringify(input) };
+    },
+  };
+}
+
+/** Whatever an entry is called, the tools of our own keep their names. */
+function withoutReserved(entries: ReadonlyMap<string, Entry>): Map<string, Entry> {
+  const reserved = new Set([TOOL_SEARCH, GET]);
+  const named = [...entries].map(([name, entry]): [string, Entry] => [
+    reserved.has(name) ? `${entry.domain}_${name}` : name,
+    entry,
+  ]);
+  return new Map(named);
+}
+
+type Definition = Pick<MenuTool, "name" | "title" | "description" | "inputSchema">;
+
+/** The gateway checks the input, so a model need not read all that is checked. */
+function toShown({ name, title, description, inputSchema }: MenuTool): Definition {
+  return { name, title, description, inputSchema: compactSchema(inputSchema) };
+}
+
+function searchesOf({ toolResults }: StepResult<ToolSet>): Partial<ToolSearchOutput>[] {
+  return toolResults
+    .filter(({ toolName }) => toolName === TOOL_SEARCH)
+    .map(({ output }) => output as Partial<ToolSearchOutput>);
+}
+
+/** The names that `tool_search` has given in a step. */
+function foundIn(step: StepResult<ToolSet>): string[] {
+  return searchesOf(step).flatMap(({ tools = [] }) => tools.map(({ name }) => name));
+}

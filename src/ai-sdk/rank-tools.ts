@@ -1,0 +1,67 @@
+import { LRUCache } from "lru-cache";
+import { createGateway } from "../gateway.ts";
+import type { Gateway } from "../gateway-api.ts";
+import { BARE_ENTRY } from "../schema/bare-entry.ts";
+import type { EntryDraft } from "../schema/entry.ts";
+import type { Source } from "../schema/source.ts";
+import { contentHash } from "../util/content-hash.ts";
+
+/** A tool as the AI SDK's `toolSearch` shows it to its `search` callback. */
+interface Candidate {
+  readonly name: string;
+  readonly description?: string;
+}
+
+/** Names of the tools that a query calls for, best first. */
+export type RankTools = (options: {
+  readonly query: string;
+  readonly tools: readonly Candidate[];
+}) => Promise<string[]>;
+
+const LISTS_KEPT = 4;
+const MOST_HITS = 50;
+const DOMAIN = { name: "tools", description: "Tools.", scopes: [], rules: [] };
+
+/**
+ * Keyhole's ranking for tools that are not in a gateway: the `search` callback of the AI SDK's own `toolSearch`.
+ * The same list of tools is indexed once.
+ */
+export function createToolRanking(): RankTools {
+  const gateways = new LRUCache<string, Gateway>({
+    max: LISTS_KEPT,
+    dispose: (gateway) => void gateway.close(),
+  });
+  return async ({ query, tools }) => {
+    const key = contentHash(tools.map(({ name, description }) => [name, description ?? ""]));
+    const known = gateways.get(key);
+    const gateway = known ?? createGateway({ domains: [], sources: [toSource(tools)], learning: false });
+    if (!known) gateways.set(key, gateway);
+    const { hits } = await gateway.ask({ query, limit: MOST_HITS, maxTokens: 25_000 });
+    return hits.map(({ name }) => name);
+  };
+}
+
+function toSource(tools: readonly Candidate[]): Source {
+  return {
+    id: "tools",
+    contents: async function* () {
+      yield { domains: [DOMAIN], drafts: tools.map(toDraft) };
+    },
+  };
+}
+
+function toDraft({ name, description = name }: Candidate, index: number): EntryDraft {
+  return {
+    ...BARE_ENTRY,
+    kind: "tool",
+    op: `tools.t${index}`,
+    domain: DOMAIN.name,
+    name,
+    description: description || name,
+    defaultLane: "read",
+    riskLevel: "safe",
+    requiresConfirmation: false,
+    extraction: null,
+    call: async () => null,
+  };
+}

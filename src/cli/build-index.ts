@@ -1,0 +1,53 @@
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { problem } from "../schema/problem.ts";
+import { buildLibraryIndex } from "../sources/markdown/build-library-index.ts";
+import { reasonOf } from "../util/reason-of.ts";
+
+const USAGE = `Usage: keyhole index build [DIRECTORY] [options]
+
+Reads the Markdown files under prompts/, fragments/ (or resources/) and rules/ of the directory
+(default: here) and writes what a start needs of them, so that it reads one file instead of all.
+
+  --out DIRECTORY  where to write (default: .index in the directory)
+  --json           prints the result as JSON
+  --help
+
+Exits with 1 where files were left out, naming their place.`;
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { positionals, values } = readOptions(args);
+  const [what, directory = ".", ...rest] = positionals;
+  if (values.help) return console.log(USAGE);
+  if (what !== "build" || rest.length > 0) throw invalid("write keyhole index build [DIRECTORY]");
+  const built = await buildLibraryIndex(resolve(directory), values.out && resolve(values.out));
+  if (values.json) console.log(JSON.stringify(built));
+  else {
+    const { files, fragments, scenarios, keywords } = built;
+    console.log(
+      `${files} files, ${fragments} of them fragments, with ${scenarios} scenarios and ${keywords} keywords.`,
+    );
+    for (const reason of built.problems) console.error(reason);
+  }
+  if (built.problems.length > 0) process.exitCode = 1;
+}
+
+function readOptions(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        out: { type: "string" },
+        json: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+  } catch (error) {
+    throw invalid(reasonOf(error));
+  }
+}
+
+function invalid(reason: string) {
+  return problem("INVALID_INPUT", { operation: "index", reason });
+}

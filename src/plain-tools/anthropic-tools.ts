@@ -1,0 +1,45 @@
+import type { Gateway } from "../gateway-api.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
+import { createToolbox, type ToolboxOptions } from "../toolbox.ts";
+
+/** A tool as Anthropic's messages API takes it. */
+export interface AnthropicTool {
+  readonly name: string;
+  readonly description: string;
+  readonly input_schema: JsonSchema;
+}
+
+export interface AnthropicToolUse {
+  readonly id: string;
+  readonly name: string;
+  readonly input: unknown;
+}
+
+export interface AnthropicToolResult {
+  readonly type: "tool_result";
+  readonly tool_use_id: string;
+  readonly content: string;
+  readonly is_error?: true;
+}
+
+export interface AnthropicTools {
+  readonly tools: readonly AnthropicTool[];
+  /** Runs one `tool_use` block; what comes back goes into the next user message. */
+  call(use: AnthropicToolUse, options?: { readonly signal?: AbortSignal }): Promise<AnthropicToolResult>;
+}
+
+/** The tools of a gateway for Anthropic's messages. */
+export async function toAnthropicTools(gateway: Gateway, options?: ToolboxOptions): Promise<AnthropicTools> {
+  const toolbox = await createToolbox(gateway, options);
+  return {
+    tools: toolbox.tools.map(({ name, description, inputSchema }) => ({
+      name,
+      description,
+      input_schema: inputSchema,
+    })),
+    call: async ({ id, name, input }, callOptions) => {
+      const { ok, text } = await toolbox.call(name, input, callOptions);
+      return { type: "tool_result", tool_use_id: id, content: text, ...(!ok && { is_error: true }) };
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { Gateway } from "../gateway-api.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
+import { createToolbox, type ToolboxOptions } from "../toolbox.ts";
+import { parseArguments } from "./parse-arguments.ts";
+
+/** A tool as the chat completions API of OpenAI and of servers compatible with it takes it. */
+export interface OpenAITool {
+  readonly type: "function";
+  readonly function: {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: JsonSchema;
+  };
+}
+
+export interface OpenAIToolCall {
+  readonly id: string;
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
+export interface OpenAIToolMessage {
+  readonly role: "tool";
+  readonly tool_call_id: string;
+  readonly content: string;
+}
+
+export interface OpenAITools {
+  readonly tools: readonly OpenAITool[];
+  /** Runs one of the calls of an answer; what comes back is the next message. */
+  call(call: OpenAIToolCall, options?: { readonly signal?: AbortSignal }): Promise<OpenAIToolMessage>;
+}
+
+/** The tools of a gateway for OpenAI's chat completions. */
+export async function toOpenAITools(gateway: Gateway, options?: ToolboxOptions): Promise<OpenAITools> {
+  const toolbox = await createToolbox(gateway, options);
+  return {
+    tools: toolbox.tools.map(({ name, description, inputSchema }) => ({
+      type: "function",
+      function: { name, description, parameters: inputSchema },
+    })),
+    call: async ({ id, function: { name, arguments: text } }, callOptions) => {
+      const args = parseArguments(text);
+      const content =
+        "refusal" in args ? args.refusal : (await toolbox.call(name, args.value, callOptions)).text;
+      return { role: "tool", tool_call_id: id, content };
+    },
+  };
+}

@@ -1,0 +1,183 @@
+import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import { problem } from "../../schema/problem.ts";
+import { reasonOf } from "../../util/reason-of.ts";
+import { repairYaml } from "./repair-yaml.ts";
+
+const MAX_TEXT_CHARS = 4 * 2 ** 20;
+const MAX_YAML_CHARS = 64 * 2 ** 10;
+const MAX_DEPTH = 16;
+const MAX_VALUES = 10_000;
+const MAX_ALIASES = 50;
+const TOO_DEEP = "it is nested too deeply";
+
+/** A Markdown file, with what stands between the `---` lines at its top read as data. */
+export interface FrontMatter {
+  /** Without a prototype, at every depth: names such as `constructor` are names. */
+  readonly data: Readonly<Record<string, unknown>>;
+  /** Top-level fields with a single value, as they are written: `version: 1.10` is 1.1 as data. */
+  readonly written: Readonly<Record<string, string>>;
+  /** The front matter as it was understood, slips corrected. */
+  readonly yaml: string;
+  /** The line of the file that a top-level field stands on. */
+  readonly lines: Readonly<Record<string, number>>;
+  readonly body: string;
+  /** The line of the file that the body starts on; the first is 1. */
+  readonly bodyLine: number;
+}
+
+/**
+ * Reads a Markdown file with or without front matter. Forgives what people slip on (a byte order mark,
+ * Windows line ends, tabs, a colon in plain text); anything else that is wrong is a FILE_INVALID problem
+ * with its place in the file.
+ */
+export function parseFrontMatter(text: string, file: string): FrontMatter {
+  if (text.length > MAX_TEXT_CHARS)
+    throw fileProblem(file, 1, 1, `it is longer than ${MAX_TEXT_CHARS} characters`);
+  const whole = text.replace(/^\uFEFF/, "").replace(/\r\n?/g, "\n");
+  const split = splitFile(whole, file);
+  if (split === undefined) return { ...noFields(), yaml: "", body: whole, bodyLine: 1 };
+  return { ...readYaml(split.yaml, file), body: split.body, bodyLine: split.bodyLine };
+}
+
+/** The problem of a file at a place in it. */
+export function fileProblem(file: string, line: number, column: number, reason: string) {
+  return problem("FILE_INVALID", { file, line, column, reason }, { file, line, column, reason });
+}
+
+function splitFile(whole: string, file: string) {
+  const start = whole.indexOf("\n") + 1;
+  if (start === 0 || whole.slice(0, start).trimEnd() !== "---" || whole[0] !== "-") return undefined;
+  let line = 2;
+  for (let at = start; at < whole.length; line += 1) {
+    const next = whole.indexOf("\n", at);
+    const end = next === -1 ? whole.length : next;
+    if (end - start > MAX_YAML_CHARS)
+      throw fileProblem(file, line, 1, `its front matter is longer than ${MAX_YAML_CHARS} characters`);
+    if (isFence(whole, at, end))
+      return { yaml: whole.slice(start, at), body: whole.slice(end + 1), bodyLine: line + 1 };
+    at = end + 1;
+  }
+  throw fileProblem(file, 1, 1, "its front matter begins here and is not closed by a line of ---");
+}
+
+function isFence(whole: string, from: number, to: number): boolean {
+  if (!whole.startsWith("---", from) && !whole.startsWith("...", from)) return false;
+  return whole.slice(from + 3, to).trim() === "";
+}
+
+type Fields = Pick<FrontMatter, "data" | "written" | "lines">;
+
+function readYaml(yaml: string, file: string): Fields & { readonly yaml: string } {
+  const first = parseYaml(yaml, file);
+  if (first.faults.length === 0) return { ...toFields(first, file), yaml };
+  const repaired = repairYaml(
+    yaml,
+    first.faults.map(({ line }) => line),
+  );
+  const second = repaired === undefined ? first : parseYaml(repaired, file);
+  if (repaired !== undefined && second.faults.length === 0)
+    return { ...toFields(second, file), yaml: repaired };
+  const [{ line, column, reason }] = first.faults as [Fault];
+  throw fileProblem(file, line + 1, column, reason);
+}
+
+interface Fault {
+  /** In the YAML, from 1; the file has one line before it. */
+  readonly line: number;
+  readonly column: number;
+  readonly reason: string;
+}
+
+interface ParsedYaml {
+  readonly document: ReturnType<typeof parseDocument>;
+  readonly faults: readonly Fault[];
+  readonly placeOf: (node: unknown) => { readonly line: number; readonly column: number };
+}
+
+function parseYaml(yaml: string, file: string): ParsedYaml {
+  const lineCounter = new LineCounter();
+  const placeAt = (offset: number) => {
+    const { line, col } = lineCounter.linePos(offset);
+    return { line: Math.max(1, line), column: Math.max(1, col) };
+  };
+  try {
+    // The library's own check for equal keys takes quadratic time.
+    const document = parseDocument(yaml, {
+      lineCounter,
+      schema: "core",
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: "silent",
+    });
+    const faults = [...document.errors, ...document.warnings].map(({ pos, message }) => ({
+      ...placeAt(pos[0]),
+      reason: message.startsWith("Maximum call stack") ? TOO_DEEP : lowerFirst(message),
+    }));
+    return { document, faults, placeOf: (node) => placeAt((node as Node | undefined)?.range?.[0] ?? 0) };
+  } catch (error) {
+    const reason = error instanceof RangeError ? TOO_DEEP : reasonOf(error);
+    throw fileProblem(file, 2, 1, reason);
+  }
+}
+
+/** Walks the nodes itself, so that every value is counted, an alias as what it stands for. */
+function toFields({ document, placeOf }: ParsedYaml, file: string): Fields {
+  let values = 0;
+  let aliases = 0;
+  const { written, lines } = noFields();
+  const { contents } = document;
+  if (contents === null || (isScalar(contents) && contents.value === null)) return noFields();
+  if (!isMap(contents)) throw refuse(contents, "the front matter is not a list of fields with values");
+  const data = read(contents, 0) as Record<string, unknown>;
+  return { data, written, lines };
+
+  function read(node: unknown, depth: number): unknown {
+    values += 1;
+    if (values > MAX_VALUES) throw refuse(node, `it has more than ${MAX_VALUES} values`);
+    if (depth > MAX_DEPTH) throw refuse(node, `it is nested more than ${MAX_DEPTH} deep`);
+    if (node === null || node === undefined) return null;
+    if (isScalar(node)) return scalarValue(node.value, node.source);
+    if (isSeq(node)) return node.items.map((item) => read(item, depth + 1));
+    if (isAlias(node)) {
+      aliases += 1;
+      if (aliases > MAX_ALIASES) throw refuse(node, `it has more than ${MAX_ALIASES} aliases`);
+      return read(node.resolve(document), depth + 1);
+    }
+    if (!isMap(node)) throw refuse(node, "it has a value of an unknown kind");
+    const record = emptyRecord();
+    for (const { key, value } of node.items) {
+      const name = isScalar(key) ? (key.source ?? String(key.value)) : undefined;
+      if (name === undefined) throw refuse(key, "the name of a field is not plain text");
+      if (Object.hasOwn(record, name)) throw refuse(key, `the field ${name} is there twice`);
+      if (depth === 0) lines[name] = placeOf(key).line + 1;
+      if (depth === 0 && isScalar(value) && value.value !== null)
+        written[name] = value.source ?? String(value.value);
+      record[name] = read(value, depth + 1);
+    }
+    return record;
+  }
+
+  function refuse(node: unknown, reason: string) {
+    const { line, column } = placeOf(node);
+    return fileProblem(file, line + 1, column, reason);
+  }
+}
+
+/** Tags of the language beyond plain values, such as dates and bytes, leave what was written. */
+function scalarValue(value: unknown, source: string | undefined): unknown {
+  if (typeof value === "number" || typeof value === "boolean" || typeof value === "string" || value === null)
+    return value;
+  return source ?? null;
+}
+
+function noFields() {
+  return { data: emptyRecord(), written: emptyRecord<string>(), lines: emptyRecord<number>() };
+}
+
+function emptyRecord<T = unknown>(): Record<string, T> {
+  return Object.create(null);
+}
+
+function lowerFirst(message: string): string {
+  return message.slice(0, 1).toLowerCase() + message.slice(1);
+}

@@ -1,0 +1,156 @@
+import { describe, expect, test } from "vitest";
+import type { FileKind, FragmentFacts, PromptFacts } from "./library-file.ts";
+import { parseFile } from "./parse-file.ts";
+
+const countTokens = (text: string) => text.split(/\s+/).length;
+const parse = (kind: FileKind, path: string, text: string) =>
+  parseFile({ path, kind, stamp: "1-1", hash: "h" }, text, countTokens);
+const fragment = (text: string, path = "fragments/agents/types.md") =>
+  parse("fragment", path, text).facts as FragmentFacts;
+const prompt = (text: string, path = "prompts/workflows/new.md") =>
+  parse("prompt", path, text).facts as PromptFacts;
+
+describe("a fragment", () => {
+  test("says what it is in its front matter", () => {
+    const facts = fragment(`---
+id: typescript-core
+category: agent
+tags: [TypeScript, types]
+capabilities:
+  - Complex type system design
+useWhen:
+  - Designing type-safe APIs
+estimatedTokens: 650
+scopes: [team.read]
+related: [other]
+---
+# Core types
+
+How to design types. Then more.
+`);
+    expect(facts).toEqual({
+      id: "typescript-core",
+      title: "Core types",
+      description: "How to design types.",
+      category: "agent",
+      tags: ["typescript", "types"],
+      capabilities: ["Complex type system design"],
+      useWhen: ["Designing type-safe APIs"],
+      estimatedTokens: 650,
+      scopes: ["team.read"],
+      references: ["other"],
+    });
+  });
+
+  test("without front matter is described by its headings, sections and text", () => {
+    const facts = fragment(
+      `# Retry patterns
+
+When a call fails, in TypeScript. See [limits](../patterns/rate-limits.md) and \`backoff.md\`.
+
+## Capabilities
+
+- Back off with jitter
+- Give up in time
+
+\`\`\`sh
+# Not a heading
+- not an item
+\`\`\`
+
+## When to Use
+
+1. A service answers 503
+2. Calls time out
+`,
+      "fragments/skills/deep/retry.md",
+    );
+    expect(facts).toMatchObject({
+      id: "retry",
+      title: "Retry patterns",
+      description: "When a call fails, in TypeScript.",
+      category: "skills",
+      capabilities: ["Back off with jitter", "Give up in time"],
+      useWhen: ["A service answers 503", "Calls time out"],
+      references: ["../patterns/rate-limits.md", "backoff.md"],
+      scopes: [],
+    });
+    expect(facts.tags).toEqual(["retry", "patterns", "typescript"]);
+    expect(facts.estimatedTokens).toBeGreaterThan(20);
+  });
+
+  test("one that means to restrict and names no scope is refused", () => {
+    expect(() => fragment("---\nscopes:\n---\nText")).toThrow("fragments/agents/types.md:2:1: scopes");
+    expect(() => fragment("---\nscopes: []\n---\nText")).toThrow("scopes");
+    expect(() => fragment("---\ntags: [a, b\n---\nText")).toThrow(":2:1: tags");
+    expect(() => fragment("---\nuseWhen: [a, b\n---\nText")).toThrow(":2:1: useWhen");
+    expect(() => fragment("---\nid: a\nestimatedTokens: lots\n---\nText")).toThrow(
+      "fragments/agents/types.md:3:1: estimatedTokens",
+    );
+  });
+
+  test("text that nobody can see is left out", () => {
+    const file = parse(
+      "fragment",
+      "fragments/a/b.md",
+      "---\ntags: [a\u200Bb]\n---\nVisible\u202E<!-- not -->text",
+    );
+    expect(file.body).toBe("Visible text");
+    expect((file.facts as FragmentFacts).tags).toEqual(["ab"]);
+  });
+});
+
+describe("a prompt", () => {
+  test("has the fields of its front matter", () => {
+    const facts = prompt(`---
+name: new-project
+title: Create a project
+description: Starts a project
+version: 1.0.0
+arguments:
+  - name: description
+    description: What it is
+    required: true
+  - tone
+tags: project, setup
+estimatedTokens: 2000
+---
+Build it.`);
+    expect(facts).toEqual({
+      name: "new-project",
+      title: "Create a project",
+      description: "Starts a project",
+      version: "1.0.0",
+      arguments: [
+        { name: "description", description: "What it is", required: true },
+        { name: "tone", required: false },
+      ],
+      category: "workflows",
+      tags: ["project", "setup"],
+      estimatedTokens: 2000,
+      scopes: [],
+    });
+  });
+
+  test("that uses $ARGUMENTS without declaring any takes one", () => {
+    expect(prompt("Fix $ARGUMENTS").arguments).toEqual([{ name: "arguments", required: false }]);
+    expect(prompt("Fix it").arguments).toEqual([]);
+  });
+
+  test("with a wrong or doubled argument is refused at its line", () => {
+    expect(() => prompt("---\nname: a\narguments: [x, x]\n---\nText")).toThrow(":3:1: arguments");
+    expect(() => prompt("---\narguments:\n  - name: 'a b'\n---\nText")).toThrow(":2:1: arguments");
+  });
+});
+
+test("rules are of the category that their file is named after, or of the whole domain", () => {
+  expect(parse("rule", "rules/images.md", "Search first.")).toMatchObject({
+    facts: { category: "images" },
+    body: "Search first.",
+  });
+  expect(parse("rule", "rules/_all.md", "Be kind.").facts).toEqual({});
+});
+
+test.each(["", "\n\n", "---\nid: a\n---\n", "---\nid: a\n"])("%j is not taken", (text) => {
+  expect(() => parse("fragment", "fragments/a.md", text)).toThrow("fragments/a.md:");
+});

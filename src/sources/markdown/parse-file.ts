@@ -1,0 +1,37 @@
+import { basename } from "node:path/posix";
+import { z } from "zod";
+import { cleanText } from "../../util/clean-text.ts";
+import type { TokenCounter } from "../../util/tokens.ts";
+import { readFields, text } from "./fields.ts";
+import { type FrontMatter, fileProblem, parseFrontMatter } from "./front-matter.ts";
+import type { FileKind, LibraryFile, RuleFacts } from "./library-file.ts";
+import { parseFragment } from "./parse-fragment.ts";
+import { parsePrompt } from "./parse-prompt.ts";
+
+interface RawFile {
+  readonly path: string;
+  readonly kind: FileKind;
+  readonly stamp: string;
+  readonly hash: string;
+}
+
+/** The rules of a domain as a whole. */
+const ALL = "_all";
+const ruleMatter = z.object({ category: text });
+
+/** A file of a library, or the FILE_INVALID problem that says where it is wrong. */
+export function parseFile(raw: RawFile, content: string, countTokens: TokenCounter): LibraryFile {
+  const matter = parseFrontMatter(content, raw.path);
+  const body = cleanText(matter.body).trim();
+  if (body === "") throw fileProblem(raw.path, matter.bodyLine, 1, "there is no text in it");
+  const { path, kind, stamp, hash } = raw;
+  const base = { path, stamp, hash, body };
+  if (kind === "prompt") return { ...base, kind, facts: parsePrompt(path, matter, body, countTokens) };
+  if (kind === "fragment") return { ...base, kind, facts: parseFragment(path, matter, body, countTokens) };
+  return { ...base, kind, facts: parseRule(path, matter) };
+}
+
+function parseRule(path: string, matter: FrontMatter): RuleFacts {
+  const category = readFields(ruleMatter, matter, path).category ?? basename(path, ".md");
+  return category === ALL ? {} : { category };
+}

@@ -1,0 +1,88 @@
+import { hash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isProblem } from "../../schema/problem.ts";
+import { mapLimit } from "../../util/map-limit.ts";
+import { reasonOf } from "../../util/reason-of.ts";
+import { loadTokenCounter } from "../../util/tokens.ts";
+import type { LibraryFile } from "./library-file.ts";
+import { type FoundFile, listFiles, stampOf } from "./list-files.ts";
+import { parseFile } from "./parse-file.ts";
+
+/** What is in a library's directory, every file as it was when it was last good. */
+export interface Library {
+  readonly files: ReadonlyMap<string, LibraryFile>;
+  /** By path: why a file, as it is now, is not taken. */
+  readonly problems: ReadonlyMap<string, string>;
+  readonly folders: readonly string[];
+  /** Whether a file was being written while it was read: it has to be looked at again. */
+  readonly unsettled: boolean;
+}
+
+interface Outcome {
+  /** As it was last good. */
+  readonly file: LibraryFile | undefined;
+  readonly problem?: string;
+  readonly unsettled?: true;
+}
+
+const READERS = 32;
+const MAX_BYTES = 4 * 2 ** 20;
+
+export const EMPTY_LIBRARY: Library = {
+  files: new Map(),
+  problems: new Map(),
+  folders: [],
+  unsettled: false,
+};
+
+/** Reads what has changed since; the rest is taken over as it is. Must not throw for what files hold. */
+export async function readLibrary(directory: string, before: Library): Promise<Library> {
+  const found = await listFiles(directory);
+  if (found === undefined) {
+    const problems = new Map([[".", "the directory is not there"]]);
+    return { ...before, problems, folders: [], unsettled: false };
+  }
+  const changed = found.files.filter(({ path, stamp }) => before.files.get(path)?.stamp !== stamp);
+  const outcomes = await mapLimit(changed, READERS, (one) =>
+    readOne(directory, one, before.files.get(one.path)),
+  );
+  const byPath = new Map(changed.map(({ path }, index) => [path, outcomes[index]!]));
+  const files = new Map<string, LibraryFile>();
+  for (const { path } of found.files) {
+    const outcome = byPath.get(path);
+    const file = outcome ? outcome.file : before.files.get(path);
+    if (file) files.set(path, file);
+  }
+  return {
+    files,
+    problems: new Map([...byPath].flatMap(([path, { problem }]) => (problem ? [[path, problem]] : []))),
+    folders: found.folders,
+    unsettled: outcomes.some((outcome) => outcome.unsettled),
+  };
+}
+
+async function readOne(
+  directory: string,
+  { path, kind, stamp, bytes }: FoundFile,
+  known: LibraryFile | undefined,
+): Promise<Outcome> {
+  try {
+    if (bytes > MAX_BYTES)
+      return { file: known, problem: `${path}:1:1: it is longer than ${MAX_BYTES} bytes.` };
+    const content = await readFile(join(directory, path));
+    const now = stampOf(join(directory, path));
+    if (now === undefined || settled(now.stamp) !== settled(stamp)) return { file: known, unsettled: true };
+    const digest = hash("sha256", content, "hex");
+    if (known?.hash === digest) return { file: { ...known, stamp } };
+    const raw = { path, kind, stamp, hash: digest };
+    return { file: parseFile(raw, content.toString("utf8"), await loadTokenCounter()) };
+  } catch (error) {
+    if ((error as { code?: unknown }).code === "ENOENT") return { file: known, unsettled: true };
+    return { file: known, problem: isProblem(error) ? error.message : `${path}: ${reasonOf(error)}` };
+  }
+}
+
+function settled(stamp: string): string {
+  return stamp.endsWith("?") ? stamp.slice(0, -1) : stamp;
+}

@@ -1,0 +1,139 @@
+import { cleanText } from "../../../util/clean-text.ts";
+import { splitWords } from "../../../util/split-words.ts";
+import { toSummary } from "../../../util/to-summary.ts";
+import type { Skill } from "./skill.ts";
+import { isEnabled } from "./skill-drafts.ts";
+
+/** How much of the skills a query gets to see. */
+export type SkillTier = "nothing" | "breadcrumb" | "registry" | "full";
+
+export interface SkillDisclosure {
+  readonly tier: SkillTier;
+  /** What goes into the model's context; empty for `nothing`. */
+  readonly text: string;
+  /** The skills that the text is about, best first. */
+  readonly skills: readonly Skill[];
+}
+
+export interface SkillDisclosureOptions {
+  /** How many skills are shown in full. Default: 3. */
+  readonly maxSkills?: number;
+  /** Names of skills used lately, the latest first. */
+  readonly recent?: readonly string[];
+  /** Bundled skills that say `default_enabled: false` and are wanted. */
+  readonly enabled?: readonly string[];
+}
+
+const MAX_SKILLS = 3;
+const MAX_REGISTRY = 50;
+/** With a name before it, about 15 tokens. */
+const LINE_CHARS = 50;
+const MAX_QUERY_CHARS = 8_000;
+
+/**
+ * Which skills a query calls for, and how much of them is shown: all of those whose triggers match; the
+ * list where skills are asked for, or have no triggers; else only that there are some.
+ */
+export function discloseSkills(
+  query: string,
+  skills: readonly Skill[],
+  { maxSkills = MAX_SKILLS, recent = [], enabled = [] }: SkillDisclosureOptions = {},
+): SkillDisclosure {
+  const usable = skills.filter((skill) => isEnabled(skill, enabled));
+  if (usable.length === 0) return { tier: "nothing", text: "", skills: [] };
+  const asked = cleanText(query, MAX_QUERY_CHARS).toLowerCase();
+  const words = ` ${splitWords(asked).join(" ")} `;
+  const matches = usable
+    .map((skill) => ({ skill, ...matchSkill(skill, asked, words), recency: recencyOf(skill, recent) }))
+    .filter(({ matched }) => matched)
+    .sort(
+      (one, other) =>
+        other.mention - one.mention ||
+        other.phrase - one.phrase ||
+        one.recency - other.recency ||
+        compare(one.skill.name, other.skill.name),
+    )
+    .slice(0, Math.max(0, maxSkills))
+    .map(({ skill }) => skill);
+  if (matches.length > 0) return { tier: "full", text: matches.map(fullText).join("\n\n"), skills: matches };
+  const untriggered = usable.filter((skill) => !hasTriggers(skill));
+  const listed = asksForSkills(words) ? usable : untriggered;
+  if (listed.length > 0)
+    return { tier: "registry", text: registryText(listed, usable.length), skills: listed };
+  return { tier: "breadcrumb", text: `[${countText(usable.length)} available]`, skills: [] };
+}
+
+interface Match {
+  readonly matched: boolean;
+  /** 1 where the skill is named. */
+  readonly mention: number;
+  /** The words of the longest keyword or verb that is in the query; patterns count as one. */
+  readonly phrase: number;
+}
+
+function matchSkill({ name, triggers }: Skill, asked: string, words: string): Match {
+  const has = (text: string) => {
+    const spelt = splitWords(text);
+    return spelt.length > 0 && words.includes(` ${spelt.join(" ")} `) ? spelt.length : 0;
+  };
+  // A name of one word is also a plain word: it is a mention only where it is marked as a name.
+  const mention = name.includes("-") ? has(name) > 0 : marks(asked, name);
+  const phrases = [...triggers.keywords, ...triggers.verbs].map(has);
+  const pattern = triggers.patterns.some(({ matches }) => matches(asked));
+  const phrase = Math.max(0, ...phrases, pattern ? 1 : 0);
+  return { matched: mention || phrase > 0, mention: mention ? 1 : 0, phrase };
+}
+
+function marks(asked: string, name: string): boolean {
+  const around = ["$", "/", "@", "`", '"', "'"].some((mark) => hasWhole(asked, mark + name));
+  return around || hasWhole(asked, `${name} skill`) || hasWhole(asked, `skill ${name}`);
+}
+
+/** Not followed by more of a word. */
+function hasWhole(text: string, part: string): boolean {
+  for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1))
+    if (!/^[\p{L}\p{N}-]/u.test(text.slice(at + part.length, at + part.length + 2))) return true;
+  return false;
+}
+
+/** Questions for what there is, rather than for something to be done. */
+const QUESTIONS = [
+  ...["what can you do", "what are you able to do", "what else can you do", "what do you do"],
+  ...["list skills", "list your skills", "list all skills", "list the skills", "list available skills"],
+  ...["show skills", "show your skills", "show me your skills", "show all skills", "show available skills"],
+  ...["available skills", "what skills", "which skills", "your skills", "your capabilities", "any skills"],
+];
+
+function asksForSkills(words: string): boolean {
+  return QUESTIONS.some((question) => words.includes(` ${question} `));
+}
+
+function hasTriggers({ triggers: { keywords, verbs, patterns } }: Skill): boolean {
+  return keywords.length + verbs.length + patterns.length > 0;
+}
+
+function recencyOf({ name }: Skill, recent: readonly string[]): number {
+  const at = recent.indexOf(name);
+  return at === -1 ? recent.length : at;
+}
+
+function registryText(listed: readonly Skill[], total: number): string {
+  const shown = listed.slice(0, MAX_REGISTRY);
+  const lines = shown.map(
+    ({ name, briefDescription }) => `- ${name}: ${toSummary(briefDescription, LINE_CHARS)}`,
+  );
+  const more = total > shown.length ? `\n[${countText(total - shown.length)} more]` : "";
+  return `Skills:\n${lines.join("\n")}${more}`;
+}
+
+function fullText({ name, origin, body }: Skill): string {
+  return `# Skill: ${name} (${origin})\n\n${body.trim()}`;
+}
+
+function countText(count: number): string {
+  return count === 1 ? "1 skill" : `${count} skills`;
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
+}

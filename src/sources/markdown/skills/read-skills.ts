@@ -1,0 +1,164 @@
+import { readdir, realpath, stat } from "node:fs/promises";
+import { basename, isAbsolute, join, relative } from "node:path";
+import { isProblem } from "../../../schema/problem.ts";
+import { mapLimit } from "../../../util/map-limit.ts";
+import { reasonOf } from "../../../util/reason-of.ts";
+import type { RefusedSkill, Skill, SkillFile, SkillPlace } from "./skill.ts";
+import { digestOf, listSkillFiles, MAX_SKILL_BYTES, readSkillFile, refused } from "./skill-files.ts";
+
+const MAX_SKILLS = 2_000;
+const MAX_ALL_FILES = 20_000;
+const MAX_ALL_BYTES = 512 * 2 ** 20;
+const FILES_AT_ONCE = 8;
+const SKILLS_AT_ONCE = 4;
+const MANIFEST = "SKILL.md";
+const LONG_BODY_LINES = 500;
+
+export interface SkillsRead {
+  readonly skills: readonly Skill[];
+  readonly refused: readonly RefusedSkill[];
+}
+
+/**
+ * Reads the skills of all places. Of a name that several have, the last place's is used, so that what is
+ * nearer to the work comes last; the others are reported. Must not throw, whatever the files are.
+ */
+export async function readSkills(places: readonly SkillPlace[]): Promise<SkillsRead> {
+  const refusals: RefusedSkill[] = [];
+  const candidates = (
+    await Promise.all(places.map((place) => findCandidates(place, places, refusals)))
+  ).flat();
+  // A link to a skill of another place is that skill, once.
+  const byFolder = new Map<string, Candidate>();
+  for (const candidate of candidates)
+    if (!byFolder.has(candidate.folder) || basename(candidate.folder) === candidate.directory)
+      byFolder.set(candidate.folder, candidate);
+  const unique = [...byFolder.values()];
+  const left = { files: MAX_ALL_FILES, bytes: MAX_ALL_BYTES };
+  const outcomes = await mapLimit(unique.slice(0, MAX_SKILLS), SKILLS_AT_ONCE, (one) => readSkill(one, left));
+  for (const { path } of unique.slice(MAX_SKILLS))
+    refusals.push({ path, reason: `there are more than ${MAX_SKILLS} skills` });
+  const byName = new Map<string, { skill: Skill; path: string }>();
+  for (const { path, skill, refusal } of outcomes) {
+    if (refusal) refusals.push(refusal);
+    if (!skill) continue;
+    const shadowed = byName.get(skill.name);
+    if (shadowed) refusals.push({ path: shadowed.path, reason: `${path} has the same name and comes first` });
+    byName.set(skill.name, { skill, path });
+  }
+  const skills = [...byName.values()]
+    .map(({ skill }) => skill)
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
+  return { skills, refused: refusals };
+}
+
+interface Candidate {
+  /** As it is found. */
+  readonly path: string;
+  readonly directory: string;
+  /** Where it really is. */
+  readonly folder: string;
+  readonly place: SkillPlace;
+}
+
+async function findCandidates(
+  place: SkillPlace,
+  places: readonly SkillPlace[],
+  refusals: RefusedSkill[],
+): Promise<Candidate[]> {
+  const real = await realpath(place.folder).catch(() => undefined);
+  if (real === undefined) return [];
+  const root = await realpath(place.root ?? place.folder).catch(() => real);
+  if (!isWithin(root, real)) {
+    refusals.push({ path: place.folder, reason: "it is a link that leads out of where it belongs" });
+    return [];
+  }
+  const allowed = [
+    real,
+    ...(await Promise.all(places.map(({ folder }) => realpath(folder).catch(() => real)))),
+  ];
+  const children = await readdir(real, { withFileTypes: true }).catch(() => []);
+  const found: Candidate[] = [];
+  for (const child of children.sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    if (child.name.startsWith(".") || !(child.isDirectory() || child.isSymbolicLink())) continue;
+    const path = join(place.folder, child.name);
+    const folder = await realpath(join(real, child.name)).catch(() => undefined);
+    if (folder === undefined || !(await stat(folder)).isDirectory()) continue;
+    if (!allowed.some((one) => isWithin(one, folder) && one !== folder)) {
+      refusals.push({ path, reason: "it is a link that leads out of the places of skills" });
+      continue;
+    }
+    const names: string[] = await readdir(folder).catch(() => []);
+    const manifest = names.find((name) => name.normalize("NFKC").toLowerCase() === "skill.md");
+    if (names.includes(MANIFEST)) found.push({ path, directory: child.name, folder, place });
+    else if (manifest !== undefined)
+      refusals.push({
+        path,
+        reason: `its file is called ${JSON.stringify(manifest)} and must be called ${MANIFEST}`,
+      });
+  }
+  return found;
+}
+
+interface Outcome {
+  readonly path: string;
+  readonly skill?: Skill;
+  readonly refusal?: RefusedSkill;
+}
+
+/** What all skills together may still take. */
+interface Left {
+  files: number;
+  bytes: number;
+}
+
+async function readSkill(candidate: Candidate, left: Left): Promise<Outcome> {
+  const { path, directory, folder, place } = candidate;
+  try {
+    // With the first skill: reading YAML takes a library that most starts do without.
+    const { parseFrontMatter } = await import("../front-matter.ts");
+    const { toSkillFields } = await import("./skill-fields.ts");
+    const read = parseFrontMatter((await readSkillFile(folder, MANIFEST)).toString(), join(path, MANIFEST));
+    const fields = toSkillFields(read, directory, join(path, MANIFEST));
+    // What is served is what was understood, so that whoever reads it strictly comes to the same.
+    const text = `---\n${read.yaml}---\n${read.body}`;
+    const files = await describeFiles(folder, Buffer.from(text), left);
+    const { data: frontmatter, body } = read;
+    const warnings =
+      body.split("\n", LONG_BODY_LINES + 1).length > LONG_BODY_LINES ? ["its text is long"] : [];
+    return {
+      path,
+      skill: { ...fields, origin: place.origin, folder, text, body, frontmatter, files, warnings },
+    };
+  } catch (error) {
+    const { line, reason } = isProblem(error) ? error.details : {};
+    return {
+      path,
+      refusal: {
+        path: line === undefined ? path : join(path, MANIFEST),
+        ...(typeof line === "number" && { line }),
+        reason: typeof reason === "string" ? reason : reasonOf(error),
+      },
+    };
+  }
+}
+
+async function describeFiles(folder: string, manifest: Buffer, left: Left): Promise<SkillFile[]> {
+  const paths = await listSkillFiles(folder);
+  left.files -= paths.length;
+  let total = 0;
+  return mapLimit(paths, FILES_AT_ONCE, async (path) => {
+    const bytes = path === MANIFEST ? manifest : await readSkillFile(folder, path);
+    total += bytes.length;
+    left.bytes -= bytes.length;
+    if (left.files < 0 || left.bytes < 0)
+      throw refused("all skills together have too many files, or too large ones");
+    if (total > MAX_SKILL_BYTES) throw refused(`its files are larger than ${MAX_SKILL_BYTES} bytes together`);
+    return { path, size: bytes.length, digest: digestOf(bytes) };
+  });
+}
+
+function isWithin(outer: string, inner: string): boolean {
+  const way = relative(outer, inner);
+  return way === "" || !(way === ".." || way.startsWith("../") || way.startsWith("..\\") || isAbsolute(way));
+}

@@ -1,0 +1,147 @@
+import { BARE_ENTRY } from "../../../schema/bare-entry.ts";
+import type { EntryDraft, Origin, ReadableEntry } from "../../../schema/entry.ts";
+import { contentHash } from "../../../util/content-hash.ts";
+import type { Skill, SkillFile, SkillOrigin } from "./skill.ts";
+import { readListedFile, textOfBytes } from "./skill-files.ts";
+
+export interface SkillDraftOptions {
+  /** The id of the source that yields them. Default: the domain. */
+  readonly source?: string;
+  /** Skills of these origins wait until a person has approved all their files as they are. */
+  readonly quarantine?: readonly SkillOrigin[];
+  /** Bundled skills that say `default_enabled: false` and are wanted. */
+  readonly enabled?: readonly string[];
+}
+
+/** Each skill as an entry, and each of its files as a hidden one below it. */
+export function skillDrafts(
+  skills: readonly Skill[],
+  domain: string,
+  options: SkillDraftOptions = {},
+): EntryDraft[] {
+  const { source = domain, quarantine = [], enabled = [] } = options;
+  return skills
+    .filter((skill) => isEnabled(skill, enabled))
+    .flatMap((skill) => {
+      const route = `${domain}://skills/${skill.name}`;
+      const definition = { frontmatter: { ...skill.frontmatter }, files: skill.files };
+      const origin: Origin | undefined = quarantine.includes(skill.origin)
+        ? { source, definition, hash: contentHash(definition), trusted: false }
+        : undefined;
+      return [
+        skillDraft(skill, domain, route, origin),
+        ...skill.files.map((file) => fileDraft(skill, file, domain, route, origin)),
+      ];
+    });
+}
+
+/** Only what is bundled can be switched off by its own word: what a person installed is wanted. */
+export function isEnabled({ origin, defaultEnabled, name }: Skill, enabled: readonly string[] = []): boolean {
+  return defaultEnabled || origin !== "bundled" || enabled.includes(name);
+}
+
+function skillDraft(skill: Skill, domain: string, route: string, origin: Origin | undefined): EntryDraft {
+  const { name, description, body, frontmatter, triggers } = skill;
+  const others = skill.files.filter(({ path }) => path !== "SKILL.md");
+  const text = [body.trim(), ...(others.length === 0 ? [] : [filesText(others, route)])].join("\n\n");
+  return {
+    ...BARE_ENTRY,
+    kind: "skill",
+    route,
+    domain,
+    name,
+    description,
+    phrases: [...triggers.keywords, ...triggers.verbs],
+    content: body,
+    metadata: factsOf(skill),
+    manifest: {
+      frontmatter,
+      files: skill.files.map(({ path, size, digest }) => ({ path: encodePath(path), size, digest })),
+    },
+    ...(origin && { origin }),
+    load: async () => text,
+  };
+}
+
+function fileDraft(
+  skill: Skill,
+  file: SkillFile,
+  domain: string,
+  skillRoute: string,
+  origin: Origin | undefined,
+): EntryDraft {
+  const route = `${skillRoute}/${encodePath(file.path)}`;
+  const mimeType = mimeTypeOf(file.path);
+  const load: ReadableEntry["load"] = async (_params, { client }) => {
+    const bytes =
+      file.path === "SKILL.md" ? Buffer.from(skill.text) : await readListedFile(skill.folder, file);
+    const text = textOfBytes(bytes);
+    const content = text === undefined ? { blob: bytes.toString("base64") } : { text };
+    client?.passOn?.({ contents: [{ uri: route, mimeType, ...content }] });
+    return text ?? { mimeType, bytes: bytes.length, data: bytes.toString("base64") };
+  };
+  return {
+    ...BARE_ENTRY,
+    kind: "skill",
+    route,
+    domain,
+    name: file.path,
+    description: `A file of the skill ${skill.name}, ${file.size} bytes.`,
+    visibility: "hidden",
+    metadata: { mimeType },
+    ...(origin && { origin: { ...origin, partOf: skillRoute } }),
+    load,
+  };
+}
+
+function filesText(files: readonly SkillFile[], route: string): string {
+  const lines = files.map(({ path, size }) => `- ${route}/${encodePath(path)} (${size} bytes)`);
+  return `Files of this skill, to be read with get:\n${lines.join("\n")}`;
+}
+
+/** Facts to filter by. `allowed-tools` is one of them and grants nothing. */
+function factsOf(skill: Skill): Record<string, unknown> {
+  const { license, compatibility, version, allowedTools, toolsets, scripts, origin, briefDescription } =
+    skill;
+  return {
+    resource_type: "skill",
+    origin,
+    brief_description: briefDescription,
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility }),
+    ...(version !== undefined && { version }),
+    ...(allowedTools.length > 0 && { "allowed-tools": allowedTools }),
+    ...(toolsets.length > 0 && { toolsets: toolsets.map(({ path, className }) => `${path}:${className}`) }),
+    ...(scripts.length > 0 && { scripts }),
+  };
+}
+
+/** Each file has one spelling that routes and addresses can carry. */
+function encodePath(path: string): string {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+const MIME_TYPES: Readonly<Record<string, string>> = {
+  md: "text/markdown",
+  markdown: "text/markdown",
+  json: "application/json",
+  yaml: "application/yaml",
+  yml: "application/yaml",
+  html: "text/html",
+  css: "text/css",
+  csv: "text/csv",
+  svg: "image/svg+xml",
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  pdf: "application/pdf",
+  js: "text/javascript",
+  py: "text/x-python",
+  sh: "text/x-shellscript",
+};
+
+function mimeTypeOf(path: string): string {
+  const extension = /\.([A-Za-z0-9]{1,10})$/.exec(path)?.[1]?.toLowerCase() ?? "";
+  return Object.hasOwn(MIME_TYPES, extension) ? MIME_TYPES[extension]! : "text/plain";
+}

@@ -1,0 +1,151 @@
+import { RE2JS } from "re2js";
+import type { Problem } from "../../../schema/problem.ts";
+import { toSummary } from "../../../util/to-summary.ts";
+import { type FrontMatter, fileProblem } from "../front-matter.ts";
+import type { SkillFields, SkillTriggers, TriggerPattern } from "./skill.ts";
+
+const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+const MAX_NAME = 64;
+const MAX_DESCRIPTION = 1_024;
+const MAX_COMPATIBILITY = 500;
+const MAX_WORDS = 100;
+const MAX_WORD = 200;
+const MAX_PATTERN = 500;
+/** The instructions of a compiled pattern: repetitions of repetitions grow it. */
+const MAX_PROGRAM = 5_000;
+const MAX_MATCH_WORK = 4_000_000;
+const TOOLSET = /^([\w.@/-]{1,200}):([A-Za-z_$][\w$]{0,100})$/;
+
+/** The fields of a SKILL.md. What the standard forbids is a FILE_INVALID problem with its line. */
+export function toSkillFields(read: FrontMatter, directory: string, file: string): SkillFields {
+  const { data, written, lines } = read;
+  const refuse = (field: string, reason: string): Problem =>
+    fileProblem(file, lines[field] ?? 1, 1, `its ${field} ${reason}`);
+
+  function text(field: string, max: number): string | undefined {
+    const value = data[field];
+    if (value === undefined || value === null) return undefined;
+    if (typeof value === "object") throw refuse(field, "is not text");
+    const plain = (typeof value === "string" ? value : (written[field] ?? String(value))).trim();
+    if (plain.length > max) throw refuse(field, `is longer than ${max} characters`);
+    return plain === "" ? undefined : plain;
+  }
+
+  function words(field: string, value: unknown, max = MAX_WORD): string[] {
+    if (value === undefined || value === null) return [];
+    const list = Array.isArray(value) ? value : [value];
+    if (list.length > MAX_WORDS) throw refuse(field, `has more than ${MAX_WORDS} values`);
+    return list.map((word) => {
+      if (typeof word !== "string" && typeof word !== "number") throw refuse(field, "holds what is not text");
+      if (String(word).length > max) throw refuse(field, `holds a text longer than ${max} characters`);
+      return String(word).trim();
+    });
+  }
+
+  function triggers(): SkillTriggers {
+    const given = data.triggers ?? Object.create(null);
+    if (typeof given !== "object" || Array.isArray(given))
+      throw refuse("triggers", "is not a list of fields");
+    const { keywords, verbs, patterns } = given as Record<string, unknown>;
+    return {
+      keywords: words("triggers", keywords).filter(Boolean),
+      verbs: words("triggers", verbs).filter(Boolean),
+      patterns: words("triggers", patterns, MAX_PATTERN).filter(Boolean).map(compile),
+    };
+  }
+
+  function compile(pattern: string): TriggerPattern {
+    let compiled: RE2JS;
+    try {
+      compiled = RE2JS.compile(RE2JS.translateRegExp(pattern), RE2JS.CASE_INSENSITIVE);
+    } catch {
+      throw refuse("triggers", `has a pattern that cannot be matched in linear time: ${pattern}`);
+    }
+    if (/\\k/.test(pattern)) throw refuse("triggers", `has a pattern with a back-reference: ${pattern}`);
+    if (compiled.programSize() > MAX_PROGRAM)
+      throw refuse("triggers", `has a pattern that is too large: ${pattern}`);
+    const size = compiled.programSize();
+    return {
+      source: pattern,
+      matches: (text) => size * text.length <= MAX_MATCH_WORK && compiled.test(text),
+    };
+  }
+
+  const name = text("name", MAX_NAME);
+  if (name === undefined) throw refuse("name", "is missing");
+  if (!NAME.test(name))
+    throw refuse(
+      "name",
+      "has other characters than lower-case letters, digits and single hyphens between them",
+    );
+  if (name !== directory) throw refuse("name", `is ${name}, and its folder is called ${directory}`);
+  const description = text("description", MAX_DESCRIPTION);
+  if (description === undefined) throw refuse("description", "is missing");
+  const license = text("license", MAX_DESCRIPTION);
+  const compatibility = text("compatibility", MAX_COMPATIBILITY);
+  const version = text("version", MAX_NAME);
+  return {
+    name,
+    description,
+    briefDescription: toSummary(text("brief_description", MAX_DESCRIPTION) ?? description),
+    ...(license !== undefined && { license }),
+    ...(compatibility !== undefined && { compatibility }),
+    ...(version !== undefined && { version }),
+    metadata: toMetadata(),
+    allowedTools: allowedTools(),
+    toolsets: words("toolsets", data.toolsets).map((toolset) => {
+      const [, path, className] = TOOLSET.exec(toolset) ?? [];
+      if (
+        path === undefined ||
+        className === undefined ||
+        path.startsWith("/") ||
+        path.split("/").includes("..")
+      )
+        throw refuse("toolsets", `has ${toolset}, which is not path:Class within the skill`);
+      return { path, className };
+    }),
+    scripts: scripts(),
+    triggers: triggers(),
+    defaultEnabled: data.default_enabled !== false,
+  };
+
+  function toMetadata(): Record<string, string> {
+    const kept: Record<string, string> = Object.create(null);
+    const given = data.metadata ?? {};
+    if (typeof given !== "object" || Array.isArray(given))
+      throw refuse("metadata", "is not a list of fields");
+    for (const [key, value] of Object.entries(given).slice(0, MAX_WORDS))
+      kept[key] = typeof value === "string" ? value : JSON.stringify(value);
+    return kept;
+  }
+
+  /** The standard has one text with blanks between; many write a list, or commas. */
+  function allowedTools(): string[] {
+    const given = data["allowed-tools"];
+    if (typeof given !== "string") return words("allowed-tools", given);
+    return splitTools(given.slice(0, MAX_DESCRIPTION));
+  }
+
+  function scripts(): string[] {
+    const given = Array.isArray(data.scripts) ? data.scripts : [];
+    return given
+      .slice(0, MAX_WORDS)
+      .map((script) => (typeof script === "string" ? script : JSON.stringify(script)));
+  }
+}
+
+/** At blanks and commas outside of brackets: `Bash(git add:*) Read`. */
+function splitTools(text: string): string[] {
+  const tools: string[] = [];
+  let open = 0;
+  let tool = "";
+  for (const char of text) {
+    if (char === "(") open += 1;
+    if (char === ")") open -= 1;
+    if (open <= 0 && (char === "," || char.trim() === "")) {
+      tools.push(tool);
+      tool = "";
+    } else tool += char;
+  }
+  return [...tools, tool].filter(Boolean);
+}

@@ -1,0 +1,134 @@
+import { createHash } from "node:crypto";
+import { constants } from "node:fs";
+import { open, readdir, realpath, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { problem } from "../../../schema/problem.ts";
+import { cleanText } from "../../../util/clean-text.ts";
+import type { SkillFile } from "./skill.ts";
+
+export const MAX_FILES = 512;
+export const MAX_SKILL_BYTES = 16 * 2 ** 20;
+export const MAX_FILE_BYTES = 4 * 2 ** 20;
+const MAX_DEPTH = 8;
+const MAX_PATH = 300;
+/** Kept out of what a skill serves: names with a leading dot, and installed packages. */
+const LEFT_OUT = /^\.|^node_modules$/;
+const MARKDOWN = /\.(?:md|mdx|markdown|txt)$/i;
+
+/** The paths of all files of a skill, in order. Whatever is no plain file or folder is a problem. */
+export async function listSkillFiles(folder: string): Promise<string[]> {
+  const paths: string[] = [];
+  await walk("", 0);
+  checkCollisions(paths);
+  return paths;
+
+  async function walk(under: string, depth: number): Promise<void> {
+    if (depth > MAX_DEPTH) throw refused(`${under} is nested more than ${MAX_DEPTH} deep`);
+    const children = await readdir(join(folder, under), { withFileTypes: true });
+    children.sort((one, other) => (one.name < other.name ? -1 : 1));
+    for (const child of children) {
+      if (LEFT_OUT.test(child.name)) continue;
+      const path = under === "" ? child.name : `${under}/${child.name}`;
+      checkName(path, child.name);
+      if (child.isDirectory()) await walk(path, depth + 1);
+      else if (child.isFile()) paths.push(path);
+      else throw refused(`${path} is ${child.isSymbolicLink() ? "a link" : "no plain file"}`);
+      if (paths.length > MAX_FILES) throw refused(`it has more than ${MAX_FILES} files`);
+    }
+  }
+}
+
+/**
+ * What is served of a file of a skill: its bytes, or its text cleaned. It is opened without following
+ * links, and only believed where what is open is what the path leads to within the skill.
+ */
+export async function readSkillFile(folder: string, path: string): Promise<Buffer> {
+  const where = join(folder, path);
+  const file = await open(where, constants.O_RDONLY | NO_FOLLOW | NON_BLOCKING).catch(() => {
+    throw refused(`${path} cannot be opened as a plain file`);
+  });
+  try {
+    const opened = await file.stat({ bigint: true });
+    if (!opened.isFile()) throw refused(`${path} is no plain file`);
+    if (opened.size > MAX_FILE_BYTES) throw refused(`${path} is larger than ${MAX_FILE_BYTES} bytes`);
+    const real = await realpath(where);
+    const there = await stat(real, { bigint: true });
+    if (real !== where || there.ino !== opened.ino || there.dev !== opened.dev)
+      throw refused(`${path} leads out of the skill`);
+    return toServed(path, await readAtMost(file, MAX_FILE_BYTES, path));
+  } finally {
+    await file.close();
+  }
+}
+
+/** A file as it was listed; a problem where it has become another one since. */
+export async function readListedFile(folder: string, { path, digest }: SkillFile): Promise<Buffer> {
+  const bytes = await readSkillFile(folder, path);
+  if (digestOf(bytes) !== digest) throw refused(`${path} has changed since it was listed`);
+  return bytes;
+}
+
+export function digestOf(bytes: Uint8Array): string {
+  return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+}
+
+/** The text that the bytes are, if they are text. */
+export function textOfBytes(bytes: Uint8Array): string | undefined {
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return text.includes("\0") ? undefined : text;
+  } catch {
+    return undefined;
+  }
+}
+
+export function refused(reason: string) {
+  return problem("SKILL_REFUSED", { reason }, { reason });
+}
+
+// Not on every system; where there are none, the comparison of what was opened decides alone.
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
+
+type OpenFile = Awaited<ReturnType<typeof open>>;
+
+/** Never more than the limit, even where the file grows while it is read. */
+async function readAtMost(file: OpenFile, limit: number, path: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for (;;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(65_536), 0, 65_536, size);
+    if (bytesRead === 0) return Buffer.concat(chunks);
+    size += bytesRead;
+    if (size > limit) throw refused(`${path} is larger than ${limit} bytes`);
+    chunks.push(buffer.subarray(0, bytesRead));
+  }
+}
+
+/** Comments are kept where they may be code: only prose is rid of them. */
+function toServed(path: string, bytes: Buffer): Buffer {
+  const text = textOfBytes(bytes);
+  if (text === undefined) return bytes;
+  if (MARKDOWN.test(path)) return Buffer.from(cleanText(text));
+  const pieces = text.split("<!--").map((piece) => cleanText(piece));
+  return Buffer.from(pieces.join("<!--"));
+}
+
+function checkName(path: string, name: string): void {
+  if (cleanText(name) !== name || /[\\\n\t]/.test(name))
+    throw refused(
+      `${JSON.stringify(cleanText(path))} has characters in its name that cannot be seen or told apart`,
+    );
+  if (encodeURI(path).length > MAX_PATH) throw refused(`the path ${path.slice(0, 60)}… is too long`);
+}
+
+/** Names that some systems, or the dotted spelling of routes, take for one. */
+function checkCollisions(paths: readonly string[]): void {
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    const key = path.normalize("NFKC").toLowerCase().toUpperCase().replaceAll("/", ".");
+    const other = seen.get(key);
+    if (other !== undefined) throw refused(`${other} and ${path} can be taken for one another`);
+    seen.set(key, path);
+  }
+}

@@ -1,0 +1,45 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { namesAllArguments, substitute } from "./substitute.ts";
+
+const slot = (name: string) => `$\{${name}}`;
+const argumentsOf = (...names: string[]) => names.map((name) => ({ name, required: false }));
+
+test("named placeholders and $ARGUMENTS are replaced, what was not given stays", () => {
+  const declared = argumentsOf("language", "purpose", "left-out");
+  const given = { language: "TypeScript", purpose: "an API" };
+  const template = `Build ${slot("purpose")} in ${slot("language")}: $ARGUMENTS. ${slot("left-out")} ${slot("unknown")} $ARGUMENTSX`;
+  expect(substitute(template, declared, given)).toBe(
+    `Build an API in TypeScript: TypeScript. ${slot("left-out")} ${slot("unknown")} $ARGUMENTSX`,
+  );
+});
+
+test("$ARGUMENTS is the first argument that was given", () => {
+  expect(substitute("$ARGUMENTS", argumentsOf("one", "two"), { two: "2" })).toBe("2");
+  expect(substitute("$ARGUMENTS", argumentsOf("one"), {})).toBe("$ARGUMENTS");
+  expect(namesAllArguments("do $ARGUMENTS")).toBe(true);
+  expect(namesAllArguments("do $ARGUMENTSX")).toBe(false);
+});
+
+test("names such as constructor are names like any other", () => {
+  const template = `${slot("constructor")} ${slot("__proto__")} ${slot("toString")}`;
+  expect(substitute(template, argumentsOf("constructor"), { constructor: "built" })).toBe(
+    `built ${slot("__proto__")} ${slot("toString")}`,
+  );
+  expect(substitute(template, argumentsOf("toString"), {})).toBe(template);
+});
+
+test("what is substituted is never substituted again", () => {
+  const piece = fc.oneof(
+    fc.string(),
+    fc.constantFrom(slot("a"), slot("b"), "$ARGUMENTS", "$", "${", "}", "$$", "$&", "$1"),
+  );
+  const value = fc.array(piece, { maxLength: 4 }).map((parts) => parts.join(""));
+  fc.assert(
+    fc.property(value, value, (a, b) => {
+      const declared = argumentsOf("a", "b");
+      const template = `1${slot("a")}2${slot("b")}3$ARGUMENTS 4`;
+      expect(substitute(template, declared, { a, b })).toBe(`1${a}2${b}3${a} 4`);
+    }),
+  );
+});

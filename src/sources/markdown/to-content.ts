@@ -1,0 +1,171 @@
+import { LRUCache } from "lru-cache";
+import { BARE_ENTRY } from "../../schema/bare-entry.ts";
+import type { Domain, EntryDraft, Rule } from "../../schema/entry.ts";
+import type { FragmentFile, LibraryFile, PromptFile, RuleFile } from "./library-file.ts";
+import { createReferences } from "./references.ts";
+import { uniquePaths } from "./route-path.ts";
+import { substitute } from "./substitute.ts";
+
+export interface LibraryContent {
+  readonly domain: Domain;
+  readonly drafts: readonly EntryDraft[];
+  /** The fragments that have a route, with it. */
+  readonly fragments: ReadonlyMap<string, FragmentFile>;
+  readonly warnings: readonly string[];
+}
+
+export interface DomainOptions {
+  readonly name: string;
+  readonly description: string;
+  readonly scopes: readonly string[];
+}
+
+/** The last segment of the route that matches fragments. */
+export const MATCH = "match";
+const PROMPTS_KEPT = 100;
+const PROMPT_MS = 60 * 60 * 1_000;
+const MIME_TYPE = "text/markdown";
+
+/**
+ * Turns the files of a library into a domain and drafts. What is made of a file stays the same object for
+ * as long as the file does, so that the catalog need not complete it again.
+ */
+export function createToContent(options: DomainOptions): (files: Iterable<LibraryFile>) => LibraryContent {
+  const { name: domain } = options;
+  const rendered = new LRUCache<string, string>({ max: PROMPTS_KEPT, ttl: PROMPT_MS, updateAgeOnGet: true });
+  let drafted = new Map<string, { readonly key: string; readonly draft: EntryDraft }>();
+  let lastDomain: Domain | undefined;
+
+  return (files) => {
+    const all = [...files];
+    const prompts = all.filter((file) => file.kind === "prompt");
+    const fragments = all.filter((file) => file.kind === "fragment");
+    const promptPaths = uniquePaths(pathsOf(prompts), []);
+    const fragmentPaths = uniquePaths(pathsOf(fragments), [MATCH]);
+    const routeOf = (path: string) => `${domain}://resources/${fragmentPaths.byPath.get(path)}`;
+    const shown = fragments.filter(({ path }) => fragmentPaths.byPath.has(path));
+    const referencesOf = createReferences(shown);
+    const next: typeof drafted = new Map();
+
+    function once(file: LibraryFile, related: readonly string[], make: () => EntryDraft): EntryDraft {
+      const key = `${file.hash} ${related.join(" ")}`;
+      const known = drafted.get(file.path);
+      const made = known?.key === key ? known : { key, draft: make() };
+      next.set(file.path, made);
+      return made.draft;
+    }
+
+    const promptDrafts = prompts
+      .filter(({ path }) => promptPaths.byPath.has(path))
+      .map((file) =>
+        once(file, [], () =>
+          promptDraft(file, domain, `${domain}://prompts/${promptPaths.byPath.get(file.path)}`, rendered),
+        ),
+      );
+    const fragmentDrafts = shown.map((file) => {
+      const related = referencesOf(file).map(routeOf);
+      return once(file, related, () => fragmentDraft(file, domain, routeOf(file.path), related));
+    });
+    drafted = next;
+    const drafts = [...promptDrafts, ...fragmentDrafts];
+    const { rules, orphans } = toRules(
+      all.filter((file) => file.kind === "rule"),
+      domain,
+      new Set(drafts.map(({ category }) => category)),
+    );
+    const nextDomain = { ...options, rules };
+    if (JSON.stringify(nextDomain) !== JSON.stringify(lastDomain)) lastDomain = nextDomain;
+    return {
+      domain: lastDomain!,
+      drafts,
+      fragments: new Map(shown.map((file) => [routeOf(file.path), file])),
+      warnings: [
+        ...[...promptPaths.doubled, ...fragmentPaths.doubled].map(
+          (path) => `${path}: another entry has its route; give the file another name`,
+        ),
+        ...orphans.map((path) => `${path}: no entry has its category, so nobody is given these rules`),
+      ],
+    };
+  };
+}
+
+function promptDraft(
+  { facts, body, hash }: PromptFile,
+  domain: string,
+  route: string,
+  rendered: LRUCache<string, string>,
+): EntryDraft {
+  const { name, title, description, version, category, tags, estimatedTokens, scopes } = facts;
+  const properties = facts.arguments.map(
+    ({ name: argument, description: about }) =>
+      [argument, { type: "string", ...(about && { description: about }) }] as const,
+  );
+  const required = facts.arguments.filter((argument) => argument.required).map((argument) => argument.name);
+  return {
+    ...BARE_ENTRY,
+    kind: "prompt",
+    route,
+    domain,
+    name,
+    description,
+    scopes,
+    tags,
+    ...(category && { category }),
+    ...(title && { presentation: { title } }),
+    inputSchema: {
+      type: "object",
+      properties: Object.fromEntries(properties),
+      ...(required.length > 0 && { required }),
+      additionalProperties: false,
+    },
+    metadata: { resource_type: "prompt", estimatedTokens, mimeType: MIME_TYPE, ...(version && { version }) },
+    content: body,
+    load: async (params) => {
+      const key = `${route}:${hash}:${JSON.stringify(params)}`;
+      const known = rendered.get(key) ?? substitute(body, facts.arguments, params);
+      rendered.set(key, known);
+      return known;
+    },
+  };
+}
+
+function fragmentDraft(
+  { facts, body }: FragmentFile,
+  domain: string,
+  route: string,
+  related: readonly string[],
+): EntryDraft {
+  const { id, title, description, category, tags, capabilities, useWhen, estimatedTokens, scopes } = facts;
+  return {
+    ...BARE_ENTRY,
+    kind: "resource",
+    route,
+    domain,
+    name: title,
+    description,
+    scopes,
+    category,
+    tags,
+    aliases: id === title ? [] : [id],
+    phrases: [...useWhen, ...capabilities],
+    related,
+    metadata: { resource_type: "fragment", estimatedTokens, mimeType: MIME_TYPE },
+    content: body,
+    load: async () => body,
+  };
+}
+
+/** Files of one category are one rule. A rule that concerns nothing would have the catalog refused. */
+function toRules(files: readonly RuleFile[], domain: string, categories: ReadonlySet<string | undefined>) {
+  const concerns = ({ facts }: RuleFile) => facts.category === undefined || categories.has(facts.category);
+  const groups = Map.groupBy(files.filter(concerns), ({ facts }) => facts.category);
+  const rules = [...groups].map(([category, sharing]): Rule => {
+    const text = sharing.map(({ body }) => body).join("\n\n");
+    return { domain, ...(category !== undefined && { category }), text };
+  });
+  return { rules, orphans: pathsOf(files.filter((file) => !concerns(file))) };
+}
+
+function pathsOf(files: readonly LibraryFile[]): string[] {
+  return files.map(({ path }) => path);
+}

@@ -1,0 +1,118 @@
+import type { SkillFile } from "@modelcontextprotocol/client/ext/skills";
+import { BARE_ENTRY } from "../../schema/bare-entry.ts";
+import type { CallContext, EntryDraft, Origin, SkillManifestFile } from "../../schema/entry.ts";
+import { cleanText } from "../../util/clean-text.ts";
+import { checkOffered } from "./check-offered.ts";
+import { type ListedSkill, toDefinition } from "./definition.ts";
+import type { DraftOptions } from "./to-drafts.ts";
+
+const SEGMENT = /^[A-Za-z0-9._~%!$&'()*+,;=:@-]+$/;
+/** Leaves a route room for its domain. */
+const MAX_PATH = 350;
+const MANIFEST = "/SKILL.md";
+
+/** A skill of the server, and its files as hidden entries below it. Approving the skill approves all of them. */
+export function skillToDrafts(skill: ListedSkill, ops: Set<string>, options: DraftOptions): EntryDraft[] {
+  const { label, trusted, status } = options;
+  const root = skill.uri.slice(0, -MANIFEST.length);
+  const path = toPath(root.replace(/^[a-z][a-z0-9+.-]*:\/\/+/i, ""), ops);
+  if (path === undefined) return [];
+  const route = `${label}://skills/${path}`;
+  const { content, hash } = toDefinition(skill);
+  const origin: Origin = { source: label, definition: content, hash, trusted };
+  const common = { ...BARE_ENTRY, kind: "skill" as const, domain: label, ...(status && { status }) };
+  const listed = skill.resources === "dynamic" ? [] : skill.resources;
+  const files = listed.flatMap(({ uri, size, digest }): (SkillManifestFile & { uri: string })[] => {
+    const below = uri.slice(root.length + 1);
+    const fits = toPath(`${path}/${below}`, ops) === `${path}/${below}`;
+    return fits ? [{ path: below, size, digest, uri }] : [];
+  });
+  const whole = files.length === listed.length;
+  const read = (uri: string, signal: AbortSignal) => readFile(skill, uri, route, options, signal);
+
+  return [
+    {
+      ...common,
+      route,
+      name: skill.name,
+      description: skill.description,
+      origin,
+      metadata: { resource_type: "skill", mimeType: "text/markdown" },
+      ...(whole && {
+        manifest: {
+          frontmatter: skill.frontmatter,
+          files:
+            skill.resources === "dynamic"
+              ? "dynamic"
+              : files.map(({ path, size, digest }) => ({ path, size, digest })),
+        },
+      }),
+      load: async (_params, context) => {
+        const file = await read(skill.uri, context.signal);
+        passOn(file, route, context);
+        const others = files.filter(({ uri }) => uri !== skill.uri).map((one) => `- ${route}/${one.path}`);
+        const body = cleanText(file.body ?? file.text ?? "");
+        return others.length === 0
+          ? body
+          : `${body.trimEnd()}\n\nFiles of this skill, to be read with get:\n${others.join("\n")}`;
+      },
+    },
+    ...files.map(
+      ({ path: below, size, uri }): EntryDraft => ({
+        ...common,
+        route: `${route}/${below}`,
+        name: below,
+        description: `A file of the skill ${skill.name}, ${size} bytes.`,
+        visibility: "hidden",
+        origin: { ...origin, partOf: route },
+        load: async (_params, context) => {
+          const file = await read(uri, context.signal);
+          passOn(file, `${route}/${below}`, context);
+          if (file.text !== undefined) return cleanText(file.text);
+          return { bytes: file.bytes.length, data: Buffer.from(file.bytes).toString("base64") };
+        },
+      }),
+    ),
+  ];
+}
+
+/** The server's bytes, checked against what it listed. */
+async function readFile(
+  skill: ListedSkill,
+  uri: string,
+  route: string,
+  { upstream, trusted }: DraftOptions,
+  signal: AbortSignal,
+): Promise<SkillFile> {
+  return upstream.run(
+    {
+      repeatable: true,
+      check: checkOffered(skill, (listing) => listing.skills, route, { trusted }),
+      work: async (client, request) => {
+        const { SkillsClient } = await import("@modelcontextprotocol/client/ext/skills");
+        const { frontmatter, resources } = skill;
+        return new SkillsClient(client).read({ uri: skill.uri, frontmatter, resources }, uri, request);
+      },
+    },
+    signal,
+  );
+}
+
+/** To a client that checks the digests of what it reads, every byte goes out as it came. */
+function passOn({ text, bytes, mimeType }: SkillFile, uri: string, { client }: CallContext): void {
+  const content = text === undefined ? { blob: Buffer.from(bytes).toString("base64") } : { text };
+  client?.passOn?.({ contents: [{ uri, ...(mimeType !== undefined && { mimeType }), ...content }] });
+}
+
+/** A path of its own in routes and ops; none where the address has what a route cannot hold. */
+function toPath(address: string, ops: Set<string>): string | undefined {
+  const segments = address.split("/");
+  if (address.length > MAX_PATH) return undefined;
+  if (segments.some((segment) => !SEGMENT.test(segment) || segment === "." || segment === ".."))
+    return undefined;
+  let path = address;
+  for (let count = 2; ops.has(`skills.${path.replaceAll("/", ".")}`); count += 1)
+    path = `${address}-${count}`;
+  ops.add(`skills.${path.replaceAll("/", ".")}`);
+  return path;
+}

@@ -1,0 +1,124 @@
+import type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "../scripted-model.ts";
+import type { ModelWire, WireEvent } from "./model-wire.ts";
+
+interface Block {
+  readonly type: string;
+  readonly text?: string;
+  readonly name?: string;
+  readonly content?: string | readonly Block[];
+}
+
+interface Body {
+  readonly system?: string | readonly Block[];
+  readonly messages: readonly {
+    readonly role: "user" | "assistant";
+    readonly content: string | readonly Block[];
+  }[];
+  readonly tools?: readonly { readonly name: string }[];
+  readonly stream?: boolean;
+}
+
+/** Anthropic's messages. */
+export const anthropicMessages: ModelWire = {
+  matches: (path) => path.endsWith("/messages"),
+  isStream: (body) => (body as Body).stream === true,
+  toRequest: (body): ScriptedRequest => {
+    const { system, messages, tools = [] } = body as Body;
+    const first: ScriptedMessage[] =
+      system === undefined ? [] : [{ role: "system", text: textOf(system), calls: [] }];
+    return {
+      messages: [...first, ...messages.map(toMessage)],
+      tools: tools.map(({ name }) => name),
+      body,
+    };
+  },
+  toAnswer: (reply, turn) => ({
+    ...messageOf(turn),
+    content: blocksOf(reply, turn),
+    stop_reason: stopOf(reply),
+    usage: usageOf(reply),
+  }),
+  toEvents: (reply, turn) => [
+    named({ type: "message_start", message: { ...messageOf(turn), content: [], usage: usageOf(reply) } }),
+    ...blocksOf(reply, turn).flatMap((block, index) => blockEvents(block, index)),
+    named({
+      type: "message_delta",
+      delta: { stop_reason: stopOf(reply), stop_sequence: null },
+      usage: { output_tokens: reply.usage?.output ?? 0 },
+    }),
+    named({ type: "message_stop" }),
+  ],
+  toError: ({ status, message }) => ({
+    type: "error",
+    error: { type: TYPES.get(status) ?? "api_error", message },
+  }),
+};
+
+const TYPES = new Map([
+  [401, "authentication_error"],
+  [404, "not_found_error"],
+  [429, "rate_limit_error"],
+  [529, "overloaded_error"],
+]);
+
+type AnswerBlock =
+  | { type: "text"; text: string }
+  | { type: "tool_use"; id: string; name: string; input: unknown };
+
+function blocksOf({ text, calls = [] }: ScriptedReply, turn: number): AnswerBlock[] {
+  return [
+    ...(text === undefined ? [] : [{ type: "text" as const, text }]),
+    ...calls.map(({ name, args }, index) => ({
+      type: "tool_use" as const,
+      id: `toolu_${turn}_${index}`,
+      name,
+      input: args,
+    })),
+  ];
+}
+
+function blockEvents(block: AnswerBlock, index: number): WireEvent[] {
+  const deltas =
+    block.type === "text"
+      ? (block.text.match(/\S+\s*/g) ?? []).map((text) => ({ type: "text_delta", text }))
+      : [{ type: "input_json_delta", partial_json: JSON.stringify(block.input) }];
+  const opened = block.type === "text" ? { ...block, text: "" } : { ...block, input: {} };
+  return [
+    named({ type: "content_block_start", index, content_block: opened }),
+    ...deltas.map((delta) => named({ type: "content_block_delta", index, delta })),
+    named({ type: "content_block_stop", index }),
+  ];
+}
+
+function named(data: { readonly type: string; readonly [field: string]: unknown }): WireEvent {
+  return { event: data.type, data: JSON.stringify(data) };
+}
+
+function messageOf(turn: number) {
+  return { id: `msg_${turn}`, type: "message", role: "assistant", model: "scripted", stop_sequence: null };
+}
+
+function stopOf({ calls = [] }: ScriptedReply): string {
+  return calls.length > 0 ? "tool_use" : "end_turn";
+}
+
+function usageOf({ usage = { input: 0, output: 0 } }: ScriptedReply) {
+  const { input, output, cached = 0 } = usage;
+  return { input_tokens: input - cached, cache_read_input_tokens: cached, output_tokens: output };
+}
+
+/** Results of tools come in user messages of their own. */
+function toMessage({ role, content }: Body["messages"][number]): ScriptedMessage {
+  if (typeof content === "string") return { role, text: content, calls: [] };
+  const isResult = content.some(({ type }) => type === "tool_result");
+  const calls = content.flatMap(({ type, name }) => (type === "tool_use" && name ? [name] : []));
+  return { role: isResult ? "tool" : role, text: textOf(content), calls };
+}
+
+function textOf(content: string | readonly Block[] | undefined): string {
+  if (typeof content === "string") return content;
+  return (content ?? [])
+    .map((block) => block.text ?? textOf(block.content))
+    .filter((text) => text !== "")
+    .join("\n");
+}

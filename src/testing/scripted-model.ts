@@ -1,0 +1,131 @@
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider";
+
+/** One message of a request, whatever vendor's shape it came in. */
+export interface ScriptedMessage {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  readonly text: string;
+  /** Names of the tools that an assistant message calls. */
+  readonly calls: readonly string[];
+}
+
+/** What a scripted model is asked. */
+export interface ScriptedRequest {
+  readonly messages: readonly ScriptedMessage[];
+  /** Names of the tools that it is offered, in their order. */
+  readonly tools: readonly string[];
+  /** The request as it came, for what the neutral shape leaves out. */
+  readonly body: unknown;
+}
+
+/** What a scripted model answers. */
+export interface ScriptedReply {
+  readonly text?: string;
+  readonly calls?: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
+  readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
+  /** Over HTTP: an error in the place of an answer. */
+  readonly error?: {
+    readonly status: number;
+    readonly message: string;
+    readonly headers?: Record<string, string>;
+  };
+  /** Over HTTP: the connection breaks after this many events of a stream. */
+  readonly breakAfter?: number;
+}
+
+/** Decides on an answer; `turn` counts the requests from 0. */
+export type ModelScript = (request: ScriptedRequest, turn: number) => ScriptedReply;
+
+/** A script that gives these answers, one after another; when there are no more, it says so. */
+export function inOrder(replies: readonly ScriptedReply[]): ModelScript {
+  return (_request, turn) => replies[turn] ?? { text: `The script has no reply to request ${turn + 1}.` };
+}
+
+export interface ScriptedModel extends LanguageModelV4 {
+  /** What it was asked, in order. */
+  readonly requests: readonly ScriptedRequest[];
+}
+
+/** A model for the AI SDK that follows a script. */
+export function createScriptedModel(script: ModelScript): ScriptedModel {
+  const requests: ScriptedRequest[] = [];
+  const answer = (options: LanguageModelV4CallOptions): ScriptedReply => {
+    const request = toRequest(options);
+    requests.push(request);
+    return script(request, requests.length - 1);
+  };
+  return {
+    requests,
+    specificationVersion: "v4",
+    provider: "scripted",
+    modelId: "scripted",
+    supportedUrls: {},
+    doGenerate: async (options) => {
+      const reply = answer(options);
+      return {
+        content: [
+          ...(reply.text === undefined ? [] : [{ type: "text" as const, text: reply.text }]),
+          ...callsOf(reply),
+        ],
+        ...endOf(reply),
+        warnings: [],
+      };
+    },
+    doStream: async (options) => {
+      const reply = answer(options);
+      return { stream: ReadableStream.from(partsOf(reply)) };
+    },
+  };
+}
+
+function* partsOf(reply: ScriptedReply): Generator<LanguageModelV4StreamPart> {
+  yield { type: "stream-start", warnings: [] };
+  if (reply.text !== undefined) {
+    yield { type: "text-start", id: "text" };
+    for (const delta of reply.text.match(/\S+\s*/g) ?? []) yield { type: "text-delta", id: "text", delta };
+    yield { type: "text-end", id: "text" };
+  }
+  yield* callsOf(reply);
+  yield { type: "finish", ...endOf(reply) };
+}
+
+/** No two calls have the same id, whichever model made them. */
+let calls = 0;
+
+function callsOf({ calls: wanted = [] }: ScriptedReply) {
+  return wanted.map(({ name, args }) => ({
+    type: "tool-call" as const,
+    toolCallId: `call_${++calls}`,
+    toolName: name,
+    input: JSON.stringify(args),
+  }));
+}
+
+function endOf({ calls = [], usage = { input: 0, output: 0 } }: ScriptedReply) {
+  const { input, output, cached = 0 } = usage;
+  return {
+    finishReason: { unified: calls.length > 0 ? ("tool-calls" as const) : ("stop" as const), raw: undefined },
+    usage: {
+      inputTokens: { total: input, noCache: input - cached, cacheRead: cached, cacheWrite: undefined },
+      outputTokens: { total: output, text: output, reasoning: undefined },
+    },
+  };
+}
+
+function toRequest(options: LanguageModelV4CallOptions): ScriptedRequest {
+  const messages = options.prompt.map(({ role, content }): ScriptedMessage => {
+    if (typeof content === "string") return { role, text: content, calls: [] };
+    const texts = content.flatMap((part) => {
+      if (part.type === "text") return [part.text];
+      if (part.type !== "tool-result" || !("value" in part.output)) return [];
+      const { value } = part.output;
+      return [typeof value === "string" ? value : JSON.stringify(value)];
+    });
+    const calls = content.flatMap((part) => (part.type === "tool-call" ? [part.toolName] : []));
+    return { role, text: texts.join("\n"), calls };
+  });
+  return { messages, tools: (options.tools ?? []).map(({ name }) => name), body: options };
+}

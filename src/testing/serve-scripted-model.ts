@@ -1,0 +1,74 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { anthropicMessages } from "./model-wire/anthropic-messages.ts";
+import type { ModelWire, WireEvent } from "./model-wire/model-wire.ts";
+import { openAIChat } from "./model-wire/openai-chat.ts";
+import type { ModelScript, ScriptedReply, ScriptedRequest } from "./scripted-model.ts";
+
+export interface ServedModel {
+  /** Such as `http://127.0.0.1:41234`; vendors' own paths come after it. */
+  readonly url: string;
+  /** What it was asked, in order. */
+  readonly requests: readonly ScriptedRequest[];
+  /** Headers of the requests, in the same order. */
+  readonly headers: readonly IncomingMessage["headers"][];
+  close(): Promise<void>;
+}
+
+const WIRES: readonly ModelWire[] = [openAIChat, anthropicMessages];
+
+/** A server on loopback that speaks the vendors' own formats and answers by a script. */
+export async function serveScriptedModel(script: ModelScript): Promise<ServedModel> {
+  const requests: ScriptedRequest[] = [];
+  const headers: IncomingMessage["headers"][] = [];
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = new URL(request.url ?? "/", "http://localhost").pathname;
+    const wire = WIRES.find((candidate) => candidate.matches(path));
+    const given = await text(request);
+    if (!wire) return void response.writeHead(404).end();
+    const body: unknown = JSON.parse(given);
+    const asked = wire.toRequest(body);
+    requests.push(asked);
+    headers.push(request.headers);
+    const reply = script(asked, requests.length - 1);
+    if (reply.error) return refuse(wire, reply.error, response);
+    if (wire.isStream(body, path)) return stream(wire, reply, requests.length, response);
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify(wire.toAnswer(reply, requests.length)));
+  }
+
+  const server = createServer((request, response) => {
+    answer(request, response).catch((error: unknown) => response.destroy(error as Error));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    headers,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function refuse(wire: ModelWire, error: NonNullable<ScriptedReply["error"]>, response: ServerResponse): void {
+  response.writeHead(error.status, { "content-type": "application/json", ...error.headers });
+  response.end(JSON.stringify(wire.toError(error)));
+}
+
+function stream(wire: ModelWire, reply: ScriptedReply, turn: number, response: ServerResponse): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const events = [...wire.toEvents(reply, turn), ...(wire.lastEvent ? [wire.lastEvent] : [])];
+  for (const event of events.slice(0, reply.breakAfter)) response.write(toText(event));
+  if (reply.breakAfter === undefined) response.end();
+  else response.destroy();
+}
+
+function toText({ event, data }: WireEvent): string {
+  return `${event ? `event: ${event}\n` : ""}data: ${data}\n\n`;
+}

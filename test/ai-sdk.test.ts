@@ -1,0 +1,330 @@
+import { createAnthropic } from "@ai-sdk/anthropic";
+import { createOpenAI } from "@ai-sdk/openai";
+import {
+  generateText,
+  isStepCount,
+  jsonSchema,
+  type LanguageModel,
+  type ModelMessage,
+  streamText,
+  tool,
+  toolSearch,
+} from "ai";
+
+import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
+import { createDisclosure, createToolRanking, type DisclosureOptions } from "keyhole/ai-sdk";
+import {
+  createScriptedModel,
+  inOrder,
+  type ModelScript,
+  type ScriptedReply,
+  type ScriptedRequest,
+  serveScriptedModel,
+} from "keyhole/testing";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { type Calls, clerk, createShop } from "./shop.ts";
+
+interface Spoken {
+  readonly text: string;
+  readonly requests: readonly ScriptedRequest[];
+  readonly session: string;
+  readonly messages: readonly ModelMessage[];
+}
+
+type Connect = (
+  script: ModelScript,
+) => Promise<{ model: LanguageModel; requests: readonly ScriptedRequest[] }>;
+
+const direct: Connect = async (script) => {
+  const model = createScriptedModel(script);
+  return { model, requests: model.requests };
+};
+
+const served =
+  (connect: (url: string) => LanguageModel): Connect =>
+  async (script) => {
+    const server = await serveScriptedModel(script);
+    onTestFinished(() => server.close());
+    return { model: connect(server.url), requests: server.requests };
+  };
+
+const CONNECTIONS: Readonly<Record<string, Connect>> = {
+  "the AI SDK's own interface": direct,
+  "OpenAI's wire format": served((url) =>
+    createOpenAI({ baseURL: `${url}/v1`, apiKey: "key" }).chat("scripted"),
+  ),
+  "Anthropic's wire format": served((url) =>
+    createAnthropic({ baseURL: `${url}/v1`, apiKey: "key" })("scripted"),
+  ),
+};
+
+function openShop(): { gateway: Gateway; calls: Calls } {
+  const { domains, calls } = createShop();
+  const gateway = createGateway({ domains, principal: clerk });
+  onTestFinished(() => gateway.close());
+  return { gateway, calls };
+}
+
+interface Turn {
+  readonly gateway: Gateway;
+  readonly prompt: string;
+  readonly replies: readonly ScriptedReply[];
+  readonly connect?: Connect;
+  readonly options?: DisclosureOptions;
+  readonly isStream?: boolean;
+  readonly history?: readonly ModelMessage[];
+}
+
+async function speak({
+  gateway,
+  prompt,
+  replies,
+  connect = direct,
+  options,
+  isStream,
+  history = [],
+}: Turn): Promise<Spoken> {
+  const { model, requests } = await connect(inOrder(replies));
+  const { session, ...disclosure } = await createDisclosure(gateway, options);
+  const settings = {
+    ...disclosure,
+    model,
+    messages: [...history, { role: "user" as const, content: prompt }],
+    stopWhen: isStepCount(10),
+  };
+  const result = isStream ? streamText(settings) : await generateText(settings);
+  const text = await result.text;
+  return { text, requests, session, messages: [...settings.messages, ...(await result.responseMessages)] };
+}
+
+const search = (query: string): ScriptedReply => ({ calls: [{ name: "tool_search", args: { query } }] });
+const call = (name: string, args: Record<string, unknown> = {}): ScriptedReply => ({
+  calls: [{ name, args }],
+});
+
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+describe.each(Object.entries(CONNECTIONS))("over %s", (_name, connect) => {
+  describe.each([false, true])("streaming: %s", (isStream) => {
+    const over = { connect, isStream };
+
+    test("a question that needs no tools is answered directly", async () => {
+      const { gateway } = openShop();
+      const { text, requests } = await speak({
+        ...over,
+        gateway,
+        prompt: "Hello",
+        replies: [{ text: "Good morning." }],
+      });
+      expect(text).toBe("Good morning.");
+      expect(requests.map(({ tools }) => tools)).toEqual([["tool_search"]]);
+    });
+
+    test("one discovery makes the tools active that one call needs", async () => {
+      const { gateway } = openShop();
+      const { text, requests } = await speak({
+        ...over,
+        gateway,
+        prompt: "Which orders are there?",
+        replies: [search("list orders"), call("list_orders", { limit: 2 }), { text: "Two." }],
+      });
+      expect(text).toBe("Two.");
+      expect(requests[0]?.tools).toEqual(["tool_search"]);
+      expect(requests[1]?.tools).toContain("list_orders");
+      expect(requests[1]?.messages.at(-1)?.text).toContain("Search for the order before you change it.");
+      expect(requests[2]?.messages.at(-1)?.text).toContain('"id"');
+    });
+
+    test("two discoveries and five calls", async () => {
+      const { gateway, calls } = openShop();
+      const { requests } = await speak({
+        ...over,
+        gateway,
+        prompt: "Order for three customers, then show what there is.",
+        replies: [
+          search("create order"),
+          { calls: ["ann", "bob", "cy"].map((customer) => ({ name: "create_order", args: { customer } })) },
+          search("list orders"),
+          call("list_orders", { limit: 3 }),
+          call("list_orders", { limit: 1 }),
+          { text: "Done." },
+        ],
+      });
+      expect(calls.made.map(({ tool }) => tool)).toEqual(["create_order", "create_order", "create_order"]);
+      expect(requests).toHaveLength(6);
+      expect(requests.at(-1)?.messages.filter(({ role }) => role === "tool").length).toBeGreaterThanOrEqual(
+        5,
+      );
+    });
+  });
+});
+
+test("the second turn has the tools of the first", async () => {
+  const { gateway } = openShop();
+  const first = await speak({
+    gateway,
+    prompt: "Which orders are there?",
+    replies: [search("list orders"), call("list_orders", { limit: 1 }), { text: "One." }],
+  });
+  const second = await speak({
+    gateway,
+    prompt: "And now?",
+    history: first.messages,
+    options: { session: first.session },
+    replies: [call("list_orders", { limit: 2 }), { text: "Two." }],
+  });
+  expect(second.requests[0]?.tools).toContain("list_orders");
+  expect(second.requests[0]?.messages[0]).toEqual(first.requests[0]?.messages[0]);
+});
+
+test("what was cut off or not handed over comes back as the block of the session", async () => {
+  const domain = defineDomain({
+    name: "staff",
+    description: "People.",
+    tools: [
+      defineTool({
+        name: "find_person",
+        description: "Find a person by name.",
+        extraction: { path: "$root", type: "person", nameField: "name" },
+        inputSchema: z.object({ name: z.string() }),
+        execute: ({ name }) => ({ id: "p1", name }),
+      }),
+    ],
+  });
+  const gateway = createGateway({ domains: [domain] });
+  onTestFinished(() => gateway.close());
+  const first = await speak({
+    gateway,
+    prompt: "Who is Ann?",
+    replies: [search("find person"), call("find_person", { name: "Ann" }), { text: "A person." }],
+  });
+  const again = {
+    gateway,
+    options: { session: first.session },
+    prompt: "Who was it?",
+    replies: [{ text: "Ann." }],
+  };
+  const withoutHistory = await speak(again);
+  expect(withoutHistory.requests[0]?.messages[0]?.text).toContain("<working-memory>");
+  expect(withoutHistory.requests[0]?.messages[0]?.text).toContain("Ann");
+  const trim = { most: 2, keep: 1 };
+  const cut = await speak({ ...again, options: { session: first.session, trim }, history: first.messages });
+  expect(cut.requests[0]?.messages[0]?.text).toContain("Ann");
+  expect(cut.requests[0]?.messages.length).toBeLessThan(first.messages.length);
+});
+
+test("a call of a tool that was not discovered discovers it, and reads at once", async () => {
+  const { gateway } = openShop();
+  const { requests } = await speak({
+    gateway,
+    prompt: "Orders, please.",
+    replies: [call("list_orders", { limit: 1 }), { text: "One." }],
+  });
+  expect(requests[1]?.tools).toContain("list_orders");
+  expect(requests[1]?.messages.at(-1)?.text).toContain("orders");
+});
+
+test("a call that writes is not made before the tool was discovered", async () => {
+  const { gateway, calls } = openShop();
+  const { requests } = await speak({
+    gateway,
+    prompt: "Order something.",
+    replies: [
+      call("create_order", { customer: "ann" }),
+      call("create_order", { customer: "ann" }),
+      { text: "Done." },
+    ],
+  });
+  expect(calls.made).toHaveLength(1);
+  expect(requests[1]?.tools).toContain("create_order");
+});
+
+test("a call of a tool that does not exist stays an error", async () => {
+  const { gateway } = openShop();
+  const { requests } = await speak({ gateway, prompt: "?", replies: [call("fly_to_moon"), { text: "No." }] });
+  expect(requests[1]?.tools).toEqual(["tool_search"]);
+});
+
+test("nothing found: the model is told how to ask better", async () => {
+  const { gateway } = openShop();
+  const { requests } = await speak({ gateway, prompt: "?", replies: [search("zzzzqqq"), { text: "No." }] });
+  expect(requests[1]?.messages.at(-1)?.text).toContain("in other words");
+});
+
+test("a destructive call waits for the application", async () => {
+  const { gateway, calls } = openShop();
+  const { text } = await speak({
+    gateway,
+    prompt: "Delete order 1.",
+    replies: [search("delete order"), call("delete_order", { id: 1 })],
+  });
+  expect(text).toBe("");
+  expect(calls.made).toEqual([]);
+});
+
+test("fixed tools are the same on every request and remember the same", async () => {
+  const { gateway } = openShop();
+  const { requests, session } = await speak({
+    gateway,
+    prompt: "Which orders are there?",
+    options: { mode: "fixed" },
+    replies: [
+      call("ask", { query: "list orders" }),
+      call("get", { routes: [{ route: "shop.order.list", params: { limit: 2 } }] }),
+      { text: "Two." },
+    ],
+  });
+  for (const { tools } of requests) expect(tools).toEqual(["ask", "help", "get", "exec"]);
+  expect(gateway.session(session).memory.discoveredTools.length).toBeGreaterThan(0);
+  expect(gateway.session(session).memory.usedTools.map(({ count }) => count)).toEqual([1]);
+});
+
+test("tools of the application's own stay active and are remembered", async () => {
+  const { gateway } = openShop();
+  const clock = tool({ inputSchema: jsonSchema({ type: "object" }), execute: async () => "12:00" });
+  const { requests, session } = await speak({
+    gateway,
+    prompt: "What time is it?",
+    options: { ownTools: { clock } },
+    replies: [call("clock"), { text: "Noon." }],
+  });
+  expect(requests[0]?.tools).toEqual(["tool_search", "clock"]);
+  expect(gateway.session(session).memory.usedTools).toMatchObject([{ name: "clock", count: 1 }]);
+});
+
+test("a hidden tool becomes active when guidance unveils it", async () => {
+  const { gateway } = openShop();
+  const { requests } = await speak({
+    gateway,
+    prompt: "Show me the books.",
+    replies: [search("clerk guide"), call("shop_clerk-guide"), { text: "There." }],
+  });
+  expect(requests[1]?.tools).not.toContain("Ledger");
+  expect(requests[2]?.tools).toContain("Ledger");
+});
+
+test("the AI SDK's own toolSearch ranks by the same search", async () => {
+  const deferred = (description: string) =>
+    tool({
+      deferLoading: true,
+      description,
+      inputSchema: jsonSchema({ type: "object" }),
+      execute: async () => "done",
+    });
+  const { model, requests } = await direct(
+    inOrder([call("search", { query: "book a flight" }), { text: "Done." }]),
+  );
+  await generateText({
+    model,
+    tools: {
+      search: toolSearch({ search: createToolRanking(), maxResults: 1 }),
+      flights_reserve: deferred("Reserve a seat on an airplane."),
+      bookshelf_list: deferred("List the books on a shelf."),
+    },
+    prompt: "I have to fly.",
+    stopWhen: isStepCount(2),
+  });
+  expect(requests[0]?.tools).toEqual(["search"]);
+  expect(requests[1]?.tools).toEqual(["search", "flights_reserve"]);
+});

@@ -1,0 +1,104 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { buildLibraryIndex } from "../src/sources/markdown/build-library-index.ts";
+import { NOTES, openNotes } from "./library-kit.ts";
+import { verifies } from "./requirements.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+const TYPES = "notes://resources/agents/types";
+const LOOKUP = "notes://resources/match?query=designing+interfaces&mode=index&minScore=1";
+
+async function builtNotes(): Promise<string> {
+  const directory = temporaryFolder();
+  openNotes(NOTES, { directory });
+  await buildLibraryIndex(directory);
+  return directory;
+}
+
+verifies("markdown:index", "a start with it has all that a start without it has", async () => {
+  const directory = await builtNotes();
+  const withIndex = openNotes({}, { directory });
+  const without = openNotes({}, { directory, indexDirectory: join(directory, "none") });
+  await Promise.all([withIndex.gateway.ready(), without.gateway.ready()]);
+  expect(withIndex.source.diagnostics().index).toBe("used");
+  expect(without.source.diagnostics().index).toBe("absent");
+  expect(withIndex.gateway.version).toBe(without.gateway.version);
+  expect(await withIndex.read(LOOKUP)).toBe(await without.read(LOOKUP));
+});
+
+verifies("markdown:index", "what it holds is read, not the files", async () => {
+  const directory = await builtNotes();
+  const file = join(directory, "fragments/agents/types.md");
+  const past = new Date(Date.now() - 60_000);
+  utimesSync(file, past, past);
+  await buildLibraryIndex(directory);
+  const text = readFileSync(file, "utf8");
+  // Other text of the same size and time can only be told by reading.
+  writeFileSync(file, text.replace("How to", "Why to"));
+  utimesSync(file, past, past);
+  const { read } = openNotes({}, { directory, watch: false });
+  const same = text.length === text.replace("How to", "Why to").length;
+  expect([same, await read(TYPES)]).toEqual([true, expect.stringContaining("How to")]);
+});
+
+verifies("markdown:index", "files that were changed, added or removed since are found out", async () => {
+  const directory = await builtNotes();
+  writeFileSync(join(directory, "fragments/agents/types.md"), "Changed since.");
+  writeFileSync(join(directory, "fragments/agents/added.md"), "Added since, for designing interfaces.");
+  rmSync(join(directory, "fragments/skills/deep"), { recursive: true });
+  const { read, source } = openNotes({}, { directory });
+  expect(await read(TYPES)).toBe("Changed since.");
+  expect(await read("notes://resources/agents/added")).toContain("Added since");
+  expect(await read("notes://resources/skills/deep/errors")).toBe("NOT_FOUND");
+  expect(await read("notes://resources/match?query=handling+errors&mode=index")).toContain("No fragment");
+  expect(source.diagnostics().index).toBe("used");
+});
+
+verifies("markdown:index", "a damaged, cut or old one is not used, and no part of it alone", async () => {
+  const directory = await builtNotes();
+  const path = (file: string) => join(directory, ".index", file);
+  const whole = readFileSync(path("files.index"));
+  const flipped = Buffer.from(whole);
+  flipped[whole.length - 5]! ^= 1;
+  const old = Buffer.from(whole.toString("latin1").replace('"version":"1"', '"version":"0"'), "latin1");
+  for (const damaged of [
+    flipped,
+    whole.subarray(0, whole.length - 9),
+    old,
+    Buffer.alloc(0),
+    Buffer.from("{}"),
+  ]) {
+    writeFileSync(path("files.index"), damaged);
+    const { read, source } = openNotes({}, { directory });
+    expect(await read(TYPES)).toContain("How to design types.");
+    expect(source.diagnostics().index).toMatchObject({ reason: expect.stringContaining("index") });
+  }
+  writeFileSync(path("files.index"), whole);
+  for (const file of ["usewhen-index.json", "keyword-index.json"]) {
+    const before = readFileSync(path(file), "utf8");
+    writeFileSync(path(file), before.replace("designing", "resigning"));
+    expect(await openNotes({}, { directory }).read(LOOKUP)).toContain("agents/types");
+    writeFileSync(path(file), before);
+  }
+});
+
+verifies("markdown:index", "keyhole index build writes it, and names files that are left out", () => {
+  const directory = temporaryFolder();
+  openNotes({ ...NOTES, "fragments/broken.md": "---\nid: a" }, { directory });
+  const out = join(directory, "elsewhere");
+  const run = (...args: string[]) =>
+    spawnSync(process.execPath, ["src/cli/main.ts", "index", ...args], { encoding: "utf8" });
+  const built = run("build", directory, "--out", out, "--json");
+  expect(JSON.parse(built.stdout)).toMatchObject({ files: 5, fragments: 3, scenarios: 3 });
+  expect(JSON.parse(built.stdout).problems).toEqual([expect.stringContaining("fragments/broken.md:1:1")]);
+  expect(built.status).toBe(1);
+  expect(JSON.parse(readFileSync(join(out, "usewhen-index.json"), "utf8"))).toMatchObject({
+    version: "1",
+    totalFragments: 3,
+    stats: { totalScenarios: 3 },
+  });
+  expect(run("build", join(directory, "nowhere")).stderr).toContain("INVALID_INPUT");
+  expect(run("bild").status).toBe(1);
+});

@@ -1,0 +1,15 @@
+import type { Source } from "keyhole";
+import { readSkills } from "../src/sources/markdown/skills/read-skills.ts";
+import { type SkillDraftOptions, skillDrafts } from "../src/sources/markdown/skills/skill-drafts.ts";
+
+/** The skills of a folder, as they are when the gateway starts. */
+export function skillSource(domain: string, folder: string, options: SkillDraftOptions = {}): Source {
+  return {
+    id: domain,
+    contents: async function* () {
+      const { skills } = await readSkills([{ origin: "project", folder }]);
+      const domains = [{ name: domain, description: "Skills of a folder.", scopes: [], rules: [] }];
+      yield { domains, drafts: skillDrafts(skills, domain, options) };
+    },
+  };
+}
