@@ -1,3 +1,4 @@
+export type { AgentEvent, AgentOutcome, SpanContext, TokenUse } from "./agent-event.ts";
 export { decide } from "./permissions/decide.ts";
 export type {
   Decision,
