@@ -165,6 +165,12 @@ const deny = [
   "cat <<EOF\ntext\nEOF\nrm x",
   "git status ||\nrm x",
   "(git status; (rm x))",
+  "sh -c 'rm x'",
+  "bash -lc 'ls; rm x'",
+  "sudo sh -c 'ls && rm x'",
+  "eval 'rm x'",
+  "sh -c \"sh -c 'rm x'\"",
+  "env -S 'rm x'",
   "echo $(echo $(rm x))",
   'echo "a `rm x` b"',
 ];
