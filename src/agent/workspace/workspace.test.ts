@@ -255,9 +255,10 @@ describe("write and edit", () => {
     });
     const { workspace, root, folder, put } = made;
     const outside = join(folder, "outside");
-    mkdirSync(outside);
-    writeFileSync(join(outside, "a"), "theirs");
+    mkdirSync(join(outside, "sub"), { recursive: true });
+    for (const each of ["a", "sub/a"]) writeFileSync(join(outside, each), "theirs");
     put("dir/a", "mine");
+    put("dir/sub/a", "mine");
     const swapFolder = () => {
       renameSync(join(root, "dir"), join(root, "moved"));
       symlinkSync(outside, join(root, "dir"));
@@ -270,6 +271,9 @@ describe("write and edit", () => {
       () => workspace.write({ path: "dir/new", text: "x" }),
       () => workspace.edit({ path: "dir/a", oldText: "theirs", newText: "x" }),
       () => workspace.delete({ path: "dir/a" }),
+      () => workspace.write({ path: "dir/sub/new", text: "x" }),
+      () => workspace.edit({ path: "dir/sub/a", oldText: "theirs", newText: "x" }),
+      () => workspace.delete({ path: "dir/sub/a" }),
     ];
     for (const call of calls) {
       swaps.push(swapFolder);
@@ -281,8 +285,8 @@ describe("write and edit", () => {
       symlinkSync(join(outside, "a"), join(root, "dir/a"));
     });
     expect((await workspace.edit({ path: "dir/a", oldText: "theirs", newText: "x" })).success).toBe(false);
-    expect(readFileSync(join(outside, "a"), "utf8")).toBe("theirs");
-    expect(existsSync(join(outside, "new"))).toBe(false);
+    for (const each of ["a", "sub/a"]) expect(readFileSync(join(outside, each), "utf8")).toBe("theirs");
+    for (const each of ["new", "sub/new"]) expect(existsSync(join(outside, each))).toBe(false);
   });
 });
 
