@@ -153,6 +153,14 @@ export const REQUIREMENTS = {
   "models:streams": "a stream is begun again only before its first chunk; one that breaks says so",
   "models:config":
     "providers have defaults, fall back on the environment and on logged-in CLIs, and say what is missing",
+  "permissions:headless": "where nobody can be asked, what would be asked is denied",
+  "permissions:sensitive": "sensitive paths ask whatever the rules allow, behind links too",
+  "permissions:exact": "a question shows all of what will run, unseen characters by name",
+  "permissions:always": "always writes exactly what was shown, never something wider",
+  "permissions:corpus": "no shell command is allowed of which a part is not",
+  "workspace:never-throws": "workspace tools answer with one of nine codes and never throw",
+  "workspace:stale": "a file that changed since it was read is not written over",
+  "workspace:group": "when a command has ended, nothing that it started is left",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;
