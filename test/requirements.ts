@@ -122,6 +122,12 @@ export const REQUIREMENTS = {
   "warehouse:scopes": "scopes of domain, tool and extractor add up, and what they close does not exist",
   "warehouse:schema": "real tables and columns become documents that are found by their meaning",
   "warehouse:sql": "SQL of an agent is kept to its tables and to reading by the database itself",
+  "library:fragments":
+    "each fragment of the library example is real, found by what it is for, and leads to others that are there",
+  "library:match": "an index costs 120 tokens at most, a catalog shows 85 % more, texts keep to their budget",
+  "library:prompts-and-skills": "prompts take arguments over MCP, skills are listed with their files",
+  "playground:start":
+    "npm start serves four systems to two callers, tells what it saves, and ends with a signal; README's steps work",
   "session:implied":
     "clients of the older protocol have a session by their connection; it remembers, and ends with it",
   "session:memory":
@@ -138,6 +144,23 @@ export const REQUIREMENTS = {
   "session:ledger":
     "every token put into a context is counted by its cause, and compared with listing everything",
   "session:budget": "answers shrink to what is left of a session's budget; then calls say how to go on",
+  "models:wire":
+    "every provider speaks its real format: answers, streams, tool calls, usage, credentials where they belong",
+  "models:errors":
+    "calls of a model never throw; errors have one of ten codes, by type and status before words, without secrets",
+  "models:retry":
+    "three codes are tried again, with growing waits a quarter more or less, or as the provider asks",
+  "models:streams": "a stream is begun again only before its first chunk; one that breaks says so",
+  "models:config":
+    "providers have defaults, fall back on the environment and on logged-in CLIs, and say what is missing",
+  "permissions:headless": "where nobody can be asked, what would be asked is denied",
+  "permissions:sensitive": "sensitive paths ask whatever the rules allow, behind links too",
+  "permissions:exact": "a question shows all of what will run, unseen characters by name",
+  "permissions:always": "always writes exactly what was shown, never something wider",
+  "permissions:corpus": "no shell command is allowed of which a part is not",
+  "workspace:never-throws": "workspace tools answer with one of nine codes and never throw",
+  "workspace:stale": "a file that changed since it was read is not written over",
+  "workspace:group": "when a command has ended, nothing that it started is left",
   "settings:hierarchy":
     "settings are defaults, the person's file, the project's file, the environment, in this order",
   "settings:errors": "what is wrong in a settings file is told with file, line, column and the nearest key",

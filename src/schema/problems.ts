@@ -184,10 +184,25 @@ export const PROBLEMS = {
     next: "Name a module that exports domains (made with defineDomain) or sources, or a JSON file with mcpServers or servers.",
     when: "`keyhole serve` finds no config, cannot load it, or finds nothing to serve in it.",
   },
+  PERMISSIONS_INVALID: {
+    sentence: "The permission rules of the {owner} cannot be used: {reason}.",
+    next: "Correct them in the settings: lists allow, ask and deny of rules such as fs-write(src/**).",
+    when: "The permissions of a settings file are malformed. Nothing is allowed until they are corrected.",
+  },
+  TOOL_FAILED: {
+    sentence: "{name} answered {error}: {reason}",
+    next: "{advice}",
+    when: "A tool of the workspace answered with an error. The next step depends on which.",
+  },
   PACKAGE_MISSING: {
     sentence: "{feature} needs the package {name}, which is not installed.",
     next: "Install it beside keyhole: npm install {name}",
     when: "A part of Keyhole that stands on an optional package is used without it.",
+  },
+  MODEL_FAILED: {
+    sentence: "The model of {provider} gave no answer: {reason}",
+    next: "The code in details says why: correct the provider's config or the request, or try again later.",
+    when: "A call to a language model failed, after the retries that its config allows.",
   },
   CLOSED: {
     sentence: "The gateway is closed.",

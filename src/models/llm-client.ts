@@ -1,0 +1,135 @@
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { DEFAULT_PROVIDER, retryConfigSchema } from "../schema/models-config.ts";
+import { createModel, isProviderSupported } from "./create-model.ts";
+import type { LLMCallOptions, LLMClient, LLMClientOptions, LLMInput, StreamChunk } from "./llm-client-api.ts";
+import { type Callee, generateOnce, type StartedStream, streamOnce } from "./model-calls.ts";
+import { modelNameOf } from "./model-names.ts";
+import {
+  errorResponse,
+  type ModelErrorResponse,
+  type ModelResponse,
+  successResponse,
+} from "./model-response.ts";
+import { surroundingsWith } from "./provider.ts";
+import { type RetryContext, withRetry } from "./retry.ts";
+import { type Attempt, createRetryingModel } from "./retrying-model.ts";
+import { extractTokenUsage } from "./token-usage.ts";
+
+/** A client of the model that a config names. The model is made when it is first called. */
+export function createLLMClient(options: LLMClientOptions): LLMClient {
+  const { config, callbacks = {}, retry, random = Math.random } = options;
+  const surroundings = surroundingsWith(options.surroundings);
+  const { clock } = surroundings;
+  let kept: { readonly key: string; readonly making: Promise<ModelResponse<Callee>> } | undefined;
+
+  const configNow = () => (typeof config === "function" ? config() : config);
+  const providerNow = () => configNow().providers?.default ?? DEFAULT_PROVIDER;
+
+  const partNow = () => {
+    const providers: Readonly<Record<string, unknown>> = configNow().providers ?? {};
+    return Object.hasOwn(providers, providerNow()) ? providers[providerNow()] : undefined;
+  };
+
+  /** The model stays until something of its config changes; failures are not kept. */
+  async function getCallee(): Promise<ModelResponse<Callee>> {
+    const key = JSON.stringify([providerNow(), partNow()]);
+    if (kept?.key !== key) kept = { key, making: makeCallee() };
+    const mine = kept;
+    const made = await mine.making;
+    if (!made.success && kept === mine) kept = undefined;
+    return made;
+  }
+
+  async function makeCallee(): Promise<ModelResponse<Callee>> {
+    const provider = providerNow();
+    const made = await createModel(provider, partNow(), surroundings);
+    if (!made.success) return made;
+    return { ...made, result: { ...made.result, provider, now: clock.now } };
+  }
+
+  const attempt: Attempt = async (operation, signal) => {
+    const rules = retryConfigSchema.safeParse({ ...configNow().retry, ...retry });
+    if (!rules.success)
+      return failed(errorResponse("PROVIDER_NOT_CONFIGURED", "The config's retry is not valid."));
+    const onRetry = (context: RetryContext) => tell(() => callbacks.onRetry?.(context));
+    const response = await withRetry(operation, {
+      config: rules.data,
+      onRetry,
+      clock,
+      random,
+      ...(signal ? { signal } : {}),
+    });
+    return response.success ? response : failed(response);
+  };
+
+  function failed(response: ModelErrorResponse): ModelErrorResponse {
+    tell(() => callbacks.onError?.(response.error, response.message));
+    return response;
+  }
+
+  async function* toChunks(parts: StartedStream["parts"]): AsyncGenerator<StreamChunk, void> {
+    for await (const part of parts) {
+      if (part.type === "text-delta") {
+        tell(() => callbacks.onStreamChunk?.(part.delta));
+        yield { type: "text-delta", text: part.delta };
+      } else if (part.type === "finish") {
+        const usage = extractTokenUsage(part.usage);
+        tell(() => callbacks.onStreamEnd?.(usage));
+        yield { type: "finish", ...(usage ? { usage } : {}) };
+      } else if (part.type === "failure") {
+        const { success: _, ...failure } = failed(part.response);
+        yield { type: "error", ...failure };
+      }
+    }
+  }
+
+  return {
+    invoke: async (input, callOptions) => {
+      const response = await attempt(async () => {
+        const callee = await getCallee();
+        return callee.success ? generateOnce(callee.result, toCall(input, callOptions)) : callee;
+      }, callOptions?.signal);
+      if (!response.success) return response;
+      const { content, usage } = response.result;
+      const counted = extractTokenUsage(usage);
+      const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
+      return successResponse({ content: text, ...(counted ? { usage: counted } : {}) }, response.message);
+    },
+    stream: async (input, callOptions) => {
+      tell(() => callbacks.onStreamStart?.());
+      const response = await attempt(async () => {
+        const callee = await getCallee();
+        return callee.success ? streamOnce(callee.result, toCall(input, callOptions)) : callee;
+      }, callOptions?.signal);
+      return response.success ? { ...response, result: toChunks(response.result.parts) } : response;
+    },
+    languageModel: async () => {
+      const callee = await getCallee();
+      if (!callee.success) return failed(callee);
+      return successResponse(createRetryingModel(callee.result, attempt), callee.message);
+    },
+    getProviderName: providerNow,
+    getModelName: () => {
+      const provider = providerNow();
+      return isProviderSupported(provider) ? modelNameOf(provider, partNow()) : undefined;
+    },
+  };
+}
+
+function toCall(input: LLMInput, options: LLMCallOptions = {}): LanguageModelV4CallOptions {
+  const { maxTokens, temperature, signal } = options;
+  return {
+    prompt: typeof input === "string" ? [{ role: "user", content: [{ type: "text", text: input }] }] : input,
+    ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(signal ? { abortSignal: signal } : {}),
+  };
+}
+
+function tell(callback: () => void): void {
+  try {
+    callback();
+  } catch {
+    // Whoever listens must not break the call.
+  }
+}
