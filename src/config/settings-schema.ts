@@ -1,4 +1,10 @@
 import { z } from "zod";
+import {
+  DEFAULT_PROVIDER,
+  PROVIDER_SCHEMAS,
+  type ProviderName,
+  retryConfigSchema,
+} from "../schema/models-config.ts";
 
 const text = z.string().max(4096);
 const count = z.int().min(0);
@@ -8,71 +14,27 @@ const address = z
   .union([z.literal(""), z.url({ protocol: /^https?$/, error: "must be an http or https address" })])
   .refine((value) => !/^[^/]*\/\/[^/]*@/.test(value), "must not carry a user name or password");
 
-const key = { apiKey: text.optional() };
-const model = { model: text.optional() };
-
-/** What each provider takes. The provider itself says what it cannot do without. */
-const PROVIDERS = {
-  openai: z.strictObject({
-    ...key,
-    ...model,
-    baseUrl: address.optional(),
-    api: z.enum(["responses", "chat"]).optional(),
-  }),
-  anthropic: z.strictObject({ ...key, ...model, baseUrl: address.optional() }),
-  azure: z.strictObject({
-    ...key,
-    endpoint: address.optional(),
-    deployment: text.optional(),
-    apiVersion: text.optional(),
-  }),
-  foundry: z.strictObject({
-    ...key,
-    mode: z.enum(["local", "cloud"]).optional(),
-    modelAlias: text.optional(),
-    temperature: z.number().min(0).max(2).optional(),
-    projectEndpoint: address.optional(),
-    modelDeployment: text.optional(),
-  }),
-  gemini: z.strictObject({
-    ...key,
-    ...model,
-    baseUrl: address.optional(),
-    useVertexai: z.boolean().optional(),
-  }),
-  github: z.strictObject({
-    ...model,
-    token: text.optional(),
-    endpoint: address.optional(),
-    org: text.optional(),
-  }),
-  local: z.strictObject({
-    ...key,
-    ...model,
-    preset: z.enum(["ollama", "lmstudio", "docker"]).optional(),
-    baseUrl: address.optional(),
-  }),
-};
-
-export type ProviderName = keyof typeof PROVIDERS;
-
-export const PROVIDER_NAMES = Object.keys(PROVIDERS) as [ProviderName, ...ProviderName[]];
-
 const rules = z
   .array(z.string().min(1).max(12_000))
   .max(2000)
   .optional()
   .describe("Rules written as scope(pattern), such as fs-write(src/**)");
 
+// Without the defaults: what one file leaves out may stand in another.
+const retry = retryConfigSchema.shape;
+
 /** One settings file, or what the environment says: everything in it may be left out. */
 export const settingsFileSchema = z.strictObject({
   $schema: text.optional(),
   providers: z
     .strictObject({
-      default: z.enum(PROVIDER_NAMES).optional().describe("Which provider is used"),
+      default: z
+        .enum(Object.keys(PROVIDER_SCHEMAS) as ProviderName[])
+        .optional()
+        .describe("Which provider is used"),
       ...(Object.fromEntries(
-        Object.entries(PROVIDERS).map(([provider, schema]) => [provider, schema.optional()]),
-      ) as { [Name in ProviderName]: z.ZodOptional<(typeof PROVIDERS)[Name]> }),
+        Object.entries(PROVIDER_SCHEMAS).map(([provider, schema]) => [provider, schema.optional()]),
+      ) as { [Name in ProviderName]: z.ZodOptional<(typeof PROVIDER_SCHEMAS)[Name]> }),
     })
     .optional(),
   agent: z
@@ -90,11 +52,11 @@ export const settingsFileSchema = z.strictObject({
     .optional(),
   retry: z
     .strictObject({
-      enabled: z.boolean().optional(),
-      maxRetries: count.max(20).optional(),
-      baseDelayMs: count.optional(),
-      maxDelayMs: count.optional(),
-      enableJitter: z.boolean().optional(),
+      enabled: retry.enabled.unwrap().optional(),
+      maxRetries: retry.maxRetries.unwrap().optional(),
+      baseDelayMs: retry.baseDelayMs.unwrap().optional(),
+      maxDelayMs: retry.maxDelayMs.unwrap().optional(),
+      enableJitter: retry.enableJitter.unwrap().optional(),
     })
     .optional(),
   skills: z
@@ -141,9 +103,9 @@ type Section<Name extends keyof SettingsFile> = NonNullable<SettingsFile[Name]>;
 
 /** What holds where no file and no variable says otherwise. */
 export const DEFAULT_SETTINGS = {
-  providers: { default: "openai" },
+  providers: { default: DEFAULT_PROVIDER },
   agent: { mode: "discover", maxSteps: 50 },
-  retry: { enabled: true, maxRetries: 3, baseDelayMs: 1000, maxDelayMs: 10_000, enableJitter: true },
+  retry: retryConfigSchema.parse({}),
   skills: { disabled: [], places: [], maxSkills: 20 },
   telemetry: { enabled: false, endpoint: "http://localhost:4318", headers: {}, arguments: false },
   session: { keep: true, maxAgeDays: 30 },
