@@ -138,6 +138,15 @@ export const REQUIREMENTS = {
   "session:ledger":
     "every token put into a context is counted by its cause, and compared with listing everything",
   "session:budget": "answers shrink to what is left of a session's budget; then calls say how to go on",
+  "models:wire":
+    "every provider speaks its real format: answers, streams, tool calls, usage, credentials where they belong",
+  "models:errors":
+    "calls of a model never throw; errors have one of ten codes, by type and status before words, without secrets",
+  "models:retry":
+    "three codes are tried again, with growing waits a quarter more or less, or as the provider asks",
+  "models:streams": "a stream is begun again only before its first chunk; one that breaks says so",
+  "models:config":
+    "providers have defaults, fall back on the environment and on logged-in CLIs, and say what is missing",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;

@@ -178,6 +178,11 @@ export const PROBLEMS = {
     next: "Install it beside keyhole: npm install {name}",
     when: "A part of Keyhole that stands on an optional package is used without it.",
   },
+  MODEL_FAILED: {
+    sentence: "The model of {provider} gave no answer: {reason}",
+    next: "The code in details says why: correct the provider's config or the request, or try again later.",
+    when: "A call to a language model failed, after the retries that its config allows.",
+  },
   CLOSED: {
     sentence: "The gateway is closed.",
     next: "Create a new gateway.",
