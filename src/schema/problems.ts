@@ -183,6 +183,16 @@ export const PROBLEMS = {
     next: "The code in details says why: correct the provider's config or the request, or try again later.",
     when: "A call to a language model failed, after the retries that its config allows.",
   },
+  PERMISSIONS_INVALID: {
+    sentence: "The permission rules of the {owner} cannot be used: {reason}.",
+    next: "Correct them in the settings: lists allow, ask and deny of rules such as fs-write(src/**).",
+    when: "The permissions of a settings file are malformed. Nothing is allowed until they are corrected.",
+  },
+  TOOL_FAILED: {
+    sentence: "{name} answered {error}: {reason}",
+    next: "{advice}",
+    when: "A tool of the workspace answered with an error. The next step depends on which.",
+  },
   CLOSED: {
     sentence: "The gateway is closed.",
     next: "Create a new gateway.",
