@@ -193,6 +193,26 @@ export const PROBLEMS = {
     next: "{advice}",
     when: "A tool of the workspace answered with an error. The next step depends on which.",
   },
+  SESSION_UNKNOWN: {
+    sentence: "There is no conversation {id}.",
+    next: "List the conversations that there are, or start a new one.",
+    when: "A conversation is resumed that was not kept, or whose file cannot be read.",
+  },
+  SESSION_NOT_KEPT: {
+    sentence: "The conversation is not kept in {path}: {reason}.",
+    next: "Make the folder writable or free space; the conversation goes on in memory until then.",
+    when: "The file of a conversation cannot be written.",
+  },
+  SESSION_BUSY: {
+    sentence: "The conversation {id} has a run under way.",
+    next: "Wait until it has ended, or cancel it.",
+    when: "A conversation is continued before its last run has ended.",
+  },
+  OUTPUT_INVALID: {
+    sentence: "The model's answer does not fit the schema that was asked for: {reason}.",
+    next: "Ask again, with a simpler schema or a stronger model; the answer's text is there as it was given.",
+    when: "A run was asked for structured output, and the model's answer did not fit it twice.",
+  },
   CLOSED: {
     sentence: "The gateway is closed.",
     next: "Create a new gateway.",
