@@ -222,7 +222,9 @@ test.each(["agent-start", "llm-start", "llm-text", "tool-start"] as const)(
   async (whenever) => {
     const { agent, session, events, model, shop } = await cancelled(whenever);
     expect(endOf(events).outcome).toBe("cancelled");
-    const parts = session.messages.flatMap(({ content }) => (typeof content === "string" ? [] : content));
+    const parts = session.messages.flatMap(({ content }): readonly { type: string }[] =>
+      typeof content === "string" ? [] : content,
+    );
     const ids = (type: string) =>
       parts.flatMap((part) => (part.type === type && "toolCallId" in part ? [part.toolCallId] : []));
     expect(ids("tool-result").sort()).toEqual(ids("tool-call").sort());
