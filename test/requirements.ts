@@ -147,6 +147,18 @@ export const REQUIREMENTS = {
   "models:streams": "a stream is begun again only before its first chunk; one that breaks says so",
   "models:config":
     "providers have defaults, fall back on the environment and on logged-in CLIs, and say what is missing",
+  "settings:hierarchy":
+    "settings are defaults, the person's file, the project's file, the environment, in this order",
+  "settings:errors": "what is wrong in a settings file is told with file, line, column and the nearest key",
+  "settings:last-good": "a settings file that is wrong counts as it was when it was last right",
+  "settings:untrusted-project":
+    "the settings of a project run, allow and redirect nothing until its folder is trusted",
+  "settings:save": "a setting is written without losing comments, or not at all",
+  "telemetry:conventions": "spans and metrics arrive at an OTLP collector under the names of the conventions",
+  "telemetry:no-values": "no argument, prompt or answer leaves unless it was asked for, and no secret ever",
+  "telemetry:collector-down": "a collector that is down costs a bounded buffer and nothing else",
+  "telemetry:off": "without telemetry nothing of it is loaded and no span is made",
+  "telemetry:trace-context": "the trace of a client goes on through the gateway to the servers behind it",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;

@@ -116,7 +116,18 @@ export const PROBLEMS = {
   FILE_INVALID: {
     sentence: "{file}:{line}:{column}: {reason}.",
     next: "Correct the file at that place and save it.",
-    when: "A Markdown file's front matter cannot be read, or has fields that are not right.",
+    when: "A settings file or a Markdown file's front matter cannot be read, or has fields that are not right.",
+  },
+  FOLDER_NOT_TRUSTED: {
+    sentence:
+      "{file}:{line}:{column}: {setting} is not taken, because the folder of the project is not trusted.",
+    next: "Read the file; to take what it says, add {folder} to trustedFolders in {userFile}.",
+    when: "The settings of a project would run commands, allow something, or lead requests elsewhere.",
+  },
+  VARIABLE_INVALID: {
+    sentence: "The environment variable {name} is not taken: {reason}.",
+    next: "Correct it or unset it.",
+    when: "A variable that stands for a setting has a value that the setting cannot have.",
   },
   SKILL_REFUSED: {
     sentence: "The skill, or a file of it, is refused: {reason}.",
