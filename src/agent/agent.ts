@@ -40,6 +40,11 @@ export interface AgentOptions {
   readonly limits?: Partial<AgentLimits>;
   /** Asks a person. Without it nobody is there, and what would be asked is denied. */
   readonly ask?: Ask;
+  /**
+   * Whether a person is asked before tools that write, too, or only before those that destroy or want to be
+   * confirmed. The principal must be allowed to write in any case. Default: `allow`.
+   */
+  readonly writes?: "ask" | "allow";
   /** Domains whose tools ask for permission themselves, so that nobody is asked twice. Default: `workspace`. */
   readonly askingDomains?: readonly string[];
   /** Where conversations are kept. Without it, in memory. */
