@@ -9,6 +9,7 @@ import { tellRetry } from "../agent/run-context.ts";
 import { createSessionLogs } from "../agent/session-log.ts";
 import { workspaceDomain } from "../agent/workspace/workspace-domain.ts";
 import { type LoadedSettings, loadSettings } from "../config/load-settings.ts";
+import { secretsOf } from "../config/secrets-of.ts";
 import type { PermissionLists, Settings } from "../config/settings-schema.ts";
 import { createGateway } from "../gateway.ts";
 import type { Gateway, GatewayOptions } from "../gateway-api.ts";
@@ -18,7 +19,7 @@ import { readSkills } from "../sources/markdown/skills/read-skills.ts";
 import type { Skill } from "../sources/markdown/skills/skill.ts";
 import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
 import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
-import { secretsOf } from "../util/redact.ts";
+import { secretVariables } from "../util/redact.ts";
 import { DEFAULT_CONFIGS, loadConfig } from "./load-config.ts";
 import { cacheFolder } from "./user-folders.ts";
 
@@ -51,7 +52,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const loaded = await loadSettings({ project: folder, env: environment(options) });
   const { settings, trusted } = loaded;
   const data = settings.agent.dataDir || join(homedir(), ".keyhole");
-  const secrets = [...secretsOf(process.env), ...providerSecrets(settings)];
+  const secrets = [...secretVariables(process.env), ...secretsOf(settings)];
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
   const permissions = createPermissions({
     root: folder,
@@ -134,12 +135,4 @@ async function skillsOf({ skills }: Settings, folder: string, trusted: boolean):
 
 function toRules({ allow, ask, deny }: PermissionLists): PermissionRules {
   return { allow: [...allow], ask: [...ask], deny: [...deny] };
-}
-
-function providerSecrets({ providers }: Settings): string[] {
-  return Object.values(providers).flatMap((provider) => {
-    if (typeof provider !== "object") return [];
-    const { apiKey, token } = provider as { apiKey?: string; token?: string };
-    return [apiKey, token].filter((secret) => secret !== undefined);
-  });
 }
