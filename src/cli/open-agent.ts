@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type Agent, createAgent } from "../agent/agent.ts";
+import type { AgentEvent } from "../agent/agent-event.ts";
 import { type Ask, askPermission } from "../agent/ask.ts";
 import type { PermissionRules } from "../agent/permissions/permission-rules.ts";
 import { createPermissions } from "../agent/permissions/permissions.ts";
@@ -42,6 +43,8 @@ export interface OpenedAgent {
   readonly agent: Agent;
   readonly gateway: Gateway;
   readonly loaded: LoadedSettings;
+  /** The same events, told to telemetry as they pass, where that is on. */
+  observe(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
   /** Ends what was started, and deletes large results. */
   close(): Promise<void>;
 }
@@ -81,6 +84,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
         tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
     },
   });
+  const telemetry = await telemetryOf(settings, secrets, client.getProviderName);
   const { mode, systemPrompt, maxSteps, maxTokens } = settings.agent;
   const agent = createAgent({
     gateway,
@@ -100,11 +104,36 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     agent,
     gateway,
     loaded,
+    observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {
       await gateway.close();
+      await telemetry?.close();
       results.clear();
     },
   };
+}
+
+/** Loaded only where it is on. */
+async function telemetryOf({ telemetry }: Settings, secrets: readonly string[], provider: () => string) {
+  if (!telemetry.enabled) return undefined;
+  const [{ startTelemetry }, { recordAgentEvents }] = await Promise.all([
+    import("../config/start-telemetry.ts"),
+    import("../agent/record-agent-events.ts"),
+  ]);
+  const started = await startTelemetry({ ...telemetry, secrets });
+  if (!started) return undefined;
+  const record = recordAgentEvents(started.recorder, { provider, arguments: telemetry.arguments });
+  return { record, close: started.close };
+}
+
+async function* observed(
+  events: AsyncIterable<AgentEvent>,
+  record: (event: AgentEvent) => void,
+): AsyncGenerator<AgentEvent, void> {
+  for await (const event of events) {
+    record(event);
+    yield event;
+  }
 }
 
 /** What was said on the command line goes before all settings, as the environment does. */
