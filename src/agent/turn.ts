@@ -52,6 +52,8 @@ export async function createTurn(
 ): Promise<Turn> {
   const { gateway, mode, principal, ownTools, trim, maxRetries } = agent.options;
   const { signal, emit } = context;
+  // A conversation may rest for longer than the gateway remembers it.
+  session.handle = gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
   const disclosure = await createDisclosure(gateway, {
     session: session.handle,
     ...(mode && { mode }),
@@ -174,11 +176,10 @@ export async function createTurn(
     },
     leave: () => {
       const closed = closeHistory(session.messages);
-      for (const message of closed.filter((one) => !session.messages.includes(one))) {
-        session.log?.message(message);
-      }
+      const added = closed.filter((message) => !session.messages.includes(message));
       session.messages = closed;
       session.shown = closeHistory(session.shown);
+      for (const message of added) session.log?.message(message);
     },
   };
 }
