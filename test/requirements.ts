@@ -173,6 +173,12 @@ export const REQUIREMENTS = {
   "telemetry:collector-down": "a collector that is down costs a bounded buffer and nothing else",
   "telemetry:off": "without telemetry nothing of it is loaded and no span is made",
   "telemetry:trace-context": "the trace of a client goes on through the gateway to the servers behind it",
+  "agent:conversation":
+    "an agent discovers, calls, asks for permission, reads large results, goes on in a second turn and after a restart",
+  "agent:run":
+    "keyhole run prints text, JSON or events, reads what is piped in, goes on with conversations, and its exit codes are documented",
+  "agent:no-secrets":
+    "no secret of a kind that is known, or of the environment, is written to a conversation's file",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;

@@ -1,4 +1,12 @@
+export type { Agent, AgentLimits, AgentModel, AgentOptions, AgentSession, ModelGiven } from "./agent.ts";
+export { createAgent } from "./agent.ts";
 export type { AgentEvent, AgentOutcome, SpanContext, TokenUse } from "./agent-event.ts";
+export type { AgentsFile } from "./agents-file.ts";
+export { readAgentsFile } from "./agents-file.ts";
+export type { Ask, AskAnswer, AskRequest } from "./ask.ts";
+export { askPermission } from "./ask.ts";
+export type { AgentCallbacks } from "./callbacks.ts";
+export { askBy, withCallbacks } from "./callbacks.ts";
 export { decide } from "./permissions/decide.ts";
 export type {
   Decision,
@@ -29,6 +37,13 @@ export type {
   SimpleCommand,
 } from "./permissions/shell/shell-command.ts";
 export { toFileRequest, toShellRequest } from "./permissions/to-request.ts";
+export type { StoredSession } from "./read-session.ts";
+export type { RunOptions } from "./run.ts";
+export { run } from "./run.ts";
+export { tellRetry } from "./run-context.ts";
+export type { SessionLog, SessionLogs, SessionLogsOptions, SessionSummary } from "./session-log.ts";
+export { createSessionLogs } from "./session-log.ts";
+export type { AgentError } from "./to-agent-error.ts";
 export type { ToolErrorCode, ToolFailure, ToolResponse } from "./workspace/tool-response.ts";
 export { toFailure, toProblem } from "./workspace/tool-response.ts";
 export type { Workspace, WorkspaceOptions } from "./workspace/workspace.ts";

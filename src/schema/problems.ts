@@ -184,6 +184,16 @@ export const PROBLEMS = {
     next: "Name a module that exports domains (made with defineDomain) or sources, or a JSON file with mcpServers or servers.",
     when: "`keyhole serve` finds no config, cannot load it, or finds nothing to serve in it.",
   },
+  PACKAGE_MISSING: {
+    sentence: "{feature} needs the package {name}, which is not installed.",
+    next: "Install it beside keyhole: npm install {name}",
+    when: "A part of Keyhole that stands on an optional package is used without it.",
+  },
+  MODEL_FAILED: {
+    sentence: "The model of {provider} gave no answer: {reason}",
+    next: "The code in details says why: correct the provider's config or the request, or try again later.",
+    when: "A call to a language model failed, after the retries that its config allows.",
+  },
   PERMISSIONS_INVALID: {
     sentence: "The permission rules of the {owner} cannot be used: {reason}.",
     next: "Correct them in the settings: lists allow, ask and deny of rules such as fs-write(src/**).",
@@ -194,15 +204,25 @@ export const PROBLEMS = {
     next: "{advice}",
     when: "A tool of the workspace answered with an error. The next step depends on which.",
   },
-  PACKAGE_MISSING: {
-    sentence: "{feature} needs the package {name}, which is not installed.",
-    next: "Install it beside keyhole: npm install {name}",
-    when: "A part of Keyhole that stands on an optional package is used without it.",
+  SESSION_UNKNOWN: {
+    sentence: "There is no conversation {id}.",
+    next: "List the conversations that there are, or start a new one.",
+    when: "A conversation is resumed that was not kept, or whose file cannot be read.",
   },
-  MODEL_FAILED: {
-    sentence: "The model of {provider} gave no answer: {reason}",
-    next: "The code in details says why: correct the provider's config or the request, or try again later.",
-    when: "A call to a language model failed, after the retries that its config allows.",
+  SESSION_NOT_KEPT: {
+    sentence: "The conversation is not kept in {path}: {reason}.",
+    next: "Make the folder writable or free space; the conversation goes on in memory until then.",
+    when: "The file of a conversation cannot be written.",
+  },
+  SESSION_BUSY: {
+    sentence: "The conversation {id} has a run under way.",
+    next: "Wait until it has ended, or cancel it.",
+    when: "A conversation is continued before its last run has ended.",
+  },
+  OUTPUT_INVALID: {
+    sentence: "The model's answer does not fit the schema that was asked for: {reason}.",
+    next: "Ask again, with a simpler schema or a stronger model; the answer's text is there as it was given.",
+    when: "A run was asked for structured output, and the model's answer did not fit it twice.",
   },
   CLOSED: {
     sentence: "The gateway is closed.",
