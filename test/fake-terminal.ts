@@ -59,7 +59,7 @@ export function openFakeTerminal(
     raw: () => written.join(""),
     sees: (wanted) =>
       expect
-        .poll(text, { timeout: 20_000, interval: 10 })
+        .poll(text, { timeout: 5_000, interval: 10 })
         [typeof wanted === "string" ? "toContain" : "toMatch"](wanted as never),
   };
 }

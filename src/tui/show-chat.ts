@@ -20,6 +20,8 @@ export async function showChat(chat: Chat, options: ShowOptions): Promise<void> 
     exitOnCtrlC: false,
     // Every process that has a terminal is asked by a person, also in CI.
     interactive: true,
+    // What others print belongs above the screen; where the screen is a stream, it is not theirs.
+    patchConsole: stdout === undefined,
     ...(stdin && { stdin }),
     ...(stdout && { stdout }),
   });
