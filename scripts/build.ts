@@ -66,14 +66,18 @@ const manifest = {
   engines,
   sideEffects: false,
   bin: Object.fromEntries(programs),
-  exports: { ...Object.fromEntries(doors), "./package.json": "./package.json" },
+  exports: {
+    ...Object.fromEntries(doors),
+    "./package.json": "./package.json",
+    "./settings.schema.json": "./settings.schema.json",
+  },
   dependencies,
   peerDependencies,
   peerDependenciesMeta,
 };
 writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
 cpSync("models", "dist/models", { recursive: true });
-for (const file of ["README.md", "LICENSE"]) copyFileSync(file, `dist/${file}`);
+for (const file of ["README.md", "LICENSE", "settings.schema.json"]) copyFileSync(file, `dist/${file}`);
 
 /** Who wrote what was put together with our own code, and under which licence. */
 function thirdParty(files: readonly string[]): string {

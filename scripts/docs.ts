@@ -1,8 +1,13 @@
 // Writes the reference pages that are made from code; with --check, fails if they are not up to date.
 import { readFileSync, writeFileSync } from "node:fs";
+import { z } from "zod";
+import { settingsFileSchema } from "../src/config/settings-schema.ts";
 import { PROBLEMS } from "../src/schema/problems.ts";
 
-const pages: Record<string, string> = { "docs/problems.md": problemsPage() };
+const pages: Record<string, string> = {
+  "docs/problems.md": problemsPage(),
+  "settings.schema.json": settingsSchema(),
+};
 const check = process.argv.includes("--check");
 const stale = Object.entries(pages).filter(([path, text]) => read(path) !== text);
 if (!check) for (const [path, text] of stale) writeFileSync(path, text);
@@ -19,6 +24,12 @@ function problemsPage(): string {
   const intro =
     "Every problem has a code, one sentence and the next step. Match it by its code. `{words}` are filled in.\nMade from `src/schema/problems.ts` by `npm run docs`.\n";
   return ["# Problems\n", intro, ...rows].join("\n");
+}
+
+/** What editors complete and check settings files with. */
+function settingsSchema(): string {
+  const schema = z.toJSONSchema(settingsFileSchema, { target: "draft-7" });
+  return `${JSON.stringify({ title: "Settings of Keyhole", ...schema }, undefined, 2)}\n`;
 }
 
 function read(path: string): string | undefined {

@@ -15,6 +15,7 @@ import type { LearningOptions } from "./search/learning/learning.ts";
 import type { UnmetQuery } from "./search/learning/learning-state.ts";
 import type { SearchIndex, SearchStatus } from "./search/search-index.ts";
 import type { ExtractionHealth } from "./session/extractor.ts";
+import type { ResultStore } from "./session/result-store.ts";
 import type { Session, SessionStore } from "./session/session-store.ts";
 import type { Clock } from "./util/clock.ts";
 
@@ -35,6 +36,8 @@ export interface GatewayOptions {
   readonly pins?: Pins;
   /** Where sessions are kept. Without it, in memory. Whoever made the store closes it. */
   readonly sessions?: SessionStore;
+  /** Where results are kept that are too large to show. Without it, in memory. */
+  readonly results?: ResultStore;
   /** Where what takes long to work out at a start is kept for the next one. Without it, nowhere. */
   readonly cacheDirectory?: string;
   /** What time it is, for tests. Default the clock of the machine. */

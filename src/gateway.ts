@@ -59,7 +59,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     search: index,
     sessions: options.sessions ?? createMemorySessionStore(),
     extractor: createExtractor((detail) => publish({ type: "notice", notice: "extraction-failed", detail })),
-    results: createResultStore(),
+    results: options.results ?? createResultStore(),
     idempotency: createIdempotency<unknown>(),
     limits,
     ...(learning && { learning }),

@@ -91,8 +91,11 @@ export type {
   SearchStatus,
 } from "./search/search-index.ts";
 export { createSqliteSessionStore } from "./session/create-sqlite-session-store.ts";
+export type { DiskResultStore, DiskResultStoreOptions } from "./session/disk-result-store.ts";
+export { createDiskResultStore } from "./session/disk-result-store.ts";
 export type { ExtractionCounts, ExtractionHealth } from "./session/extractor.ts";
 export { createMemorySessionStore } from "./session/memory-session-store.ts";
+export type { ResultStore } from "./session/result-store.ts";
 export type { Session, SessionStore, SessionStoreOptions } from "./session/session-store.ts";
 export type { Cause, Tokens } from "./session/tokens-by-cause.ts";
 export type { KeptResult, MemoryChange, ToolUse, WorkingMemory } from "./session/working-memory.ts";

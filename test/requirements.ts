@@ -138,6 +138,27 @@ export const REQUIREMENTS = {
   "session:ledger":
     "every token put into a context is counted by its cause, and compared with listing everything",
   "session:budget": "answers shrink to what is left of a session's budget; then calls say how to go on",
+  "models:wire":
+    "every provider speaks its real format: answers, streams, tool calls, usage, credentials where they belong",
+  "models:errors":
+    "calls of a model never throw; errors have one of ten codes, by type and status before words, without secrets",
+  "models:retry":
+    "three codes are tried again, with growing waits a quarter more or less, or as the provider asks",
+  "models:streams": "a stream is begun again only before its first chunk; one that breaks says so",
+  "models:config":
+    "providers have defaults, fall back on the environment and on logged-in CLIs, and say what is missing",
+  "settings:hierarchy":
+    "settings are defaults, the person's file, the project's file, the environment, in this order",
+  "settings:errors": "what is wrong in a settings file is told with file, line, column and the nearest key",
+  "settings:last-good": "a settings file that is wrong counts as it was when it was last right",
+  "settings:untrusted-project":
+    "the settings of a project run, allow and redirect nothing until its folder is trusted",
+  "settings:save": "a setting is written without losing comments, or not at all",
+  "telemetry:conventions": "spans and metrics arrive at an OTLP collector under the names of the conventions",
+  "telemetry:no-values": "no argument, prompt or answer leaves unless it was asked for, and no secret ever",
+  "telemetry:collector-down": "a collector that is down costs a bounded buffer and nothing else",
+  "telemetry:off": "without telemetry nothing of it is loaded and no span is made",
+  "telemetry:trace-context": "the trace of a client goes on through the gateway to the servers behind it",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;

@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { createMcpSource } from "keyhole/sources";
 import { expect } from "vitest";
-import { sweepOrphans } from "../src/sources/mcp/process-tree.ts";
+import { sweepOrphans } from "../src/util/process-tree.ts";
 import { verifies } from "./requirements.ts";
 import { type ChaosOptions, chaos, eventually, gatewayOf, processesWith } from "./upstream-kit.ts";
 

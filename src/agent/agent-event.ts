@@ -18,9 +18,20 @@ export type AgentOutcome = "answered" | "cancelled" | "step-limit" | "token-limi
 /** Everything that a run of an agent tells, in order. Faces read it; nothing flows back but what they answer. */
 export type AgentEvent = { readonly span: SpanContext } & (
   | { readonly type: "agent-start"; readonly prompt: string; readonly session: string }
-  | { readonly type: "llm-start"; readonly step: number; readonly model: string }
+  | {
+      readonly type: "llm-start";
+      readonly step: number;
+      readonly model: string;
+      /** What the model is asked with, for readers in the same process; no face prints it. */
+      readonly messages?: readonly unknown[];
+    }
   | { readonly type: "llm-text"; readonly step: number; readonly text: string }
-  | { readonly type: "llm-retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
+  | {
+      readonly type: "llm-retry";
+      readonly attempt: number;
+      readonly delayMs: number;
+      readonly reason: string;
+    }
   | { readonly type: "llm-end"; readonly step: number; readonly text: string; readonly usage: TokenUse }
   | { readonly type: "tool-start"; readonly callId: string; readonly tool: string; readonly args: unknown }
   | {
@@ -54,6 +65,8 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly text: string;
       readonly usage: TokenUse;
       readonly steps: number;
+      /** The answer by the schema that was asked for. */
+      readonly output?: unknown;
       /** The problem's code and sentence, where it failed. */
       readonly error?: { readonly code: string; readonly message: string; readonly next: string };
     }

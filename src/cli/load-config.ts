@@ -8,7 +8,7 @@ import { reasonOf } from "../util/reason-of.ts";
 import { cacheFolder, setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
 
-const DEFAULTS = ["keyhole.config.ts", "keyhole.config.js", "keyhole.config.mjs"];
+export const DEFAULT_CONFIGS = ["keyhole.config.ts", "keyhole.config.js", "keyhole.config.mjs"];
 
 export interface LoadedConfig {
   readonly options: GatewayOptions;
@@ -28,7 +28,7 @@ export async function loadConfig(
   { trusted = false }: ConfigOptions = {},
 ): Promise<LoadedConfig> {
   const stateFolder = setStateFolder();
-  const path = given ?? DEFAULTS.find((file) => existsSync(file)) ?? DEFAULTS[0]!;
+  const path = given ?? DEFAULT_CONFIGS.find((file) => existsSync(file)) ?? DEFAULT_CONFIGS[0]!;
   if (!existsSync(path)) throw problem("CONFIG_INVALID", { path, reason: "there is no such file" });
   return /\.jsonc?$/i.test(path) ? loadJson(path, stateFolder, trusted) : loadModule(path);
 }

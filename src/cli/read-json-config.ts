@@ -3,7 +3,8 @@ import { isProblem, problem } from "../schema/problem.ts";
 import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
 import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
 import { readServerConfig } from "../sources/mcp/server-config.ts";
-import { nearest } from "../util/nearest.ts";
+import { field, isFields } from "../util/fields.ts";
+import { findSlip } from "../util/find-slip.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../util/parse-jsonc.ts";
 import { reasonOf } from "../util/reason-of.ts";
 
@@ -11,6 +12,7 @@ type Parsed = Extract<ParsedJsonc, { ok: true }>;
 
 /** Where configs of MCP clients keep their servers. */
 const PLACES: readonly (readonly string[])[] = [["mcpServers"], ["servers"], ["mcp", "servers"]];
+const ROOTS = ["mcpServers", "servers"];
 const FIELDS = ["command", "args", "env", "cwd", "url", "headers", "type", "timeoutMs", "disabled"];
 
 /** Reads a config of other clients, one source for each of its servers; says where what is wrong. */
@@ -35,7 +37,7 @@ export async function readJsonConfig(path: string, options: McpSourceOptions): P
 
 function withoutServers(path: string, { value, positionOf }: Parsed) {
   const keys = isFields(value) ? Object.keys(value) : [];
-  const given = keys.find((key) => nearest(key, ["mcpServers", "servers"]).length > 0);
+  const given = keys.find((key) => ROOTS.includes(key)) ?? findSlip(keys, ROOTS)?.given;
   const hint = given === undefined ? "" : `; ${JSON.stringify(given)} is near, and must be an object`;
   const reason = `it has neither mcpServers nor servers${hint}`;
   return wrongAt(path, positionOf(given === undefined ? [] : [given]), reason);
@@ -51,10 +53,9 @@ function wrongServer(
 ) {
   const reason = isProblem(error) ? String(error.details.reason) : reasonOf(error);
   const keys = isFields(config) ? Object.keys(config) : [];
-  const slip = keys.find((key) => !FIELDS.includes(key) && nearest(key, FIELDS).length > 0);
-  const hint =
-    slip === undefined ? "" : `; ${JSON.stringify(slip)} may be meant as ${nearest(slip, FIELDS)[0]}`;
-  const position = parsed.positionOf(slip === undefined ? place : [...place, slip]);
+  const slip = findSlip(keys, FIELDS);
+  const hint = slip ? `; ${JSON.stringify(slip.given)} may be meant as ${slip.meant}` : "";
+  const position = parsed.positionOf(slip ? [...place, slip.given] : place);
   return wrongAt(path, position, `the server ${JSON.stringify(place.at(-1))}: ${reason}${hint}`);
 }
 
@@ -63,12 +64,5 @@ function wrongAt(path: string, { line, column }: Position, reason: string) {
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {
-  return path.reduce<unknown>(
-    (found, key) => (isFields(found) && Object.hasOwn(found, key) ? found[key] : undefined),
-    value,
-  );
-}
-
-function isFields(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return path.reduce(field, value);
 }

@@ -116,7 +116,18 @@ export const PROBLEMS = {
   FILE_INVALID: {
     sentence: "{file}:{line}:{column}: {reason}.",
     next: "Correct the file at that place and save it.",
-    when: "A Markdown file's front matter cannot be read, or has fields that are not right.",
+    when: "A settings file or a Markdown file's front matter cannot be read, or has fields that are not right.",
+  },
+  FOLDER_NOT_TRUSTED: {
+    sentence:
+      "{file}:{line}:{column}: {setting} is not taken, because the folder of the project is not trusted.",
+    next: "Read the file; to take what it says, add {folder} to trustedFolders in {userFile}.",
+    when: "The settings of a project would run commands, allow something, or lead requests elsewhere.",
+  },
+  VARIABLE_INVALID: {
+    sentence: "The environment variable {name} is not taken: {reason}.",
+    next: "Correct it or unset it.",
+    when: "A variable that stands for a setting has a value that the setting cannot have.",
   },
   SKILL_REFUSED: {
     sentence: "The skill, or a file of it, is refused: {reason}.",
@@ -177,6 +188,41 @@ export const PROBLEMS = {
     sentence: "{feature} needs the package {name}, which is not installed.",
     next: "Install it beside keyhole: npm install {name}",
     when: "A part of Keyhole that stands on an optional package is used without it.",
+  },
+  MODEL_FAILED: {
+    sentence: "The model of {provider} gave no answer: {reason}",
+    next: "The code in details says why: correct the provider's config or the request, or try again later.",
+    when: "A call to a language model failed, after the retries that its config allows.",
+  },
+  PERMISSIONS_INVALID: {
+    sentence: "The permission rules of the {owner} cannot be used: {reason}.",
+    next: "Correct them in the settings: lists allow, ask and deny of rules such as fs-write(src/**).",
+    when: "The permissions of a settings file are malformed. Nothing is allowed until they are corrected.",
+  },
+  TOOL_FAILED: {
+    sentence: "{name} answered {error}: {reason}",
+    next: "{advice}",
+    when: "A tool of the workspace answered with an error. The next step depends on which.",
+  },
+  SESSION_UNKNOWN: {
+    sentence: "There is no conversation {id}.",
+    next: "List the conversations that there are, or start a new one.",
+    when: "A conversation is resumed that was not kept, or whose file cannot be read.",
+  },
+  SESSION_NOT_KEPT: {
+    sentence: "The conversation is not kept in {path}: {reason}.",
+    next: "Make the folder writable or free space; the conversation goes on in memory until then.",
+    when: "The file of a conversation cannot be written.",
+  },
+  SESSION_BUSY: {
+    sentence: "The conversation {id} has a run under way.",
+    next: "Wait until it has ended, or cancel it.",
+    when: "A conversation is continued before its last run has ended.",
+  },
+  OUTPUT_INVALID: {
+    sentence: "The model's answer does not fit the schema that was asked for: {reason}.",
+    next: "Ask again, with a simpler schema or a stronger model; the answer's text is there as it was given.",
+    when: "A run was asked for structured output, and the model's answer did not fit it twice.",
   },
   CLOSED: {
     sentence: "The gateway is closed.",

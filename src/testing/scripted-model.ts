@@ -34,6 +34,8 @@ export interface ScriptedReply {
   };
   /** Over HTTP: the connection breaks after this many events of a stream. */
   readonly breakAfter?: number;
+  /** Over HTTP: a stream ends, without a fault of the connection, after this many events. */
+  readonly endAfter?: number;
 }
 
 /** Decides on an answer; `turn` counts the requests from 0. */

@@ -2,8 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import { anthropicMessages } from "./model-wire/anthropic-messages.ts";
+import { geminiContent } from "./model-wire/gemini-content.ts";
 import type { ModelWire, WireEvent } from "./model-wire/model-wire.ts";
 import { openAIChat } from "./model-wire/openai-chat.ts";
+import { openAIResponses } from "./model-wire/openai-responses.ts";
 import type { ModelScript, ScriptedReply, ScriptedRequest } from "./scripted-model.ts";
 
 export interface ServedModel {
@@ -13,15 +15,18 @@ export interface ServedModel {
   readonly requests: readonly ScriptedRequest[];
   /** Headers of the requests, in the same order. */
   readonly headers: readonly IncomingMessage["headers"][];
+  /** Their paths with the query, in the same order. */
+  readonly paths: readonly string[];
   close(): Promise<void>;
 }
 
-const WIRES: readonly ModelWire[] = [openAIChat, anthropicMessages];
+const WIRES: readonly ModelWire[] = [openAIChat, openAIResponses, anthropicMessages, geminiContent];
 
 /** A server on loopback that speaks the vendors' own formats and answers by a script. */
 export async function serveScriptedModel(script: ModelScript): Promise<ServedModel> {
   const requests: ScriptedRequest[] = [];
   const headers: IncomingMessage["headers"][] = [];
+  const paths: string[] = [];
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = new URL(request.url ?? "/", "http://localhost").pathname;
@@ -32,6 +37,7 @@ export async function serveScriptedModel(script: ModelScript): Promise<ServedMod
     const asked = wire.toRequest(body);
     requests.push(asked);
     headers.push(request.headers);
+    paths.push(request.url ?? "/");
     const reply = script(asked, requests.length - 1);
     if (reply.error) return refuse(wire, reply.error, response);
     if (wire.isStream(body, path)) return stream(wire, reply, requests.length, response);
@@ -48,6 +54,7 @@ export async function serveScriptedModel(script: ModelScript): Promise<ServedMod
     url: `http://127.0.0.1:${port}`,
     requests,
     headers,
+    paths,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -64,9 +71,13 @@ function refuse(wire: ModelWire, error: NonNullable<ScriptedReply["error"]>, res
 function stream(wire: ModelWire, reply: ScriptedReply, turn: number, response: ServerResponse): void {
   response.writeHead(200, { "content-type": "text/event-stream" });
   const events = [...wire.toEvents(reply, turn), ...(wire.lastEvent ? [wire.lastEvent] : [])];
-  for (const event of events.slice(0, reply.breakAfter)) response.write(toText(event));
-  if (reply.breakAfter === undefined) response.end();
-  else response.destroy();
+  const sent = events
+    .slice(0, reply.breakAfter ?? reply.endAfter)
+    .map(toText)
+    .join("");
+  if (reply.breakAfter === undefined) return void response.end(sent);
+  // What was sent before the break has to leave first.
+  response.write(sent || ":\n\n", () => response.destroy());
 }
 
 function toText({ event, data }: WireEvent): string {

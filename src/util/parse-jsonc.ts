@@ -12,6 +12,8 @@ export type ParsedJsonc =
       readonly value: unknown;
       /** Where the last key of the path stands, or as much of the path as there is. */
       positionOf(path: readonly string[]): Position;
+      /** From where to where the value at the path reaches in the text. */
+      spanOf(path: readonly string[]): { readonly start: number; readonly end: number } | undefined;
     }
   | { readonly ok: false; readonly reason: string; readonly position: Position };
 
@@ -23,7 +25,7 @@ const MAX_DEPTH = 64;
  * superset of JSON and its parser knows positions, so only the comments have to be taken out before.
  */
 export async function parseJsonc(text: string): Promise<ParsedJsonc> {
-  const { isMap, isScalar, LineCounter, parseDocument } = await import("yaml");
+  const { isMap, isScalar, isSeq, LineCounter, parseDocument } = await import("yaml");
   const lines = new LineCounter();
   const at = (offset: number): Position => {
     const { line, col } = lines.linePos(offset);
@@ -51,21 +53,35 @@ export async function parseJsonc(text: string): Promise<ParsedJsonc> {
       return { ok: false, reason, position: at(error.pos[0]) };
     }
     const value: unknown = document.toJS({ maxAliasCount: 0 });
+    const find = (path: readonly string[]) => {
+      let node: Node | null = document.contents;
+      let offset = node?.range?.[0] ?? 0;
+      for (const name of path) {
+        const child = childOf(node, name);
+        if (!child) return { node, offset, missing: true };
+        node = child.value;
+        offset = child.offset ?? offset;
+      }
+      return { node, offset, missing: false };
+    };
+    const childOf = (node: Node | null, name: string) => {
+      if (isSeq(node)) {
+        const value = node.items[Number(name)] as Node | undefined;
+        return value && { value, offset: value.range?.[0] };
+      }
+      const pair = isMap(node)
+        ? node.items.find(({ key }) => isScalar(key) && String(key.value) === name)
+        : undefined;
+      return pair && { value: pair.value as Node | null, offset: (pair.key as Node).range?.[0] };
+    };
     return {
       ok: true,
       value,
-      positionOf: (path) => {
-        let node: Node | null = document.contents;
-        let offset = node?.range?.[0] ?? 0;
-        for (const name of path) {
-          const pair = isMap(node)
-            ? node.items.find(({ key }) => isScalar(key) && String(key.value) === name)
-            : undefined;
-          if (!pair) break;
-          offset = (pair.key as Node).range?.[0] ?? offset;
-          node = pair.value as Node | null;
-        }
-        return at(offset);
+      positionOf: (path) => at(find(path).offset),
+      spanOf: (path) => {
+        const { node, missing } = find(path);
+        const [start, end] = node?.range ?? [];
+        return missing || start === undefined || end === undefined ? undefined : { start, end };
       },
     };
   } catch (error) {

@@ -1,13 +1,36 @@
+import { namesSecret, replaceSecrets } from "./secret-patterns.ts";
+
 const MIN_CHARS = 4;
+const MIN_VARIABLE_CHARS = 8;
 const REPLACEMENT = "[secret]";
 
+export interface RedactOptions {
+  /** Also what is spelled as known kinds of secrets are, and texts of fields that are named as secrets. */
+  readonly kinds?: boolean;
+}
+
 /** Replaces secrets in text and in every text of a JSON value. Shorter than four characters is not a secret. */
-export function createRedact(secrets: readonly string[]): <T>(value: T) => T {
+export function createRedact(
+  secrets: readonly string[],
+  { kinds = false }: RedactOptions = {},
+): <T>(value: T) => T {
   const needles = [...new Set(secrets.flatMap(spellings))]
     .filter((needle) => needle.length >= MIN_CHARS)
     .sort((left, right) => right.length - left.length);
-  if (needles.length === 0) return (value) => value;
-  return (value) => redactValue(value, needles) as typeof value;
+  if (needles.length === 0 && !kinds) return (value) => value;
+  return (value) => redactValue(value, { needles, kinds }) as typeof value;
+}
+
+/** The secrets of an environment, by what its variables are called. */
+export function secretsOf(env: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(env).flatMap(([name, value = ""]) =>
+    namesSecret(name) && value.length >= MIN_VARIABLE_CHARS ? [value] : [],
+  );
+}
+
+interface Wanted {
+  readonly needles: readonly string[];
+  readonly kinds: boolean;
 }
 
 /** As itself, and as it would stand in a URL or in JSON. */
@@ -16,15 +39,22 @@ function spellings(secret: string): string[] {
   return [secret, encodeURIComponent(wellFormed), JSON.stringify(wellFormed).slice(1, -1)];
 }
 
-function redactValue(value: unknown, needles: readonly string[]): unknown {
-  if (typeof value === "string") return redactText(value, needles);
-  if (Array.isArray(value)) return value.map((part) => redactValue(part, needles));
+function redactValue(value: unknown, wanted: Wanted): unknown {
+  if (typeof value === "string") return redactText(value, wanted);
+  if (Array.isArray(value)) return value.map((part) => redactValue(part, wanted));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, part]) => [redactText(key, needles), redactValue(part, needles)]),
+    Object.entries(value).map(([key, part]) => [redactText(key, wanted), redactField(key, part, wanted)]),
   );
 }
 
-function redactText(text: string, needles: readonly string[]): string {
-  return needles.reduce((current, needle) => current.replaceAll(needle, () => REPLACEMENT), text);
+function redactField(name: string, value: unknown, wanted: Wanted): unknown {
+  const isSecret =
+    wanted.kinds && typeof value === "string" && value.length >= MIN_CHARS && namesSecret(name);
+  return isSecret ? REPLACEMENT : redactValue(value, wanted);
+}
+
+function redactText(text: string, { needles, kinds }: Wanted): string {
+  const known = needles.reduce((current, needle) => current.replaceAll(needle, () => REPLACEMENT), text);
+  return kinds ? replaceSecrets(known, REPLACEMENT) : known;
 }

@@ -2,13 +2,21 @@ import { randomUUID } from "node:crypto";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** Writes a file so that a reader, or a crash, finds the old content or the new, never a part. */
-export async function writeFileAtomic(path: string, content: string | Uint8Array): Promise<void> {
+/**
+ * Writes a file so that a reader, or a crash, finds the old content or the new, never a part. With `mode`,
+ * the file has these permissions; otherwise those of a new file.
+ */
+export async function writeFileAtomic(
+  path: string,
+  content: string | Uint8Array,
+  mode?: number,
+): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`;
   try {
     const file = await open(draft, "w");
     try {
       await file.writeFile(content);
+      if (mode !== undefined) await file.chmod(mode);
       await file.sync();
     } finally {
       await file.close();

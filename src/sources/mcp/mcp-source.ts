@@ -2,12 +2,12 @@ import { join } from "node:path";
 import type { Source } from "../../schema/source.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
+import { sweepOrphans } from "../../util/process-tree.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { createListingCache } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import { createLogins, type Logins } from "./login/logins.ts";
 import { createRun, type McpDiagnostics, type RunOptions } from "./mcp-run.ts";
-import { sweepOrphans } from "./process-tree.ts";
 import { invalid, type McpServerConfig, readServerConfig, type ServerConfig } from "./server-config.ts";
 import type { UpstreamLimits } from "./upstream.ts";
 

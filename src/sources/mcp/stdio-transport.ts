@@ -2,10 +2,10 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type Problem, problem } from "../../schema/problem.ts";
-import { killOnExit } from "./kill-on-exit.ts";
+import { killOnExit } from "../../util/kill-on-exit.ts";
+import { createMarker, MARKER } from "../../util/process-marker.ts";
+import { endProcesses } from "../../util/process-tree.ts";
 import { createLineReader } from "./line-reader.ts";
-import { createMarker, MARKER } from "./process-marker.ts";
-import { endProcesses } from "./process-tree.ts";
 import { createTextRing } from "./text-ring.ts";
 
 const STDERR_BYTES = 64 * 1024;

@@ -1,0 +1,143 @@
+import type { ToolResultPart, ToolSet } from "ai";
+import { mapLimit } from "../util/map-limit.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import { untilAborted } from "../util/until-aborted.ts";
+import type { SessionState } from "./agent.ts";
+import type { SpanContext } from "./agent-event.ts";
+import type { Approve } from "./approval.ts";
+import type { CallGuard, GuardVerdict } from "./call-guard.ts";
+import { INTERRUPTED, toResult } from "./history.ts";
+import { type RunContext, runContext } from "./run-context.ts";
+import { childOf } from "./span.ts";
+
+/** A call that the model wants. */
+export interface WantedCall {
+  readonly callId: string;
+  readonly tool: string;
+  readonly args: unknown;
+  /** Why it cannot be made as it was written. */
+  readonly invalid?: unknown;
+}
+
+export interface ToolOutcome {
+  readonly call: WantedCall;
+  /** For the application. */
+  readonly output: unknown;
+  /** For the model. */
+  readonly part: ToolResultPart;
+  /** The model was told not to repeat it, and did. */
+  readonly isStuck: boolean;
+}
+
+interface Surroundings {
+  readonly tools: ToolSet;
+  readonly approve: Approve;
+  readonly guard: CallGuard;
+  readonly context: RunContext;
+  readonly root: SpanContext;
+  readonly session: Pick<SessionState, "messages">;
+}
+
+const CONCURRENCY = 8;
+const REPEATED =
+  "This very call was made several times already, and nothing has changed. Do something else, or answer with what you have.";
+
+const DENIED = "The person did not allow this call. Do not try to get round it: ask, or go on without.";
+
+/** Tells a refusal from anything that a tool may return. */
+class Denied {}
+
+/** Makes the calls of one step side by side. Each has a result, whatever happens to it. */
+export function callTools(calls: readonly WantedCall[], around: Surroundings): Promise<ToolOutcome[]> {
+  // Judged in the order in which the model wants them, before any of them runs.
+  const judged = calls.map((call) => ({ call, verdict: around.guard.check(call.tool, call.args) }));
+  return mapLimit(judged, CONCURRENCY, ({ call, verdict }) => callTool(call, verdict, around));
+}
+
+async function callTool(
+  call: WantedCall,
+  verdict: GuardVerdict,
+  { tools, approve, context, root, session }: Surroundings,
+): Promise<ToolOutcome> {
+  const { callId, tool, args } = call;
+  const { emit, signal } = context;
+  const span = childOf(root);
+  const started = performance.now();
+  emit({ type: "tool-start", callId, tool, args }, span);
+
+  async function attempt(): Promise<{ output: unknown; part: ToolResultPart }> {
+    const refusal = refusalOf(call, verdict, tools);
+    if (refusal !== undefined) return { output: refusal, part: toResult(callId, tool, refusal, false) };
+    const found = tools[tool]!;
+    const options = {
+      toolCallId: callId,
+      messages: session.messages,
+      abortSignal: signal,
+      context: undefined,
+    };
+    const work = async () => {
+      if (!(await approve(call, found))) return new Denied();
+      return lastOf(await found.execute?.(args as never, options as never));
+    };
+    const output = await untilAborted(runContext.run({ ...context, call: { callId, span } }, work), signal);
+    if (output instanceof Denied) return { output: DENIED, part: toResult(callId, tool, DENIED, false) };
+    return { output, part: await toPart(call, output, found) };
+  }
+
+  const { output, part } = await attempt().catch((error: unknown) => {
+    const text = signal.aborted ? INTERRUPTED : `The call failed: ${reasonOf(error)}`;
+    return { output: text, part: toResult(callId, tool, text, false) };
+  });
+  const diff = diffOf(output);
+  emit(
+    {
+      type: "tool-end",
+      callId,
+      tool,
+      ok: !part.output.type.startsWith("error"),
+      text: textOf(part),
+      ms: performance.now() - started,
+      ...(diff !== undefined && { diff }),
+    },
+    span,
+  );
+  return { call, output, part, isStuck: verdict === "stop" };
+}
+
+function refusalOf({ tool, invalid }: WantedCall, verdict: GuardVerdict, tools: ToolSet): string | undefined {
+  if (invalid !== undefined) return `The call cannot be made: ${reasonOf(invalid)}`;
+  if (!Object.hasOwn(tools, tool)) return `There is no tool ${tool}.`;
+  return verdict === "run" ? undefined : REPEATED;
+}
+
+/** Tools of the application may yield what they have so far; the last is the result. */
+async function lastOf(output: unknown): Promise<unknown> {
+  if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) return output;
+  let last: unknown;
+  for await (const value of output as AsyncIterable<unknown>) last = value;
+  return last;
+}
+
+async function toPart(
+  { callId, tool, args }: WantedCall,
+  output: unknown,
+  { toModelOutput }: ToolSet[string],
+): Promise<ToolResultPart> {
+  if (toModelOutput) {
+    const shown = await toModelOutput({ toolCallId: callId, input: args as never, output: output as never });
+    return { type: "tool-result", toolCallId: callId, toolName: tool, output: shown };
+  }
+  return toResult(callId, tool, typeof output === "string" ? output : (JSON.stringify(output) ?? ""), true);
+}
+
+function textOf({ output }: ToolResultPart): string {
+  if (!("value" in output)) return "";
+  return typeof output.value === "string" ? output.value : JSON.stringify(output.value);
+}
+
+/** Tools that change files have the diff in their result. */
+function diffOf(output: unknown): string | undefined {
+  const { data } = (output ?? {}) as { data?: { result?: { diff?: unknown } } };
+  const diff = data?.result?.diff;
+  return typeof diff === "string" ? diff : undefined;
+}

@@ -1,0 +1,44 @@
+import type { ModelMessage, ToolResultPart } from "ai";
+
+/** What a call that never came to its end is answered with. */
+export const INTERRUPTED = "The call was interrupted: whether it took effect is not known.";
+
+/**
+ * The messages with a result for every call and without results of no call: what vendors accept, whatever
+ * a crash or a cancellation left.
+ */
+export function closeHistory(messages: readonly ModelMessage[]): ModelMessage[] {
+  const closed: ModelMessage[] = [];
+  let open = new Map<string, string>();
+  const settle = () => {
+    if (open.size === 0) return;
+    const content = [...open].map(([id, name]) => toResult(id, name, INTERRUPTED, false));
+    closed.push({ role: "tool", content });
+    open = new Map();
+  };
+  for (const message of messages) {
+    if (message.role === "tool") {
+      const content = message.content.filter(
+        (part) => part.type === "tool-result" && open.delete(part.toolCallId),
+      );
+      if (content.length > 0) closed.push({ ...message, content });
+      continue;
+    }
+    settle();
+    closed.push(message);
+    for (const part of message.role === "assistant" ? partsOf(message.content) : []) {
+      if (part.type === "tool-call" && !part.providerExecuted) open.set(part.toolCallId, part.toolName);
+    }
+  }
+  settle();
+  return closed;
+}
+
+export function toResult(toolCallId: string, toolName: string, text: string, ok: boolean): ToolResultPart {
+  const output = { type: ok ? ("text" as const) : ("error-text" as const), value: text };
+  return { type: "tool-result", toolCallId, toolName, output };
+}
+
+function partsOf<T>(content: string | readonly T[]): readonly T[] {
+  return typeof content === "string" ? [] : content;
+}

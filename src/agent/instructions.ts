@@ -1,0 +1,19 @@
+import { discloseSkills } from "../sources/markdown/skills/disclose-skills.ts";
+import type { AgentOptions } from "./agent.ts";
+import { readAgentsFile } from "./agents-file.ts";
+
+/** All that a model is told beside the conversation, from what changes least to what changes most. */
+export async function toInstructions(
+  { instructions = "", folder, skills = [] }: AgentOptions,
+  disclosed: string,
+  prompt: string,
+): Promise<string> {
+  const project = folder === undefined ? undefined : await readAgentsFile(folder);
+  const parts = [
+    instructions,
+    disclosed,
+    project ? `What the project tells its agents (${project.path}):\n${project.text}` : "",
+    discloseSkills(prompt, skills).text,
+  ];
+  return parts.filter((part) => part !== "").join("\n\n");
+}

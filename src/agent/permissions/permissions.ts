@@ -1,0 +1,190 @@
+import { realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { escapeGlob } from "../../util/match-glob.ts";
+import { reasonOf } from "../../util/reason-of.ts";
+import { decide, isInside } from "./decide.ts";
+import { toCommandRule } from "./match-rule.ts";
+import type { FileScope, PermissionPlace, PermissionRequest, PermissionScope } from "./permission.ts";
+import { type PermissionRules, type RuleSet, readRules } from "./permission-rules.ts";
+import { isSensitivePath } from "./sensitive-path.ts";
+import { showExactly } from "./show-exactly.ts";
+import { toFileRequest, toShellRequest } from "./to-request.ts";
+
+/** What a person is asked. Every text is for showing as it is, whole. */
+export interface PermissionQuestion {
+  readonly scope: PermissionScope;
+  readonly action: "read file" | "write file" | "delete file" | "run command";
+  /** The path with its links followed, or the whole command. */
+  readonly resource: string;
+  /** The path as it was given, where that is another. */
+  readonly given?: string;
+  /** Why rules do not decide. */
+  readonly reason: string;
+  /** The rules that `always` writes; empty where it is not offered. */
+  readonly always: readonly string[];
+}
+
+/** `session` and `always` allow the same again: for this session, or by rules. */
+export type PermissionAnswer = "once" | "session" | "always" | "no";
+
+/** Where the answer `always` is kept. */
+export interface RuleStore {
+  allow(rules: readonly string[]): Promise<void>;
+}
+
+export interface PermissionsOptions {
+  /** The project's folder. */
+  readonly root: string;
+  readonly home?: string;
+  /** Rules of the project's settings; leave them out for a folder that the user has not trusted. */
+  readonly project?: PermissionRules;
+  readonly user?: PermissionRules;
+  /** Asks a person. Without it nobody is there, and what would be asked is denied. */
+  readonly ask?: (question: PermissionQuestion, signal?: AbortSignal) => Promise<PermissionAnswer>;
+  /** Without it, `always` is not offered. */
+  readonly store?: RuleStore;
+}
+
+export interface Outcome {
+  readonly allowed: boolean;
+  readonly reason: string;
+}
+
+/** Decides for tools, asks where rules do not, and remembers the answers of this session. */
+export interface Permissions {
+  /** With every link followed. */
+  readonly root: string;
+  /** `path` of the outcome is what was decided on: use that, not what was given. */
+  file(scope: FileScope, given: string, signal?: AbortSignal): Promise<Outcome & { readonly path: string }>;
+  /** For a command that runs in the project's folder. */
+  command(command: string, signal?: AbortSignal): Promise<Outcome>;
+  /** Whether a file in a folder that was permitted may be read along with it; asks nobody. */
+  mayRead(path: string): boolean;
+}
+
+const ACTIONS = {
+  "fs-read": "read file",
+  "fs-write": "write file",
+  "fs-delete": "delete file",
+  "shell-run": "run command",
+} as const;
+
+export function createPermissions(options: PermissionsOptions): Permissions {
+  const place = { root: realpathSync(options.root), home: options.home ?? homedir() };
+  const own = [readRules("project", options.project), readRules("user", options.user)];
+  const session = new Set<string>();
+  let always: readonly string[] = [];
+  /** One question at a time: an answer may settle those that wait. */
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const rulesNow = () => [...own, readRules("user", { allow: [...always] })];
+
+  async function check(request: PermissionRequest, signal?: AbortSignal): Promise<Outcome> {
+    return settle(request) ?? (await inTurn(() => settle(request) ?? question(request, signal)));
+  }
+
+  /** The outcome where nobody needs to be asked. */
+  function settle(request: PermissionRequest): Outcome | undefined {
+    const { verdict, reason } = decide(request, rulesNow(), place);
+    if (verdict !== "ask") return { allowed: verdict === "allow", reason };
+    if (session.has(keyOf(request))) return { allowed: true, reason: "It was allowed for this session." };
+    if (options.ask) return undefined;
+    return { allowed: false, reason: `${reason} Nobody is there to ask.` };
+  }
+
+  async function question(request: PermissionRequest, signal?: AbortSignal): Promise<Outcome> {
+    const { reason } = decide(request, rulesNow(), place);
+    const rules = options.store ? rulesFor(request, rulesNow(), place) : [];
+    let answer: PermissionAnswer | undefined;
+    try {
+      signal?.throwIfAborted();
+      answer = await options.ask?.(toQuestion(request, reason, rules), signal);
+    } catch (error) {
+      return { allowed: false, reason: `The question was not answered: ${reasonOf(error)}` };
+    }
+    // It may have been answered after the call was given up.
+    if (signal?.aborted) return { allowed: false, reason: "The call was cancelled." };
+    if (answer === "session") session.add(keyOf(request));
+    if (answer === "always" && rules.length > 0) {
+      always = [...always, ...rules];
+      const failure = await options.store?.allow(rules).then(() => undefined, reasonOf);
+      if (failure !== undefined) {
+        return { allowed: true, reason: `The person allowed it; the rule is not kept: ${failure}` };
+      }
+    }
+    const allowed = answer === "once" || answer === "session" || answer === "always";
+    return { allowed, reason: allowed ? "The person allowed it." : "The person refused." };
+  }
+
+  function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
+    const result = turn.then(work);
+    turn = result.catch(() => {});
+    return result;
+  }
+
+  return {
+    root: place.root,
+    async file(scope, given, signal) {
+      const request = await toFileRequest(scope, given, place.root);
+      return { ...(await check(request, signal)), path: request.path };
+    },
+    async command(command, signal) {
+      return check(await toShellRequest(command, place.root), signal);
+    },
+    mayRead(path) {
+      const { verdict } = decide({ scope: "fs-read", given: path, path }, rulesNow(), place);
+      if (verdict !== "ask") return verdict === "allow";
+      return !isInside(path, place.root) && !isSensitivePath(path, place.root, "fs-read");
+    },
+  };
+}
+
+function toQuestion(
+  request: PermissionRequest,
+  reason: string,
+  always: readonly string[],
+): PermissionQuestion {
+  const common = {
+    scope: request.scope,
+    action: ACTIONS[request.scope],
+    reason: showExactly(reason),
+    always,
+  };
+  if (request.scope === "shell-run") return { ...common, resource: showExactly(request.command) };
+  const { path, given } = request;
+  return { ...common, resource: showExactly(path), ...(given !== path && { given: showExactly(given) }) };
+}
+
+/** The rules that allow exactly this; none where no rule can, or where it would not show as it is. */
+function rulesFor(request: PermissionRequest, rules: readonly RuleSet[], place: PermissionPlace): string[] {
+  const wanted = exactRules(request, place).filter((rule, index, all) => all.indexOf(rule) === index);
+  if (wanted.length === 0 || wanted.some((rule) => rule !== showExactly(rule) || rule.includes("\n")))
+    return [];
+  const widened = [...rules, readRules("user", { allow: wanted })];
+  return decide(request, widened, place).verdict === "allow" ? wanted : [];
+}
+
+function exactRules(request: PermissionRequest, place: PermissionPlace): string[] {
+  if (request.scope !== "shell-run") return [fileRule(request.scope, request.path, place)];
+  if (!request.parsed.ok || request.parsed.hasHereDocument) return [];
+  const commands = request.parsed.commands.map(({ words }) => toCommandRule(words));
+  return [...commands, ...request.files.map(({ scope, path }) => fileRule(scope, path, place))];
+}
+
+function fileRule(scope: FileScope, path: string, { root }: PermissionPlace): string {
+  const relative = path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+  // What starts like a home folder or names itself would be read as something else.
+  const plain = relative.startsWith("~/") || relative.startsWith("./") ? path : relative;
+  return `${scope}(${escapeGlob(plain)})`;
+}
+
+/** Bound to all that the decision was made on. */
+function keyOf(request: PermissionRequest): string {
+  if (request.scope !== "shell-run") return JSON.stringify([request.scope, request.path]);
+  return JSON.stringify([
+    "shell-run",
+    request.command,
+    request.files.map(({ path }) => path),
+    request.mentions,
+  ]);
+}

@@ -1,0 +1,122 @@
+import { readRedirection } from "./read-redirection.ts";
+import { readWord, type Word } from "./read-word.ts";
+import { createReader, type Reader } from "./reader.ts";
+import { refuseText } from "./refuse-text.ts";
+import { NotUnderstood, type ParsedShell } from "./shell-command.ts";
+
+const MAX_DEPTH = 20;
+const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
+const ASCII = /^[\x21-\x7e]+$/;
+// Compound commands are not followed, so that nothing in them can be misread.
+const RESERVED = new Set(
+  "if then else elif fi for while until do done case esac select function [[ ]] ! { } time coproc in".split(
+    " ",
+  ),
+);
+
+/**
+ * Reads a shell command as sh, bash and zsh would all read it. Whatever they read differently, and
+ * whatever is not followed here, is not understood.
+ */
+export function parseShell(text: string): ParsedShell {
+  const refused = refuseText(text);
+  if (refused !== undefined) return { ok: false, reason: refused };
+  const reader = createReader(text, parseNested);
+  try {
+    readList(reader, undefined);
+    reader.endHereDocuments();
+  } catch (error) {
+    if (error instanceof NotUnderstood) return { ok: false, reason: error.reason };
+    throw error;
+  }
+  const { commands, redirections, hasHereDocument } = reader.found;
+  return { ok: true, commands, redirections, hasHereDocument };
+}
+
+/** Commands up to a closing bracket, which stays to be read, or up to the end. */
+function readList(reader: Reader, close: ")" | "}" | undefined): void {
+  let expected = true;
+  for (;;) {
+    reader.skipBlanks({ newlines: true });
+    const atEnd = close === undefined ? reader.atEnd() : reader.peek() === close;
+    if (atEnd) {
+      if (expected) throw new NotUnderstood("a command is missing");
+      return;
+    }
+    readCommand(reader);
+    expected = readOperator(reader, close);
+  }
+}
+
+/** Whether another command has to follow. */
+function readOperator(reader: Reader, close: ")" | "}" | undefined): boolean {
+  reader.skipBlanks();
+  if (reader.atEnd() || reader.peek() === "\n") return false;
+  if (close === ")" && reader.peek() === ")") return false;
+  for (const operator of ["&&", "||"]) if (reader.take(operator)) return true;
+  if (reader.take(";;") || reader.take(";&") || reader.take("|&") || reader.take("&>")) {
+    throw new NotUnderstood("it has an operator that shells read differently");
+  }
+  if (reader.take("|")) return true;
+  if (reader.take(";") || reader.take("&")) return false;
+  throw new NotUnderstood(`${reader.peek()} is not expected there`);
+}
+
+function readCommand(reader: Reader): void {
+  if (reader.peek() === "(") return readEnclosed(reader, "(", ")");
+  if (reader.peek() === "{" && /[ \t\n]/.test(reader.peek(1))) return readEnclosed(reader, "{", "}");
+  readSimple(reader);
+}
+
+function readEnclosed(reader: Reader, open: string, close: ")" | "}"): void {
+  if (reader.peek(1) === "(") throw new NotUnderstood("it has arithmetic");
+  reader.enter(MAX_DEPTH);
+  reader.take(open);
+  readList(reader, close);
+  reader.take(close);
+  reader.leave();
+  for (;;) {
+    reader.skipBlanks();
+    if (!readRedirection(reader)) return;
+  }
+}
+
+function readSimple(reader: Reader): void {
+  const words: Word[] = [];
+  let redirected = false;
+  for (;;) {
+    reader.skipBlanks();
+    if (readRedirection(reader)) {
+      redirected = true;
+      continue;
+    }
+    const word = readWord(reader);
+    if (word === undefined) break;
+    words.push(word);
+  }
+  if (reader.peek() === "(") throw new NotUnderstood("it has a function or a pattern in brackets");
+  if (words.length === 0) {
+    if (!redirected) throw new NotUnderstood("a command is missing");
+    return;
+  }
+  reader.found.commands.push({ words, assignments: countAssignments(words) });
+}
+
+function countAssignments(words: readonly Word[]): number {
+  const first = words.findIndex((word) => word.quotedName || !ASSIGNMENT.test(word.text));
+  const assignments = first === -1 ? words.length : first;
+  const name = words[assignments];
+  if (name === undefined) return assignments;
+  if (ASSIGNMENT.test(name.text)) throw new NotUnderstood("a program has the name of an assignment");
+  if (!name.quoted && RESERVED.has(name.text)) throw new NotUnderstood(`${name.text} is not followed`);
+  if (name.literal && !ASCII.test(name.text)) throw new NotUnderstood("a program has an unusual name");
+  return assignments;
+}
+
+/** The commands of a substitution; they end where its bracket closes. */
+function parseNested(reader: Reader): void {
+  reader.enter(MAX_DEPTH);
+  readList(reader, ")");
+  reader.take(")");
+  reader.leave();
+}

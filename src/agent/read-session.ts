@@ -1,0 +1,87 @@
+import { randomBytes } from "node:crypto";
+import { open, readFile, stat } from "node:fs/promises";
+import { type ModelMessage, modelMessageSchema } from "ai";
+import { problem } from "../schema/problem.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import type { AgentEvent } from "./agent-event.ts";
+import { closeHistory } from "./history.ts";
+
+/** What a file has of a conversation: what was said and what happened, not what was stored beside it. */
+export interface StoredSession {
+  readonly messages: readonly ModelMessage[];
+  readonly events: readonly AgentEvent[];
+}
+
+const MAX_BYTES = 256 * 2 ** 20;
+const HEAD_BYTES = 64 * 1024;
+const PROMPT_CHARS = 120;
+
+/** Sorts by when it was made. */
+export function createSessionId(): string {
+  const time = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
+  return `${time}-${randomBytes(5).toString("hex")}`;
+}
+
+export function isSessionId(id: string): boolean {
+  return /^\d{8}-\d{6}-[0-9a-f]{10}$/.test(id);
+}
+
+/** Reads what is whole in a file; every call in it has a result. */
+export async function readSession(path: string, id: string): Promise<StoredSession> {
+  const size = await stat(path).then(
+    (about) => about.size,
+    () => undefined,
+  );
+  if (size === undefined) throw problem("SESSION_UNKNOWN", { id });
+  if (size > MAX_BYTES) throw problem("LIMIT_EXCEEDED", { what: path, actual: size, limit: MAX_BYTES });
+  const text = await readFile(path, "utf8").catch((error: unknown) => {
+    throw problem("SESSION_UNKNOWN", { id: `${id} (${reasonOf(error)})` });
+  });
+  const records = recordsOf(text);
+  const messages = records.flatMap(({ type, message }) => {
+    const parsed = type === "message" ? modelMessageSchema.safeParse(message) : undefined;
+    return parsed?.success ? [parsed.data] : [];
+  });
+  const events = records.flatMap(({ type, event }) => (type === "event" && event ? [event] : []));
+  return { messages: closeHistory(messages), events };
+}
+
+/** What a list shows of a conversation, from the beginning of its file. */
+export async function headOf(path: string): Promise<{ folder?: string; prompt?: string }> {
+  const records = recordsOf(await readHead(path).catch(() => ""));
+  const folder = records.find(({ type }) => type === "session")?.folder;
+  const asked = records.find(({ message }) => message?.role === "user")?.message?.content;
+  return {
+    ...(typeof folder === "string" && { folder }),
+    ...(typeof asked === "string" && { prompt: asked.slice(0, PROMPT_CHARS) }),
+  };
+}
+
+interface Line {
+  readonly type?: unknown;
+  readonly folder?: unknown;
+  readonly message?: { readonly role?: unknown; readonly content?: unknown } | undefined;
+  readonly event?: AgentEvent;
+}
+
+/** The lines that can be read: a crash may have cut one. */
+function recordsOf(text: string): Line[] {
+  return text.split("\n").flatMap((line) => {
+    try {
+      const record: unknown = JSON.parse(line);
+      return typeof record === "object" && record !== null ? [record as Line] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+async function readHead(path: string): Promise<string> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    return buffer.toString("utf8", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

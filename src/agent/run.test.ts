@@ -1,0 +1,293 @@
+import { createGateway, defineDomain, defineTool } from "keyhole";
+import { createScriptedModel, inOrder, type ModelScript } from "keyhole/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { type AgentOptions, createAgent } from "./agent.ts";
+import type { AgentEvent } from "./agent-event.ts";
+import { type RunOptions, run } from "./run.ts";
+
+const owner = { id: "owner", scopes: [], allowWrite: true };
+
+interface Shop {
+  readonly started: string[];
+  readonly removed: string[];
+  release(): void;
+}
+
+function openShop(script: ModelScript, options: Partial<AgentOptions> = {}) {
+  const gate = Promise.withResolvers<void>();
+  const shop: Shop = { started: [], removed: [], release: gate.resolve };
+  const tool = (
+    name: string,
+    lane: "read" | "write" | "destructive",
+    execute: (args: { id: string }) => unknown,
+  ) =>
+    defineTool({
+      name,
+      op: `shop.order.${name}`,
+      description: `${name} an order of the shop`,
+      lane,
+      inputSchema: z.object({ id: z.string() }),
+      execute: async (args) => execute(args),
+    });
+  const domain = defineDomain({
+    name: "shop",
+    description: "Orders of a shop",
+    tools: [
+      tool("read", "read", ({ id }) => ({ id, state: "sent" })),
+      tool("wait", "read", async ({ id }) => {
+        shop.started.push(id);
+        if (shop.started.length === 2) gate.resolve();
+        await gate.promise;
+        return id;
+      }),
+      tool("remove", "destructive", ({ id }) => {
+        shop.removed.push(id);
+        return { removed: id };
+      }),
+    ],
+  });
+  const gateway = createGateway({ domains: [domain], principal: owner });
+  onTestFinished(() => gateway.close());
+  const model = createScriptedModel(script);
+  return { shop, gateway, model, agent: createAgent({ gateway, model, mode: "fixed", ...options }) };
+}
+
+const exec = (op: string, args: object, more = {}) => ({ name: "exec", args: { op, args, ...more } });
+const get = (op: string, args: object) => ({ name: "get", args: { routes: [{ route: op, params: args }] } });
+
+async function all(events: AsyncIterable<AgentEvent>): Promise<AgentEvent[]> {
+  const seen: AgentEvent[] = [];
+  for await (const event of events) seen.push(event);
+  return seen;
+}
+
+const endOf = (events: readonly AgentEvent[]) => {
+  const last = events.at(-1);
+  if (last?.type !== "agent-end") return expect.unreachable("it ends with agent-end");
+  return last;
+};
+const typesOf = (events: readonly AgentEvent[]) =>
+  events.map(({ type }) => type).filter((type) => type !== "llm-text");
+
+test("a run tells what happens, in order, with usage and one trace", async () => {
+  const { agent, model } = openShop(
+    inOrder([
+      { calls: [get("shop.order.read", { id: "o1" })], usage: { input: 10, output: 2, cached: 4 } },
+      { text: "It was sent.", usage: { input: 20, output: 3 } },
+    ]),
+  );
+  const events = await all(run(agent, "Where is o1?"));
+  expect(typesOf(events)).toEqual([
+    "agent-start",
+    "llm-start",
+    "llm-end",
+    "tool-start",
+    "tool-end",
+    "llm-start",
+    "llm-end",
+    "agent-end",
+  ]);
+  expect(endOf(events)).toMatchObject({
+    outcome: "answered",
+    text: "It was sent.",
+    steps: 2,
+    usage: { input: 30, output: 5, cached: 4 },
+  });
+  expect(events.find(({ type }) => type === "tool-end")).toMatchObject({ ok: true, tool: "get" });
+  expect(new Set(events.map(({ span }) => span.traceId)).size).toBe(1);
+  const root = events[0]!.span.spanId;
+  const inner = events.filter(({ type }) => !type.startsWith("agent-"));
+  expect(inner.every(({ span }) => span.parentSpanId === root)).toBe(true);
+  expect(model.requests[1]?.messages.at(-1)?.text).toContain("sent");
+});
+
+test("calls of one step run side by side", async () => {
+  const { agent, shop } = openShop(
+    inOrder([
+      { calls: [get("shop.order.wait", { id: "a" }), get("shop.order.wait", { id: "b" })] },
+      { text: "Both." },
+    ]),
+  );
+  const events = await all(run(agent, "both"));
+  expect(shop.started.sort()).toEqual(["a", "b"]);
+  expect(endOf(events).outcome).toBe("answered");
+});
+
+test("steps and tokens are limited", async () => {
+  const endless: ModelScript = (_, turn) => ({
+    calls: [get("shop.order.read", { id: `o${turn}` })],
+    usage: { input: 100, output: 1 },
+  });
+  const steps = await all(run(openShop(endless, { limits: { steps: 3 } }).agent, "go"));
+  expect(endOf(steps)).toMatchObject({ outcome: "step-limit", steps: 3 });
+  const tokens = await all(run(openShop(endless, { limits: { tokens: 200 } }).agent, "go"));
+  expect(endOf(tokens)).toMatchObject({ outcome: "token-limit", steps: 2 });
+});
+
+test("a model that repeats a call is told so, and stopped when it goes on", async () => {
+  const stuck: ModelScript = () => ({ calls: [get("shop.order.read", { id: "o1" })] });
+  const { agent, model } = openShop(stuck, { limits: { sameCalls: 2 } });
+  const events = await all(run(agent, "go"));
+  expect(endOf(events)).toMatchObject({ outcome: "repeating", steps: 4 });
+  expect(model.requests.at(-1)?.messages.at(-1)?.text).toContain("Do something else");
+});
+
+test("work that goes on is no circle", async () => {
+  const script: ModelScript = (_, turn) => {
+    if (turn === 12) return { text: "done" };
+    return { calls: [get("shop.order.read", { id: turn % 2 === 0 ? "same" : `o${turn}` })] };
+  };
+  const events = await all(run(openShop(script, { limits: { sameCalls: 2 } }).agent, "go"));
+  expect(endOf(events).outcome).toBe("answered");
+});
+
+const removal = inOrder([
+  { calls: [exec("shop.order.remove", { id: "o1" }, { dry_run: false })] },
+  { text: "Well." },
+]);
+
+test("a destructive call waits for a person, and is denied where nobody is there", async () => {
+  const headless = openShop(removal);
+  const denied = await all(run(headless.agent, "remove o1"));
+  expect(headless.shop.removed).toEqual([]);
+  expect(denied.find(({ type }) => type === "permission-answer")).toMatchObject({ answer: "deny" });
+  expect(denied.find(({ type }) => type === "tool-end")).toMatchObject({ ok: false });
+
+  const asked: string[] = [];
+  const attended = openShop(removal, {
+    ask: async ({ action, scope }) => {
+      asked.push(`${scope}: ${action}`);
+      return "once";
+    },
+  });
+  const allowed = await all(run(attended.agent, "remove o1"));
+  expect(asked).toEqual([
+    'tool: shop.order.remove by exec {"op":"shop.order.remove","args":{"id":"o1"},"dry_run":false}',
+  ]);
+  expect(attended.shop.removed).toEqual(["o1"]);
+  expect(typesOf(allowed).slice(3, 7)).toEqual([
+    "tool-start",
+    "permission-request",
+    "permission-answer",
+    "tool-end",
+  ]);
+});
+
+test("an answer for the session is remembered in it, and in no other", async () => {
+  let asked = 0;
+  const remove = (id: string) => ({ calls: [exec("shop.order.remove", { id }, { dry_run: false })] });
+  const { agent, shop } = openShop(
+    inOrder([remove("a"), remove("b"), { text: "1" }, remove("c"), { text: "2" }]),
+    {
+      ask: async () => {
+        asked++;
+        return "session";
+      },
+    },
+  );
+  await all(run(agent, "a and b", { session: await agent.openSession() }));
+  expect(asked).toBe(1);
+  await all(run(agent, "c"));
+  expect(asked).toBe(2);
+  expect(shop.removed).toEqual(["a", "b", "c"]);
+});
+
+test("an asker that fails allows nothing", async () => {
+  const { agent, shop } = openShop(removal, { ask: () => Promise.reject(new Error("no terminal")) });
+  const events = await all(run(agent, "remove o1"));
+  expect(shop.removed).toEqual([]);
+  expect(events).toContainEqual(expect.objectContaining({ type: "notice" }));
+});
+
+async function cancelled(whenever: AgentEvent["type"], options: RunOptions = {}) {
+  const { agent, model, shop } = openShop(
+    inOrder([
+      { text: "I look.", calls: [get("shop.order.wait", { id: "a" }), get("shop.order.read", { id: "b" })] },
+      { text: "Going on." },
+    ]),
+  );
+  const session = await agent.openSession();
+  const controller = new AbortController();
+  const events: AgentEvent[] = [];
+  for await (const event of run(agent, "wait", { ...options, session, signal: controller.signal })) {
+    events.push(event);
+    if (event.type === whenever) controller.abort();
+  }
+  return { agent, model, session, events, shop };
+}
+
+test.each(["agent-start", "llm-start", "llm-text", "tool-start"] as const)(
+  "cancelled at %s it leaves a conversation that goes on",
+  async (whenever) => {
+    const { agent, session, events, model, shop } = await cancelled(whenever);
+    expect(endOf(events).outcome).toBe("cancelled");
+    const parts = session.messages.flatMap(({ content }): readonly { type: string }[] =>
+      typeof content === "string" ? [] : content,
+    );
+    const ids = (type: string) =>
+      parts.flatMap((part) => (part.type === type && "toolCallId" in part ? [part.toolCallId] : []));
+    expect(ids("tool-result").sort()).toEqual(ids("tool-call").sort());
+    if (whenever === "tool-start") expect(ids("tool-call")).toHaveLength(2);
+    shop.release();
+    const next = await all(run(agent, "go on", { session }));
+    expect(endOf(next)).toMatchObject({ outcome: "answered", text: "Going on." });
+    expect(model.requests.at(-1)?.messages).toContainEqual({ role: "user", text: "go on", calls: [] });
+  },
+);
+
+test("a reader who leaves has cancelled the run, which is over by then", async () => {
+  const { agent } = openShop(inOrder([{ calls: [get("shop.order.wait", { id: "a" })] }, { text: "ok" }]));
+  const session = await agent.openSession();
+  for await (const event of run(agent, "wait", { session })) if (event.type === "tool-start") break;
+  expect(session.messages.at(-1)?.role).toBe("tool");
+  expect(endOf(await all(run(agent, "again", { session }))).outcome).toBe("answered");
+});
+
+test("one run at a time in a conversation", async () => {
+  const { agent, shop } = openShop(
+    inOrder([{ calls: [get("shop.order.wait", { id: "a" })] }, { text: "first" }]),
+  );
+  const session = await agent.openSession();
+  const first = run(agent, "wait", { session });
+  await first.next();
+  const second = await all(run(agent, "me too", { session }));
+  expect(endOf(second)).toMatchObject({ outcome: "failed", error: { code: "SESSION_BUSY" } });
+  shop.release();
+  expect(endOf(await all(first)).text).toBe("first");
+});
+
+test("structured output is checked, corrected once, and given as a value", async () => {
+  const output = z.object({ state: z.enum(["sent", "open"]) });
+  const good = openShop(inOrder([{ text: '{"state":"gone"}' }, { text: '```json\n{"state":"sent"}\n```' }]));
+  const events = await all(run(good.agent, "state?", { output }));
+  expect(endOf(events)).toMatchObject({ outcome: "answered", output: { state: "sent" } });
+  expect(good.model.requests[1]?.messages.at(-1)?.text).toContain("does not fit");
+  const bad = openShop(inOrder([{ text: "it was sent" }, { text: "really" }]));
+  const failed = await all(run(bad.agent, "state?", { output }));
+  expect(endOf(failed)).toMatchObject({
+    outcome: "failed",
+    text: "really",
+    error: { code: "OUTPUT_INVALID" },
+  });
+});
+
+test("what the model layer answers in the place of a model is the error of the run", async () => {
+  const { agent } = openShop(inOrder([]), {
+    model: async () => ({ success: false, error: "AUTHENTICATION_ERROR", message: "No key." }),
+  });
+  const events = await all(run(agent, "hello"));
+  expect(endOf(events)).toMatchObject({
+    outcome: "failed",
+    error: { code: "AUTHENTICATION_ERROR", message: "No key.", next: expect.stringContaining("key") },
+  });
+});
+
+test("a call of a tool that is not there is an answer to the model", async () => {
+  const { agent, model } = openShop(
+    inOrder([{ calls: [{ name: "constructor", args: {} }] }, { text: "Sorry." }]),
+  );
+  const events = await all(run(agent, "go"));
+  expect(endOf(events)).toMatchObject({ outcome: "answered", text: "Sorry." });
+  expect(model.requests[1]?.messages.at(-1)?.role).toBe("tool");
+});

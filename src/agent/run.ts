@@ -1,0 +1,127 @@
+import type { z } from "zod";
+import { problem } from "../schema/problem.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import type { Agent, AgentSession, SessionState } from "./agent.ts";
+import type { AgentEvent, AgentOutcome, SpanContext, TokenUse } from "./agent-event.ts";
+import type { Ask } from "./ask.ts";
+import { createEventQueue } from "./event-queue.ts";
+import { type RunContext, runContext, type Untraced } from "./run-context.ts";
+import { createSpan } from "./span.ts";
+import { toAgentError } from "./to-agent-error.ts";
+import { createTurn, type Turn } from "./turn.ts";
+
+export interface RunOptions {
+  /** Cancels the run: what is under way is given up, and the conversation stays one that can go on. */
+  readonly signal?: AbortSignal;
+  /** The conversation that it goes on with. Default: a new one. */
+  readonly session?: AgentSession;
+  /** Asks a person, in the place of the agent's own. */
+  readonly ask?: Ask;
+  /** The answer is JSON of this shape; `agent-end` has it as `output`. */
+  readonly output?: z.ZodType;
+}
+
+/** Runs an agent on a prompt. Everything that happens is an event; it never throws, and ends with `agent-end`. */
+export async function* run(
+  agent: Agent,
+  prompt: string,
+  options: RunOptions = {},
+): AsyncGenerator<AgentEvent, void> {
+  const queue = createEventQueue<AgentEvent>();
+  const left = new AbortController();
+  const signal = options.signal ? AbortSignal.any([options.signal, left.signal]) : left.signal;
+  const ended = drive(agent, prompt, { ...options, signal }, queue.push).finally(queue.close);
+  try {
+    yield* queue.values();
+  } finally {
+    // A reader who leaves early has cancelled it.
+    left.abort();
+    await ended;
+  }
+}
+
+type End = Omit<Extract<AgentEvent, { type: "agent-end" }>, "span" | "type">;
+
+async function drive(
+  agent: Agent,
+  prompt: string,
+  options: RunOptions & { readonly signal: AbortSignal },
+  push: (event: AgentEvent) => void,
+): Promise<void> {
+  const root = createSpan();
+  let session: SessionState | undefined;
+  const emit = (event: Untraced, span: SpanContext = root) => {
+    const traced = { ...event, span } as AgentEvent;
+    push(traced);
+    if (event.type !== "llm-text") session?.log?.event(toLogged(traced));
+  };
+  const ask = options.ask ?? agent.options.ask;
+  const context: RunContext = { emit, signal: options.signal, ...(ask && { ask }) };
+  let turn: Turn | undefined;
+  let isOurs = false;
+  const end = (outcome: AgentOutcome, more: Partial<End> = {}): End => ({
+    outcome,
+    text: turn?.text ?? "",
+    usage: turn?.usage ?? NO_USE,
+    steps: turn?.steps ?? 0,
+    ...more,
+  });
+
+  async function play(): Promise<End> {
+    session = (options.session ?? (await agent.openSession())) as SessionState;
+    if (session.busy) throw problem("SESSION_BUSY", { id: session.id });
+    session.busy = true;
+    isOurs = true;
+    emit({ type: "agent-start", prompt, session: session.id });
+    if (session.notice) emit({ type: "notice", text: session.notice });
+    session.notice = undefined;
+    turn = await createTurn(agent, session, prompt, context, { root, output: options.output });
+    while (true) {
+      if (options.signal.aborted) return end("cancelled");
+      if (turn.steps >= agent.limits.steps) return end("step-limit");
+      if (turn.usage.input + turn.usage.output >= agent.limits.tokens) return end("token-limit");
+      const outcome = await turn.next();
+      if (outcome) return end(outcome, turn.output === undefined ? {} : { output: turn.output });
+    }
+  }
+
+  const result = await runContext.run(context, () =>
+    play().catch((error: unknown) =>
+      options.signal.aborted ? end("cancelled") : end("failed", { error: toAgentError(error) }),
+    ),
+  );
+  await tryTo(() => turn?.leave());
+  emit({ type: "agent-end", ...result });
+  if (!isOurs || !session) return;
+  session.busy = false;
+  await session.log
+    ?.settle()
+    .catch((error: unknown) => push({ type: "notice", text: reasonOf(error), span: root }));
+  if (!options.session) await session.end().catch(() => {});
+}
+
+const NO_USE: TokenUse = { input: 0, output: 0, cached: 0 };
+
+function tryTo(work: () => void): void {
+  try {
+    work();
+  } catch {
+    return;
+  }
+}
+
+/** A log has what happened; what was said is in the messages beside it. */
+function toLogged(event: AgentEvent): AgentEvent {
+  switch (event.type) {
+    case "llm-start": {
+      const { messages: _, ...rest } = event;
+      return rest;
+    }
+    case "llm-end":
+    case "tool-end":
+    case "agent-end":
+      return { ...event, text: "" };
+    default:
+      return event;
+  }
+}

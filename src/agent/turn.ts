@@ -1,0 +1,258 @@
+import { type LanguageModel, type ModelMessage, Output, type StepResult, streamText, type ToolSet } from "ai";
+import { z } from "zod";
+import { createDisclosure, type Disclosure } from "../ai-sdk/disclosure.ts";
+import { problem } from "../schema/problem.ts";
+import type { Agent, ModelGiven, SessionState } from "./agent.ts";
+import type { AgentOutcome, SpanContext, TokenUse } from "./agent-event.ts";
+import { createApprove } from "./approval.ts";
+import { createCallGuard } from "./call-guard.ts";
+import { callTools, type ToolOutcome, type WantedCall } from "./call-tools.ts";
+import { closeHistory } from "./history.ts";
+import { toInstructions } from "./instructions.ts";
+import type { RunContext } from "./run-context.ts";
+import { childOf } from "./span.ts";
+
+/** One prompt on its way to its answer. */
+export interface Turn {
+  readonly text: string;
+  readonly usage: TokenUse;
+  readonly steps: number;
+  readonly output: unknown;
+  /** Asks the model and makes the calls that it wants; says how the run ended, where it did. */
+  next(): Promise<AgentOutcome | undefined>;
+  /** Whatever was broken off, every call in the history has a result after it. */
+  leave(): void;
+}
+
+export interface TurnOptions {
+  readonly root: SpanContext;
+  readonly output: z.ZodType | undefined;
+}
+
+interface Step {
+  readonly result: Pick<StepResult<ToolSet>, "toolResults">;
+  readonly calls: readonly WantedCall[];
+  readonly messages: readonly ModelMessage[];
+}
+
+export async function createTurn(
+  agent: Agent,
+  session: SessionState,
+  prompt: string,
+  context: RunContext,
+  { root, output: wanted }: TurnOptions,
+): Promise<Turn> {
+  const { gateway, mode, principal, ownTools, trim, maxRetries } = agent.options;
+  const { signal, emit } = context;
+  const disclosure = await createDisclosure(gateway, {
+    session: session.handle,
+    ...(mode && { mode }),
+    ...(principal && { principal }),
+    ...(ownTools && { ownTools }),
+    ...(trim !== undefined && { trim }),
+  });
+  const instructions = await toInstructions(agent.options, disclosure.instructions, prompt);
+  const approve = createApprove(agent.options, session);
+  const guard = createCallGuard(agent.limits.sameCalls);
+  const shownTools = withoutExecute(disclosure.tools);
+  const steps: Step["result"][] = [];
+  let usage: TokenUse = { input: 0, output: 0, cached: 0 };
+  let text = "";
+  let output: unknown;
+  let corrections = 0;
+
+  function say(...messages: readonly ModelMessage[]): void {
+    session.messages.push(...messages);
+    session.shown.push(...messages);
+    for (const message of messages) session.log?.message(message);
+  }
+
+  async function askModel(): Promise<Step> {
+    const model = await modelOf(agent);
+    const prepared = await prepare(disclosure, steps, session.shown, instructions, model);
+    session.shown = [...(prepared.messages ?? session.shown)];
+    const step = steps.length + 1;
+    const span = childOf(root);
+    emit({ type: "llm-start", step, model: nameOf(model), messages: [...session.shown] }, span);
+    const stream = streamText({
+      model,
+      tools: shownTools,
+      messages: session.shown,
+      instructions: prepared.instructions ?? instructions,
+      ...(prepared.activeTools && { activeTools: prepared.activeTools }),
+      toolChoice: "auto",
+      repairToolCall: disclosure.repairToolCall,
+      abortSignal: signal,
+      ...(maxRetries !== undefined && { maxRetries }),
+      ...(wanted && { output: Output.object({ schema: wanted }) }),
+      // Errors are parts of the stream as well.
+      onError: () => {},
+    });
+    let said = "";
+    const calls: WantedCall[] = [];
+    for await (const part of stream.fullStream) {
+      if (part.type === "text-delta") {
+        said += part.text;
+        emit({ type: "llm-text", step, text: part.text }, span);
+      } else if (part.type === "tool-call" && !part.providerExecuted) {
+        const { toolCallId: callId, toolName: tool, input: args } = part;
+        calls.push({ callId, tool, args, ...(part.invalid && { invalid: part.error }) });
+      } else if (part.type === "finish-step") {
+        usage = plus(usage, part.usage);
+        emit({ type: "llm-end", step, text: said, usage: plus(NONE, part.usage) }, span);
+      } else if (part.type === "error") {
+        if (said !== "") say({ role: "assistant", content: said });
+        throw part.error;
+      } else if (part.type === "abort") {
+        if (said !== "") say({ role: "assistant", content: said });
+        text = said;
+        throw signal.reason;
+      }
+    }
+    text = said;
+    // Results that the AI SDK makes up for calls it refuses are ours to give.
+    const messages = (await stream.responseMessages).filter(({ role }) => role === "assistant");
+    return { result: await toStepResult(stream), calls, messages };
+  }
+
+  function finish(): AgentOutcome | undefined {
+    if (!wanted) return "answered";
+    const read = readOutput(text, wanted);
+    if (read.ok) {
+      output = read.value;
+      return "answered";
+    }
+    if (corrections++ > 0) throw problem("OUTPUT_INVALID", { reason: read.reason });
+    say({
+      role: "user",
+      content: `That does not fit the schema: ${read.reason}. Answer again, with the JSON alone.`,
+    });
+    return undefined;
+  }
+
+  say({ role: "user", content: prompt });
+  return {
+    get text() {
+      return text;
+    },
+    get usage() {
+      return usage;
+    },
+    get steps() {
+      return steps.length;
+    },
+    get output() {
+      return output;
+    },
+    next: async () => {
+      const { result, calls, messages } = await askModel();
+      say(...messages);
+      steps.push(result);
+      if (calls.length === 0) return finish();
+      const outcomes = await callTools(calls, {
+        tools: disclosure.tools,
+        approve,
+        guard,
+        context,
+        root,
+        session,
+      });
+      say({ role: "tool", content: outcomes.map(({ part }) => part) });
+      steps[steps.length - 1] = { ...result, toolResults: outcomes.map(toToolResult) };
+      disclosure.onStepFinish({ content: outcomes.map(toToolResult) });
+      return outcomes.some(({ isStuck }) => isStuck) ? "repeating" : undefined;
+    },
+    leave: () => {
+      const closed = closeHistory(session.messages);
+      for (const message of closed.filter((one) => !session.messages.includes(one))) {
+        session.log?.message(message);
+      }
+      session.messages = closed;
+      session.shown = closeHistory(session.shown);
+    },
+  };
+}
+
+async function modelOf({ options: { model } }: Agent): Promise<LanguageModel> {
+  const given: ModelGiven = typeof model === "function" ? await model() : model;
+  if (typeof given === "string" || !("success" in given)) return given;
+  if (given.success) return given.result;
+  throw given;
+}
+
+function nameOf(model: LanguageModel): string {
+  return typeof model === "string" ? model : model.modelId;
+}
+
+type Prepare = Parameters<Disclosure["prepareStep"]>[0];
+
+async function prepare(
+  disclosure: Disclosure,
+  steps: readonly Step["result"][],
+  messages: readonly ModelMessage[],
+  instructions: string,
+  model: LanguageModel,
+) {
+  const asked = {
+    steps,
+    stepNumber: steps.length,
+    model,
+    messages,
+    instructions,
+    initialInstructions: instructions,
+  };
+  // The AI SDK's own loop gives more, which a disclosure does not read.
+  return (await disclosure.prepareStep(asked as unknown as Prepare)) ?? {};
+}
+
+/** The loop makes the calls itself, so that each has its events, its limits and a result, whatever happens. */
+function withoutExecute(tools: ToolSet): ToolSet {
+  return Object.fromEntries(
+    Object.entries(tools).map(([name, { execute: _, needsApproval: __, ...tool }]) => [
+      name,
+      tool as ToolSet[string],
+    ]),
+  );
+}
+
+async function toStepResult(stream: {
+  readonly steps: PromiseLike<readonly StepResult<ToolSet>[]>;
+}): Promise<Step["result"]> {
+  const [step] = await stream.steps;
+  return { ...step!, toolResults: [] };
+}
+
+function toToolResult({ call, output, part }: ToolOutcome) {
+  const type = part.output.type.startsWith("error") ? ("tool-error" as const) : ("tool-result" as const);
+  const common = { toolCallId: call.callId, toolName: call.tool, input: call.args, dynamic: true as const };
+  return { ...common, type, output, error: output } as StepResult<ToolSet>["toolResults"][number];
+}
+
+const NONE: TokenUse = { input: 0, output: 0, cached: 0 };
+
+function plus(
+  { input, output, cached }: TokenUse,
+  { inputTokens = 0, outputTokens = 0, inputTokenDetails }: StepResult<ToolSet>["usage"],
+): TokenUse {
+  return {
+    input: input + inputTokens,
+    output: output + outputTokens,
+    cached: cached + (inputTokenDetails?.cacheReadTokens ?? 0),
+  };
+}
+
+function readOutput(
+  text: string,
+  schema: z.ZodType,
+): { ok: true; value: unknown } | { ok: false; reason: string } {
+  let json: unknown;
+  try {
+    // Models like to fence what they were asked for bare.
+    json = JSON.parse(text.trim().replace(/^```(?:json)?\n?|\n?```$/g, ""));
+  } catch {
+    return { ok: false, reason: "it is not JSON" };
+  }
+  const parsed = schema.safeParse(json);
+  if (parsed.success) return { ok: true, value: parsed.data };
+  return { ok: false, reason: z.prettifyError(parsed.error).slice(0, 1_000) };
+}

@@ -1,0 +1,59 @@
+import { compileGlob } from "../../util/match-glob.ts";
+
+const MAX_PATTERNS = 5_000;
+
+interface Pattern {
+  readonly negated: boolean;
+  readonly foldersOnly: boolean;
+  matches(path: string): boolean;
+}
+
+/** Whether the ignore files from the top to a folder leave a path out. */
+export interface Ignored {
+  has(path: string, isFolder: boolean): boolean;
+  /** With the ignore file of a folder below. Paths are relative to the top, with `/` between their parts. */
+  below(folder: string, text: string): Ignored;
+}
+
+export const NOTHING_IGNORED: Ignored = withPatterns([]);
+
+function withPatterns(patterns: readonly Pattern[]): Ignored {
+  return {
+    has(path, isFolder) {
+      const last = patterns.findLast(
+        (pattern) => (isFolder || !pattern.foldersOnly) && pattern.matches(path),
+      );
+      return last !== undefined && !last.negated;
+    },
+    below: (folder, text) => withPatterns([...patterns, ...readPatterns(folder, text)].slice(-MAX_PATTERNS)),
+  };
+}
+
+function readPatterns(folder: string, text: string): Pattern[] {
+  return text.split(/\r?\n/).flatMap((line) => readPattern(folder, line) ?? []);
+}
+
+function readPattern(folder: string, line: string): Pattern | undefined {
+  const trimmed = trimEnd(line);
+  if (trimmed === "" || trimmed.startsWith("#")) return undefined;
+  const negated = trimmed.startsWith("!");
+  const body = negated ? trimmed.slice(1) : trimmed;
+  const foldersOnly = body.endsWith("/");
+  const bare = foldersOnly ? body.slice(0, -1) : body;
+  // A slash in the middle or at the start ties a pattern to its folder.
+  const tied = bare.includes("/");
+  const matches = compileGlob(tied ? bare.replace(/^\//, "") : `**/${bare}`, { sets: true });
+  const prefix = folder === "" ? "" : `${folder}/`;
+  return {
+    negated,
+    foldersOnly,
+    matches: (path) => path.startsWith(prefix) && matches(path.slice(prefix.length)),
+  };
+}
+
+/** Spaces at the end do not count, but for one behind a backslash. */
+function trimEnd(line: string): string {
+  let end = line.length;
+  while (end > 0 && line[end - 1] === " " && line[end - 2] !== "\\") end -= 1;
+  return line.slice(0, end);
+}

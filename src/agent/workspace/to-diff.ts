@@ -1,0 +1,20 @@
+import { createTwoFilesPatch } from "diff";
+
+const CONTEXT_LINES = 3;
+/** Beyond this many changed lines, comparing costs more than the diff says. */
+const MAX_EDITS = 2_000;
+
+/** The unified diff between two texts of a file; undefined where they differ too much to be compared. */
+export function toDiff(
+  path: string,
+  before: string | undefined,
+  after: string | undefined,
+): string | undefined {
+  const from = before === undefined ? "/dev/null" : `a/${path}`;
+  const to = after === undefined ? "/dev/null" : `b/${path}`;
+  return createTwoFilesPatch(from, to, before ?? "", after ?? "", undefined, undefined, {
+    context: CONTEXT_LINES,
+    maxEditLength: MAX_EDITS,
+    headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
+  });
+}

@@ -1,0 +1,30 @@
+import { lstat, rmdir, unlink } from "node:fs/promises";
+import { z } from "zod";
+import { withPath, withPinnedFolder } from "../pinned-folder.ts";
+import { fail, succeed } from "../tool-response.ts";
+import { pathSchema, permitted, type Run } from "../workspace-tool.ts";
+
+export const deleteInput = z.strictObject({ path: pathSchema });
+
+export interface DeleteOutput {
+  readonly path: string;
+  readonly kind: "file" | "folder" | "link";
+}
+
+/** A link is deleted itself, not what it leads to; a folder only when it is empty. */
+export const runDelete: Run<typeof deleteInput, DeleteOutput> = async (input, context, signal) => {
+  const path = await permitted(context, "fs-delete", input.path, signal);
+  if (path === context.root) return fail("VALIDATION_ERROR", "The project's folder itself is not deleted.");
+  signal?.throwIfAborted();
+  const kind = await withPinnedFolder(path, async (pinned) => {
+    const stat = await lstat(pinned);
+    if (!stat.isDirectory()) await unlink(pinned);
+    else await rmdir(pinned);
+    if (stat.isDirectory()) return "folder";
+    return stat.isSymbolicLink() ? "link" : "file";
+  }).catch((error) => {
+    throw withPath(error, input.path);
+  });
+  context.seen.delete(path);
+  return succeed({ path: input.path, kind }, `Deleted the ${kind} ${input.path}.`);
+};

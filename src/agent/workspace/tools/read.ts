@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { cutText } from "../../../util/cut-text.ts";
+import { isBinary, loadFile } from "../file-content.ts";
+import { fail, succeed } from "../tool-response.ts";
+import { pathSchema, permitted, type Run } from "../workspace-tool.ts";
+
+const LINE_CHARS = 2_000;
+const MAX_CHARS = 200_000;
+
+export const readInput = z.strictObject({
+  path: pathSchema,
+  offset: z.int().min(1).default(1).describe("the first line, counted from 1"),
+  limit: z.int().min(1).max(10_000).default(2_000).describe("how many lines"),
+});
+
+export interface ReadOutput {
+  readonly path: string;
+  readonly text: string;
+  readonly firstLine: number;
+  readonly lastLine: number;
+  readonly totalLines: number;
+  /** Lines that were too long and are cut. */
+  readonly cutLines: number;
+}
+
+export const runRead: Run<typeof readInput, ReadOutput> = async (input, context, signal) => {
+  const path = await permitted(context, "fs-read", input.path, signal);
+  const content = await loadFile(path);
+  if (content === undefined) return fail("NOT_FOUND", `There is no file ${input.path}.`);
+  if (isBinary(content.bytes)) {
+    return fail(
+      "VALIDATION_ERROR",
+      `${input.path} is binary (${content.bytes.length} bytes) and is not shown.`,
+    );
+  }
+  context.seen.set(path, content.hash);
+  const lines = toLines(content.bytes.toString("utf8"));
+  if (input.offset > Math.max(1, lines.length)) {
+    return fail(
+      "VALIDATION_ERROR",
+      `${input.path} has ${lines.length} lines; offset ${input.offset} is past its end.`,
+    );
+  }
+  const shown: string[] = [];
+  let chars = 0;
+  let cutLines = 0;
+  for (const line of lines.slice(input.offset - 1, input.offset - 1 + input.limit)) {
+    if (line.length > LINE_CHARS) cutLines += 1;
+    const fitted = cutText(line, LINE_CHARS);
+    chars += fitted.length + 1;
+    if (chars > MAX_CHARS) break;
+    shown.push(fitted);
+  }
+  const lastLine = input.offset + shown.length - 1;
+  const message =
+    lastLine < lines.length
+      ? `Lines ${input.offset} to ${lastLine} of ${lines.length}; go on with offset ${lastLine + 1}.`
+      : `Lines ${input.offset} to ${lastLine} of ${lines.length}, to the end.`;
+  return succeed(
+    {
+      path: input.path,
+      text: shown.join("\n"),
+      firstLine: input.offset,
+      lastLine,
+      totalLines: lines.length,
+      cutLines,
+    },
+    message,
+  );
+};
+
+function toLines(text: string): string[] {
+  if (text === "") return [];
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines;
+}

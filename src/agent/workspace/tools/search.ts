@@ -1,0 +1,127 @@
+import { setImmediate } from "node:timers/promises";
+import { RE2JS } from "re2js";
+import { z } from "zod";
+import { cutText } from "../../../util/cut-text.ts";
+import { compileGlob } from "../../../util/match-glob.ts";
+import { isInside } from "../../permissions/decide.ts";
+import { isBinary, loadFile } from "../file-content.ts";
+import { fail, succeed } from "../tool-response.ts";
+import { walk } from "../walk.ts";
+import { pathSchema, permitted, type Run } from "../workspace-tool.ts";
+
+const LINE_CHARS = 500;
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_FILES = 20_000;
+const MAX_TOTAL_BYTES = 64 * 1024 * 1024;
+const MAX_PROGRAM = 2_000;
+const PLAIN = /^[^\\^$.|?*+()[\]{}]+$/;
+
+export const searchInput = z.strictObject({
+  pattern: z.string().min(1).max(1_000).describe("a regular expression (RE2), matched line by line"),
+  path: pathSchema.default(".").describe("the folder or file to search in"),
+  files: z.string().min(1).max(500).optional().describe("only paths like this, such as **/*.ts"),
+  ignoreCase: z.boolean().default(false),
+  literal: z.boolean().default(false).describe("take the pattern as plain text"),
+  limit: z.int().min(1).max(1_000).default(100).describe("how many lines"),
+});
+
+export interface SearchMatch {
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+export interface SearchOutput {
+  readonly matches: readonly SearchMatch[];
+  readonly filesSearched: number;
+  /** Files that were left out: too large, or not to be read without asking. */
+  readonly filesSkipped: number;
+  /** Whether a limit ended the search early. */
+  readonly more: boolean;
+}
+
+export const runSearch: Run<typeof searchInput, SearchOutput> = async (input, context, signal) => {
+  const path = await permitted(context, "fs-read", input.path, signal);
+  const test = toTest(input);
+  if (typeof test === "string") return fail("VALIDATION_ERROR", test);
+  const isWanted = input.files === undefined ? () => true : compileGlob(input.files);
+  const matches: SearchMatch[] = [];
+  let filesSearched = 0;
+  let filesSkipped = 0;
+  let bytes = 0;
+  let more = false;
+
+  for await (const file of filesIn(path, context.root, signal)) {
+    if (!isWanted(file.path)) continue;
+    // The file that was named has been permitted itself; others come unasked.
+    if (file.absolute !== path && !context.permissions.mayRead(file.absolute)) {
+      filesSkipped += 1;
+      continue;
+    }
+    if (filesSearched >= MAX_FILES || bytes > MAX_TOTAL_BYTES) {
+      more = true;
+      break;
+    }
+    const content = await loadFile(file.absolute).catch(() => undefined);
+    if (content === undefined || content.bytes.length > MAX_FILE_BYTES) {
+      filesSkipped += 1;
+      continue;
+    }
+    filesSearched += 1;
+    bytes += content.bytes.length;
+    if (isBinary(content.bytes)) continue;
+    more = collect(content.bytes.toString("utf8"), file.path, test, matches, input.limit);
+    if (more) break;
+    await setImmediate();
+    signal?.throwIfAborted();
+  }
+  const message = `${matches.length} lines in ${filesSearched} files${more ? "; a limit ended the search early" : ""}.`;
+  return succeed({ matches, filesSearched, filesSkipped, more }, message);
+};
+
+async function* filesIn(path: string, root: string, signal?: AbortSignal) {
+  const top = isInside(path, root) ? root : path;
+  try {
+    for await (const entry of walk(top, path, { signal })) {
+      if (entry.kind === "file")
+        yield { path: entry.path, absolute: `${path === "/" ? "" : path}/${entry.path}` };
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOTDIR") throw error;
+    yield { path: path.slice(path.lastIndexOf("/") + 1), absolute: path };
+  }
+}
+
+/** Whether there were more matches than the limit. */
+function collect(
+  text: string,
+  path: string,
+  test: (line: string) => boolean,
+  matches: SearchMatch[],
+  limit: number,
+): boolean {
+  let line = 0;
+  for (const each of text.split("\n")) {
+    line += 1;
+    if (!test(each)) continue;
+    if (matches.length >= limit) return true;
+    matches.push({ path, line, text: cutText(each.trimEnd(), LINE_CHARS) });
+  }
+  return false;
+}
+
+/** A test of lines, or why there is none. */
+function toTest({ pattern, ignoreCase, literal }: z.output<typeof searchInput>) {
+  if (literal || PLAIN.test(pattern)) {
+    if (!ignoreCase) return (line: string) => line.includes(pattern);
+    const wanted = pattern.toLowerCase();
+    return (line: string) => line.toLowerCase().includes(wanted);
+  }
+  try {
+    const compiled = RE2JS.compile(pattern, ignoreCase ? RE2JS.CASE_INSENSITIVE : 0);
+    if (compiled.programSize() > MAX_PROGRAM) return "The pattern is too large.";
+    return (line: string) => compiled.matcher(line).find();
+  } catch {
+    return "The pattern is no regular expression of RE2 (look-around and back-references are not known).";
+  }
+}

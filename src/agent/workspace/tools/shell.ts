@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { type CommandEnd, runCommand } from "../run-command.ts";
+import { fail, succeed } from "../tool-response.ts";
+import type { Run } from "../workspace-tool.ts";
+
+const MAX_OUTPUT_BYTES = 128 * 1024;
+const SHOWN_ON_FAILURE = 4_000;
+export const MAX_COMMAND_MS = 600_000;
+
+export const shellInput = z.strictObject({
+  command: z
+    .string()
+    .min(1)
+    .max(100_000)
+    .refine((command) => !command.includes("\0"), "must not contain NUL")
+    .describe("runs in the project's folder, without input; nothing it starts outlives it"),
+  timeoutMs: z.int().min(1).max(MAX_COMMAND_MS).default(120_000),
+});
+
+export type ShellOutput = Omit<CommandEnd, "stopped">;
+
+export const runShell: Run<typeof shellInput, ShellOutput> = async (input, context, signal) => {
+  const { allowed, reason } = await context.permissions.command(input.command, signal);
+  if (!allowed) return fail("PERMISSION_DENIED", `shell-run: ${reason}`);
+  const { stopped, ...end } = await runCommand(input.command, {
+    shell: context.shell,
+    folder: context.root,
+    environment: context.environment,
+    timeoutMs: input.timeoutMs,
+    maxBytes: MAX_OUTPUT_BYTES,
+    signal,
+  });
+  const last = `It had written:\n${end.output.slice(-SHOWN_ON_FAILURE).toWellFormed()}`;
+  if (stopped === "timeout")
+    return fail("TIMEOUT", `The command was ended after ${input.timeoutMs} ms. ${last}`);
+  if (stopped === "cancelled") return fail("UNKNOWN", `The command was cancelled and ended. ${last}`);
+  const how = end.killedBy === null ? `exited with ${end.exitCode}` : `was ended by ${end.killedBy}`;
+  return succeed(end, `The command ${how}.`);
+};

@@ -1,0 +1,81 @@
+import type { Dirent } from "node:fs";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { loadFile } from "./file-content.ts";
+import { type Ignored, NOTHING_IGNORED } from "./gitignore.ts";
+
+const MAX_DEPTH = 64;
+const MAX_IGNORE_CHARS = 256 * 1024;
+
+export interface Walked {
+  /** Relative to the folder where the walk began. */
+  readonly path: string;
+  readonly kind: "file" | "folder" | "link" | "other";
+}
+
+export interface WalkOptions {
+  /** How many folders down; 1 is the folder itself. */
+  readonly depth?: number;
+  /** Whether what ignore files leave out comes too. */
+  readonly ignored?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Everything in a folder, by name, folders before what is in them. Links are not followed, and `.git` is
+ * left out. `top` is where ignore files begin to count.
+ */
+export async function* walk(top: string, folder: string, options: WalkOptions = {}): AsyncGenerator<Walked> {
+  const start = folder === top ? "" : folder.slice(top.length + 1);
+  const parts = start === "" ? [] : start.split("/");
+  let ignored = NOTHING_IGNORED;
+  if (!options.ignored) {
+    for (let depth = 0; depth < parts.length; depth += 1) {
+      ignored = await withIgnoreFile(ignored, top, parts.slice(0, depth).join("/"));
+    }
+  }
+  yield* walkFolder(top, start, "", ignored, options, options.depth ?? MAX_DEPTH);
+}
+
+async function* walkFolder(
+  top: string,
+  start: string,
+  inner: string,
+  above: Ignored,
+  options: WalkOptions,
+  depth: number,
+): AsyncGenerator<Walked> {
+  options.signal?.throwIfAborted();
+  const relative = [start, inner].filter((part) => part !== "").join("/");
+  const ignored = options.ignored ? above : await withIgnoreFile(above, top, relative);
+  for (const entry of await entriesOf(join(top, relative), inner === "")) {
+    const fromTop = relative === "" ? entry.name : `${relative}/${entry.name}`;
+    if (entry.name === ".git" || ignored.has(fromTop, entry.isDirectory())) continue;
+    const path = inner === "" ? entry.name : `${inner}/${entry.name}`;
+    yield { path, kind: kindOf(entry) };
+    if (entry.isDirectory() && depth > 1) yield* walkFolder(top, start, path, ignored, options, depth - 1);
+  }
+}
+
+/** A folder that cannot be read is left out, unless it is the one that was asked for. */
+async function entriesOf(folder: string, isFirst: boolean): Promise<Dirent[]> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true });
+    return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
+  } catch (error) {
+    if (isFirst) throw error;
+    return [];
+  }
+}
+
+async function withIgnoreFile(ignored: Ignored, top: string, folder: string): Promise<Ignored> {
+  const content = await loadFile(join(top, folder, ".gitignore")).catch(() => undefined);
+  if (content === undefined || content.bytes.length > MAX_IGNORE_CHARS) return ignored;
+  return ignored.below(folder, content.bytes.toString("utf8"));
+}
+
+function kindOf(entry: Dirent): Walked["kind"] {
+  if (entry.isFile()) return "file";
+  if (entry.isDirectory()) return "folder";
+  return entry.isSymbolicLink() ? "link" : "other";
+}

@@ -1,0 +1,120 @@
+import type { AnyTool, DomainDefinition } from "../../schema/definition.ts";
+import type { CallContext, Example, Lane } from "../../schema/entry.ts";
+import { defineDomain } from "../../sources/code/define.ts";
+import { toProblem } from "./tool-response.ts";
+import { deleteInput } from "./tools/delete.ts";
+import { editInput } from "./tools/edit.ts";
+import { listInput } from "./tools/list.ts";
+import { readInput } from "./tools/read.ts";
+import { searchInput } from "./tools/search.ts";
+import { MAX_COMMAND_MS, shellInput } from "./tools/shell.ts";
+import { writeInput } from "./tools/write.ts";
+import { createWorkspace, type Workspace, type WorkspaceOptions } from "./workspace.ts";
+
+/** A person may take long to answer a question, which is part of the call. */
+const WAIT_MS = 30 * 60_000;
+
+export interface WorkspaceDomainOptions extends WorkspaceOptions {
+  /** The domain's name; `workspace` without it. */
+  readonly name?: string;
+}
+
+/** The tools of a project's folder as a domain: found and run like any other. Their failures are problems. */
+export function workspaceDomain({
+  name = "workspace",
+  ...options
+}: WorkspaceDomainOptions): DomainDefinition {
+  const workspace = createWorkspace(options);
+  return defineDomain({
+    name,
+    description: "Files and commands of the project: read, list, search, write, edit, delete, run in a shell",
+    rules:
+      "Read a file before changing it. Prefer edit to write for a file that is there. What is refused is not to be reached another way.",
+    tools: TOOLS.map((tool) => toDefinition(name, tool, workspace)),
+  });
+}
+
+interface ToolText {
+  readonly tool: keyof Workspace;
+  readonly lane: Lane;
+  readonly description: string;
+  readonly inputSchema: NonNullable<AnyTool["inputSchema"]>;
+  readonly examples: readonly Example[];
+  readonly phrases: readonly string[];
+}
+
+const TOOLS: readonly ToolText[] = [
+  {
+    tool: "read",
+    lane: "read",
+    description: "Read a text file of the project, all of it or a range of lines",
+    inputSchema: readInput,
+    examples: [{ args: { path: "src/index.ts", offset: 1, limit: 200 } }],
+    phrases: ["open file", "show file", "cat", "view source"],
+  },
+  {
+    tool: "list",
+    lane: "read",
+    description: "List what is in a folder of the project, without what .gitignore leaves out",
+    inputSchema: listInput,
+    examples: [{ args: { path: "src", depth: 2 } }],
+    phrases: ["ls", "directory listing", "which files are there", "tree"],
+  },
+  {
+    tool: "search",
+    lane: "read",
+    description: "Search the lines of the project's files by a regular expression",
+    inputSchema: searchInput,
+    examples: [{ args: { pattern: "function \\w+Name", files: "**/*.ts" } }],
+    phrases: ["grep", "ripgrep", "find in files", "where is it used"],
+  },
+  {
+    tool: "write",
+    lane: "write",
+    description: "Write a whole file: a new one, or one that was read before",
+    inputSchema: writeInput,
+    examples: [{ args: { path: "notes.md", text: "# Notes\n" } }],
+    phrases: ["create file", "save file", "overwrite"],
+  },
+  {
+    tool: "edit",
+    lane: "write",
+    description: "Replace a text in a file that stands there exactly once, and show the diff",
+    inputSchema: editInput,
+    examples: [
+      { args: { path: "src/index.ts", oldText: "const limit = 10;", newText: "const limit = 20;" } },
+    ],
+    phrases: ["change file", "patch", "replace in file"],
+  },
+  {
+    tool: "delete",
+    lane: "destructive",
+    description: "Delete a file, a link, or an empty folder",
+    inputSchema: deleteInput,
+    examples: [{ args: { path: "notes.md" } }],
+    phrases: ["remove file", "rm"],
+  },
+  {
+    tool: "shell",
+    lane: "write",
+    description: "Run a shell command in the project's folder and return what it wrote",
+    inputSchema: shellInput,
+    examples: [{ args: { command: "npm test", timeoutMs: 60_000 } }],
+    phrases: ["run command", "terminal", "bash", "execute program"],
+  },
+];
+
+function toDefinition(domain: string, text: ToolText, workspace: Workspace): AnyTool {
+  const { tool, ...definition } = text;
+  return {
+    ...definition,
+    name: tool,
+    op: `${domain}.${tool}`,
+    timeoutMs: WAIT_MS + MAX_COMMAND_MS,
+    async execute(params: Record<string, unknown>, { signal }: CallContext) {
+      const response = await workspace[tool](params, signal);
+      if (!response.success) throw toProblem(`${domain}.${tool}`, response);
+      return response.result;
+    },
+  };
+}

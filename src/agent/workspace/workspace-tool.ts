@@ -1,0 +1,62 @@
+import type { LRUCache } from "lru-cache";
+import { z } from "zod";
+import type { FileScope } from "../permissions/permission.ts";
+import type { Permissions } from "../permissions/permissions.ts";
+import { fail, type ToolResponse, toFailure, toProblem } from "./tool-response.ts";
+
+/** What the tools of one workspace share. */
+export interface WorkspaceContext {
+  readonly root: string;
+  readonly permissions: Permissions;
+  /** SHA-256 of files as they were last read or written here, by path. */
+  readonly seen: LRUCache<string, string>;
+  /** Names of variables that commands get beside the usual ones. */
+  readonly environment: readonly string[];
+  readonly shell: string;
+}
+
+/** A function that checks its input, asks for permission, and never throws. */
+export type WorkspaceTool<T> = (input: unknown, signal?: AbortSignal) => Promise<ToolResponse<T>>;
+
+export type Run<S extends z.ZodType, T> = (
+  input: z.output<S>,
+  context: WorkspaceContext,
+  signal?: AbortSignal,
+) => Promise<ToolResponse<T>>;
+
+/** Text that names a file: whatever a file system takes. */
+export const pathSchema = z
+  .string()
+  .min(1)
+  .max(4_096)
+  .refine((path) => !path.includes("\0"), "must not contain NUL")
+  .describe("relative to the project's folder, or absolute");
+
+export function toTool<S extends z.ZodType, T>(
+  schema: S,
+  run: Run<S, T>,
+  context: WorkspaceContext,
+): WorkspaceTool<T> {
+  return async (input, signal) => {
+    const parsed = schema.safeParse(input);
+    if (!parsed.success) return fail("VALIDATION_ERROR", z.prettifyError(parsed.error));
+    try {
+      signal?.throwIfAborted();
+      return await run(parsed.data, context, signal);
+    } catch (error) {
+      return toFailure(error);
+    }
+  };
+}
+
+/** The path that may be used; throws what becomes the tool's failure. */
+export async function permitted(
+  { permissions }: WorkspaceContext,
+  scope: FileScope,
+  given: string,
+  signal?: AbortSignal,
+): Promise<string> {
+  const { allowed, reason, path } = await permissions.file(scope, given, signal);
+  if (allowed) return path;
+  throw toProblem("workspace", fail("PERMISSION_DENIED", `${scope} of ${given}: ${reason}`));
+}

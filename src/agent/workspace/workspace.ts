@@ -1,0 +1,50 @@
+import { LRUCache } from "lru-cache";
+import type { Permissions } from "../permissions/permissions.ts";
+import { type DeleteOutput, deleteInput, runDelete } from "./tools/delete.ts";
+import { type EditOutput, editInput, runEdit } from "./tools/edit.ts";
+import { type ListOutput, listInput, runList } from "./tools/list.ts";
+import { type ReadOutput, readInput, runRead } from "./tools/read.ts";
+import { runSearch, type SearchOutput, searchInput } from "./tools/search.ts";
+import { runShell, type ShellOutput, shellInput } from "./tools/shell.ts";
+import { runWrite, type WriteOutput, writeInput } from "./tools/write.ts";
+import { toTool, type WorkspaceContext, type WorkspaceTool } from "./workspace-tool.ts";
+
+const SEEN_FILES = 2_000;
+
+export interface WorkspaceOptions {
+  /** Decides for every tool; its root is the project's folder. */
+  readonly permissions: Permissions;
+  /** Names of variables that commands get beside the usual ones. */
+  readonly environment?: readonly string[];
+  /** What runs commands as `shell -c command`. */
+  readonly shell?: string;
+}
+
+/** The tools of a project's folder. Each checks its input, asks for permission, and never throws. */
+export interface Workspace {
+  readonly read: WorkspaceTool<ReadOutput>;
+  readonly list: WorkspaceTool<ListOutput>;
+  readonly search: WorkspaceTool<SearchOutput>;
+  readonly write: WorkspaceTool<WriteOutput>;
+  readonly edit: WorkspaceTool<EditOutput>;
+  readonly delete: WorkspaceTool<DeleteOutput>;
+  readonly shell: WorkspaceTool<ShellOutput>;
+}
+
+export function createWorkspace({
+  permissions,
+  environment = [],
+  shell = "/bin/sh",
+}: WorkspaceOptions): Workspace {
+  const seen = new LRUCache<string, string>({ max: SEEN_FILES });
+  const context: WorkspaceContext = { root: permissions.root, permissions, seen, environment, shell };
+  return {
+    read: toTool(readInput, runRead, context),
+    list: toTool(listInput, runList, context),
+    search: toTool(searchInput, runSearch, context),
+    write: toTool(writeInput, runWrite, context),
+    edit: toTool(editInput, runEdit, context),
+    delete: toTool(deleteInput, runDelete, context),
+    shell: toTool(shellInput, runShell, context),
+  };
+}

@@ -1,0 +1,145 @@
+import { existsSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type Agent, createAgent } from "../agent/agent.ts";
+import { type Ask, askPermission } from "../agent/ask.ts";
+import type { PermissionRules } from "../agent/permissions/permission-rules.ts";
+import { createPermissions } from "../agent/permissions/permissions.ts";
+import { tellRetry } from "../agent/run-context.ts";
+import { createSessionLogs } from "../agent/session-log.ts";
+import { workspaceDomain } from "../agent/workspace/workspace-domain.ts";
+import { type LoadedSettings, loadSettings } from "../config/load-settings.ts";
+import type { PermissionLists, Settings } from "../config/settings-schema.ts";
+import { createGateway } from "../gateway.ts";
+import type { Gateway, GatewayOptions } from "../gateway-api.ts";
+import { createLLMClient } from "../models/llm-client.ts";
+import { createDiskResultStore } from "../session/disk-result-store.ts";
+import { readSkills } from "../sources/markdown/skills/read-skills.ts";
+import type { Skill } from "../sources/markdown/skills/skill.ts";
+import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
+import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
+import { secretsOf } from "../util/redact.ts";
+import { DEFAULT_CONFIGS, loadConfig } from "./load-config.ts";
+import { cacheFolder } from "./user-folders.ts";
+
+export interface OpenAgentOptions {
+  /** The project's folder. */
+  readonly folder: string;
+  /** As for `keyhole serve`; without one there are the workspace and the settings' servers. */
+  readonly config?: string | undefined;
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  /** Takes what servers define, without approval. */
+  readonly trust?: boolean;
+  /** Nobody is asked before tools that write; those that destroy are asked for in any case. */
+  readonly allowWrite?: boolean;
+  /** Without it nobody is there, and what would be asked is denied. */
+  readonly ask?: Ask;
+}
+
+export interface OpenedAgent {
+  readonly agent: Agent;
+  readonly gateway: Gateway;
+  readonly loaded: LoadedSettings;
+  /** Ends what was started, and deletes large results. */
+  close(): Promise<void>;
+}
+
+/** The agent of the terminal, from settings and config: what `run` and `chat` have in common. */
+export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
+  const { folder, trust = false, allowWrite = false, ask } = options;
+  const loaded = await loadSettings({ project: folder, env: environment(options) });
+  const { settings, trusted } = loaded;
+  const data = settings.agent.dataDir || join(homedir(), ".keyhole");
+  const secrets = [...secretsOf(process.env), ...providerSecrets(settings)];
+  const results = createDiskResultStore({ path: join(data, "context"), secrets });
+  const permissions = createPermissions({
+    root: folder,
+    user: toRules(settings.permissions.user),
+    project: toRules(settings.permissions.project),
+    ask: askPermission,
+  });
+  const { domains, sources = [], principal, ...config } = await configOf(options.config, trust);
+  const servers = fromMcpConfig(
+    { mcpServers: settings.mcpServers },
+    { cacheDirectory: join(cacheFolder(), "listings"), trusted: trust },
+  );
+  const gateway = createGateway({
+    ...config,
+    domains: [...domains, workspaceDomain({ permissions })],
+    sources: [...sources, ...servers],
+    results,
+    cacheDirectory: cacheFolder(),
+    // Every call that writes is asked for, so that the agent as such may.
+    principal: { id: "local", scopes: [], ...principal, allowWrite: true },
+  });
+  const client = createLLMClient({
+    config: { providers: settings.providers, retry: settings.retry },
+    callbacks: {
+      onRetry: ({ attempt, delayMs, error, message }) =>
+        tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
+    },
+  });
+  const { mode, systemPrompt, maxSteps, maxTokens } = settings.agent;
+  const agent = createAgent({
+    gateway,
+    model: () => client.languageModel(),
+    mode,
+    folder,
+    writes: allowWrite ? "allow" : "ask",
+    skills: await skillsOf(settings, folder, trusted),
+    limits: { steps: maxSteps, ...(maxTokens !== undefined && { tokens: maxTokens }) },
+    ...(systemPrompt && { instructions: systemPrompt }),
+    ...(ask && { ask }),
+    ...(settings.session.keep && {
+      sessions: createSessionLogs({ path: join(data, "sessions"), folder, secrets }),
+    }),
+  });
+  return {
+    agent,
+    gateway,
+    loaded,
+    close: async () => {
+      await gateway.close();
+      results.clear();
+    },
+  };
+}
+
+/** What was said on the command line goes before all settings, as the environment does. */
+function environment({ provider, model }: OpenAgentOptions): NodeJS.ProcessEnv {
+  return {
+    ...process.env,
+    ...(provider && { KEYHOLE_PROVIDER: provider }),
+    ...(model && { KEYHOLE_MODEL: model }),
+  };
+}
+
+async function configOf(given: string | undefined, trusted: boolean): Promise<GatewayOptions> {
+  if (given === undefined && !DEFAULT_CONFIGS.some((file) => existsSync(file))) return { domains: [] };
+  return (await loadConfig(given, { trusted })).options;
+}
+
+/** A project that is not trusted has no skills: they would speak to the model in the person's name. */
+async function skillsOf({ skills }: Settings, folder: string, trusted: boolean): Promise<Skill[]> {
+  const places = [
+    ...skillPlaces(trusted ? { project: folder } : {}),
+    ...skills.places.map((place) => ({ origin: "user" as const, folder: place })),
+  ];
+  const read = await readSkills(places);
+  return read.skills.filter(
+    ({ name }) => (skills.enabled?.includes(name) ?? true) && !skills.disabled.includes(name),
+  );
+}
+
+function toRules({ allow, ask, deny }: PermissionLists): PermissionRules {
+  return { allow: [...allow], ask: [...ask], deny: [...deny] };
+}
+
+function providerSecrets({ providers }: Settings): string[] {
+  return Object.values(providers).flatMap((provider) => {
+    if (typeof provider !== "object") return [];
+    const { apiKey, token } = provider as { apiKey?: string; token?: string };
+    return [apiKey, token].filter((secret) => secret !== undefined);
+  });
+}

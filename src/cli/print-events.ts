@@ -1,0 +1,68 @@
+import type { AgentEvent } from "../agent/agent-event.ts";
+
+export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
+export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
+
+type End = Extract<AgentEvent, { type: "agent-end" }>;
+
+/** What the program ends with, by how the run did. */
+export const EXIT_CODES: Readonly<Record<End["outcome"], number>> = {
+  answered: 0,
+  failed: 1,
+  "step-limit": 3,
+  "token-limit": 3,
+  repeating: 3,
+  cancelled: 130,
+};
+
+export interface Printed {
+  readonly out: NodeJS.WritableStream;
+  readonly err: NodeJS.WritableStream;
+}
+
+/** Prints a run and answers with the exit code. When it resolves, everything was handed to the system. */
+export async function printEvents(
+  events: AsyncIterable<AgentEvent>,
+  format: OutputFormat,
+  { out, err }: Printed,
+): Promise<number> {
+  let end: End | undefined;
+  let session = "";
+  for await (const event of events) {
+    if (format === "stream-json") await write(out, `${JSON.stringify(toLine(event))}\n`);
+    if (event.type === "agent-start") session = event.session;
+    if (event.type === "agent-end") end = event;
+    const aside = format === "stream-json" ? undefined : asideOf(event);
+    if (aside !== undefined) await write(err, `${aside}\n`);
+  }
+  if (!end) return EXIT_CODES.failed;
+  const { span: _, type: __, ...result } = end;
+  if (format === "json") await write(out, `${JSON.stringify({ session, ...result })}\n`);
+  if (format === "text" && end.text !== "") await write(out, `${end.text.replace(/\n+$/, "")}\n`);
+  return EXIT_CODES[end.outcome];
+}
+
+/** What a person beside the program wants to know. */
+function asideOf(event: AgentEvent): string | undefined {
+  if (event.type === "notice") return event.text;
+  if (event.type === "permission-request") return `${event.scope} is needed: ${event.action}`;
+  if (event.type === "permission-answer" && event.answer === "deny") return "It was denied.";
+  if (event.type === "llm-retry") return `Trying again in ${event.delayMs} ms: ${event.reason}`;
+  if (event.type !== "agent-end" || event.outcome === "answered") return undefined;
+  if (!event.error) return `The run ended: ${event.outcome}.`;
+  const { code, message, next } = event.error;
+  return `${code}: ${message}\n${next}`;
+}
+
+function toLine(event: AgentEvent): object {
+  if (event.type !== "llm-start") return event;
+  const { messages: _, ...line } = event;
+  return line;
+}
+
+/** A reader that has gone is no reason to fail: what was to be done is done. */
+function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
+  return new Promise((resolve) => {
+    stream.write(text, () => resolve());
+  });
+}

@@ -1,0 +1,133 @@
+import { Console } from "node:console";
+import { fstatSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { loadPackage } from "../models/load-package.ts";
+import { problem } from "../schema/problem.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import { OUTPUT_FORMATS, type OutputFormat } from "./print-events.ts";
+
+const USAGE = `Usage: keyhole run -p PROMPT [options]
+
+  -p, --prompt TEXT        what to do; what is piped in is added to it, or is it
+  -c, --continue           goes on with the last conversation of this folder
+  -r, --resume ID          goes on with that conversation
+  --output-format FORMAT   ${OUTPUT_FORMATS.join(", ")} (default: text)
+  --provider NAME          which provider of the settings
+  --model NAME             which model of it
+  --config FILE            as for keyhole serve (default: keyhole.config.ts or .js here, if there is one)
+  --trust                  takes what servers define, without approval
+  --allow-write            runs tools that write without being asked; what destroys stays denied
+  --help
+
+Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 a limit was reached or the model repeated itself,
+130 interrupted. Nobody is asked: what no rule of the settings permits is denied.`;
+
+const MAX_INPUT_CHARS = 10_000_000;
+const WRONG_USAGE = 2;
+const INTERRUPTED = 130;
+
+/** Runs the agent once and ends the program with the code of its outcome. */
+export async function run(args: readonly string[]): Promise<void> {
+  const values = readOptions(args);
+  if (values.help) return console.log(USAGE);
+  // stdout belongs to the answer, whatever tools and config print.
+  globalThis.console = new Console(process.stderr);
+  process.stdout.on("error", () => {});
+  const prompt = await promptOf(values.prompt);
+  if (prompt === "") return void fail("There is no prompt: give one with -p, or pipe it in.");
+
+  await loadPackage("ai", "keyhole run", () => import("ai"));
+  const [{ openAgent }, { run: runAgent }, { printEvents }] = await Promise.all([
+    import("./open-agent.ts"),
+    import("../agent/run.ts"),
+    import("./print-events.ts"),
+  ]);
+  const { agent, loaded, close } = await openAgent({
+    folder: process.cwd(),
+    config: values.config,
+    provider: values.provider,
+    model: values.model,
+    trust: values.trust,
+    allowWrite: values["allow-write"],
+  });
+  for (const { message } of loaded.problems) console.error(message);
+
+  const controller = new AbortController();
+  const interrupt = () => (controller.signal.aborted ? process.exit(INTERRUPTED) : controller.abort());
+  process.on("SIGINT", interrupt);
+  process.on("SIGTERM", interrupt);
+  let code = 1;
+  try {
+    const resume = values.continue ? "last" : values.resume;
+    const session = await agent.openSession(resume === undefined ? {} : { resume });
+    const events = runAgent(agent, prompt, { session, signal: controller.signal });
+    code = await printEvents(events, values.format, { out: process.stdout, err: process.stderr });
+    await session.end();
+  } finally {
+    await close();
+  }
+  process.exit(code);
+}
+
+function readOptions(args: readonly string[]) {
+  try {
+    const { values, positionals } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        prompt: { type: "string", short: "p" },
+        continue: { type: "boolean", short: "c", default: false },
+        resume: { type: "string", short: "r" },
+        "output-format": { type: "string", default: "text" },
+        provider: { type: "string" },
+        model: { type: "string" },
+        config: { type: "string" },
+        trust: { type: "boolean", default: false },
+        "allow-write": { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+    const format = values["output-format"] as OutputFormat;
+    if (!OUTPUT_FORMATS.includes(format)) {
+      throw problem("INVALID_INPUT", {
+        operation: "run",
+        reason: `--output-format is one of ${OUTPUT_FORMATS.join(", ")}`,
+      });
+    }
+    return { ...values, format, prompt: [values.prompt ?? "", ...positionals].join(" ").trim() };
+  } catch (error) {
+    return fail(reasonOf(error));
+  }
+}
+
+/** What was said, and what was piped in below it. */
+async function promptOf(said: string): Promise<string> {
+  const piped = isPiped() ? await readInput() : "";
+  return [said, piped.trim()].filter((part) => part !== "").join("\n\n");
+}
+
+/** A terminal and the null device have nothing to read. */
+function isPiped(): boolean {
+  try {
+    const about = fstatSync(0);
+    return about.isFIFO() || about.isFile() || about.isSocket();
+  } catch {
+    return false;
+  }
+}
+
+async function readInput(): Promise<string> {
+  let text = "";
+  for await (const chunk of process.stdin.setEncoding("utf8")) {
+    text += chunk;
+    if (text.length > MAX_INPUT_CHARS) {
+      throw problem("LIMIT_EXCEEDED", { what: "The input", actual: "longer", limit: MAX_INPUT_CHARS });
+    }
+  }
+  return text;
+}
+
+function fail(message: string): never {
+  console.error(`${message}\n\n${USAGE}`);
+  process.exit(WRONG_USAGE);
+}

@@ -1,0 +1,128 @@
+import { realpath } from "node:fs/promises";
+import { homedir } from "node:os";
+import { isAbsolute, join, relative, resolve } from "node:path";
+import { type Problem, problem } from "../schema/problem.ts";
+import { envSettings, type Variables } from "./env-settings.ts";
+import { mergeSettings } from "./merge-settings.ts";
+import { type ReadSettings, readSettingsFile } from "./read-settings-file.ts";
+import { restrictProject } from "./restrict-project.ts";
+import {
+  DEFAULT_SETTINGS,
+  type PermissionLists,
+  type Settings,
+  type SettingsFile,
+} from "./settings-schema.ts";
+
+export interface LoadOptions {
+  /** The person's own folder. */
+  readonly home?: string;
+  readonly project?: string;
+  readonly env?: Variables;
+  /** What was loaded before: a file that is wrong now counts as it was then. */
+  readonly last?: LoadedSettings;
+}
+
+export interface SettingsSource {
+  readonly from: "user" | "project" | "environment";
+  /** The file; for the environment, the variables that were taken. */
+  readonly path: string;
+  /** `kept`: it is wrong, and what it said before holds. `ignored`: it is wrong, and nothing is known of it. */
+  readonly state: "read" | "missing" | "kept" | "ignored";
+  readonly value: SettingsFile;
+}
+
+export interface LoadedSettings {
+  readonly settings: Settings;
+  readonly sources: readonly SettingsSource[];
+  readonly problems: readonly Problem[];
+  /** Whether the project's settings count as the person's own do. */
+  readonly trusted: boolean;
+}
+
+/** Where the settings of a folder are. */
+export function settingsPath(folder: string): string {
+  return join(folder, ".keyhole", "settings.json");
+}
+
+/** The settings of the agent: defaults ← the person's file ← the project's file ← the environment. */
+export async function loadSettings({
+  home = homedir(),
+  project = process.cwd(),
+  env = process.env,
+  last,
+}: LoadOptions = {}): Promise<LoadedSettings> {
+  const userFile = settingsPath(home);
+  const projectFile = settingsPath(project);
+  const isOneFile = (await realFolder(home)) === (await realFolder(project));
+  const [readUser, readProject] = await Promise.all([
+    readSettingsFile(userFile),
+    isOneFile ? ({ state: "missing" } as const) : readSettingsFile(projectFile),
+  ]);
+  const user = toSource("user", userFile, readUser, last);
+  const below = mergeSettings<object>(DEFAULT_SETTINGS, user.value);
+  const trusted = isOneFile || (await isWithin(project, home, user.value.trustedFolders ?? []));
+  const given = toSource("project", projectFile, readProject, last);
+  const { value, refused } = restrictProject(given.value, below, trusted);
+  const merged = mergeSettings<object>(below, value) as Omit<Settings, "permissions">;
+  const environment = envSettings(env, merged);
+  const sources: SettingsSource[] = [
+    user,
+    given,
+    { from: "environment", path: environment.names.join(" "), state: "read", value: environment.value },
+  ];
+  const untrusted = refused.map((path) => {
+    const at = readProject.state === "read" ? readProject.positionOf(path) : { line: 1, column: 1 };
+    const fills = { file: projectFile, ...at, setting: path.join("."), folder: resolve(project), userFile };
+    return problem("FOLDER_NOT_TRUSTED", fills, { file: projectFile, ...at, path });
+  });
+  // Of a file that cannot be read nobody knows what it denies.
+  const isSure = sources.every(({ state }) => state !== "ignored");
+  const permissions = {
+    user: toLists(user.value, isSure),
+    project: toLists(value, isSure),
+  };
+  return {
+    settings: { ...mergeSettings(merged, environment.value), permissions } as Settings,
+    sources,
+    problems: [...problemsOf(readUser), ...problemsOf(readProject), ...untrusted, ...environment.problems],
+    trusted,
+  };
+}
+
+function toSource(
+  from: "user" | "project",
+  path: string,
+  read: ReadSettings,
+  last: LoadedSettings | undefined,
+): SettingsSource {
+  if (read.state === "missing") return { from, path, state: "missing", value: {} };
+  if (read.state === "read") return { from, path, state: "read", value: read.value };
+  const before = last?.sources.find((source) => source.from === from && source.path === path);
+  if (!before || before.state === "ignored") return { from, path, state: "ignored", value: {} };
+  return { from, path, state: "kept", value: before.value };
+}
+
+function problemsOf(read: ReadSettings): readonly Problem[] {
+  return read.state === "wrong" ? read.problems : [];
+}
+
+function toLists({ permissions = {} }: SettingsFile, isSure: boolean): PermissionLists {
+  const { allow = [], ask = [], deny = [] } = permissions;
+  return { allow: isSure ? allow : [], ask, deny };
+}
+
+/** Links are followed first: a link inside a trusted folder may lead out of it. */
+async function isWithin(project: string, home: string, folders: readonly string[]): Promise<boolean> {
+  const inside = await realFolder(project);
+  for (const folder of folders) {
+    const full = folder === "~" || folder.startsWith("~/") ? join(home, folder.slice(1)) : folder;
+    if (!isAbsolute(full)) continue;
+    const way = relative(await realFolder(full), inside);
+    if (way === "" || (way.split(/[\\/]/)[0] !== ".." && !isAbsolute(way))) return true;
+  }
+  return false;
+}
+
+async function realFolder(folder: string): Promise<string> {
+  return realpath(folder).catch(() => resolve(folder));
+}

@@ -1,0 +1,16 @@
+import { isFields } from "../util/fields.ts";
+
+/**
+ * The upper laid over the lower: objects are merged key by key, all else (lists too) is replaced as a whole.
+ * A server of `mcpServers` is one thing, so that no file can change the command of another's.
+ */
+export function mergeSettings<T>(lower: T, upper: unknown, path: readonly string[] = []): T {
+  const isWhole = path[0] === "mcpServers" && path.length > 1;
+  if (!isFields(lower) || !isFields(upper) || isWhole) return upper as T;
+  const merged = new Map<string, unknown>(Object.entries(lower));
+  for (const [key, value] of Object.entries(upper)) {
+    if (value === undefined) continue;
+    merged.set(key, merged.has(key) ? mergeSettings(merged.get(key), value, [...path, key]) : value);
+  }
+  return Object.fromEntries(merged) as T;
+}

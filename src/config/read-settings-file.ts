@@ -1,0 +1,77 @@
+import { readFile } from "node:fs/promises";
+import type { z } from "zod";
+import { type Problem, problem } from "../schema/problem.ts";
+import { fieldPath } from "../util/field-path.ts";
+import { findSlip } from "../util/find-slip.ts";
+import { type ParsedJsonc, type Position, parseJsonc } from "../util/parse-jsonc.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import { type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
+
+export type ReadSettings =
+  | { readonly state: "missing" }
+  | {
+      readonly state: "read";
+      readonly value: SettingsFile;
+      positionOf(path: readonly string[]): Position;
+    }
+  | { readonly state: "wrong"; readonly problems: readonly Problem[] };
+
+const MAX_ISSUES = 20;
+
+/** Reads one settings file. A file with anything wrong in it is wrong as a whole; values are never repeated. */
+export async function readSettingsFile(file: string): Promise<ReadSettings> {
+  let text: string;
+  try {
+    text = await readFile(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return { state: "missing" };
+    return { state: "wrong", problems: [wrongAt(file, { line: 1, column: 1 }, reasonOf(error))] };
+  }
+  const parsed = await parseJsonc(text.trim() === "" ? "{}" : text);
+  if (!parsed.ok) return { state: "wrong", problems: [wrongAt(file, parsed.position, parsed.reason)] };
+  const checked = settingsFileSchema.safeParse(parsed.value);
+  if (checked.success) return { state: "read", value: checked.data, positionOf: parsed.positionOf };
+  const problems = checked.error.issues
+    .slice(0, MAX_ISSUES)
+    .flatMap((issue) => toProblems(file, parsed, issue));
+  return { state: "wrong", problems };
+}
+
+/** What is wrong with a value, in words that can follow its name. */
+export function issueReason(issue: z.core.$ZodIssue): string {
+  return issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
+}
+
+function toProblems(
+  file: string,
+  { positionOf }: Extract<ParsedJsonc, { ok: true }>,
+  issue: z.core.$ZodIssue,
+): Problem[] {
+  const path = issue.path.map(String);
+  if (issue.code !== "unrecognized_keys") {
+    const where = path.length === 0 ? "it" : fieldPath(issue.path);
+    return [wrongAt(file, positionOf(path), `${where}: ${issueReason(issue)}`)];
+  }
+  const known = keysAt(path);
+  return issue.keys.slice(0, MAX_ISSUES).map((key) => {
+    const slip = findSlip([key], known);
+    const hint = slip ? `; it may be meant as ${slip.meant}` : `; known here: ${known.join(", ")}`;
+    return wrongAt(file, positionOf([...path, key]), `${fieldPath([...path, key])} is not known${hint}`);
+  });
+}
+
+/** The keys that the schema knows at a path. */
+function keysAt(path: readonly string[]): string[] {
+  let schema: unknown = settingsFileSchema;
+  for (const name of path) schema = shapeOf(schema)?.[name];
+  return Object.keys(shapeOf(schema) ?? {}).filter((key) => key !== "$schema");
+}
+
+function shapeOf(schema: unknown): Readonly<Record<string, unknown>> | undefined {
+  const plain = (schema as { unwrap?(): unknown } | undefined)?.unwrap?.() ?? schema;
+  return (plain as { shape?: Record<string, unknown> } | undefined)?.shape;
+}
+
+function wrongAt(file: string, { line, column }: Position, reason: string): Problem {
+  return problem("FILE_INVALID", { file, line, column, reason }, { file, line, column });
+}

@@ -1,0 +1,126 @@
+import type {
+  LanguageModelV4CallOptions,
+  LanguageModelV4GenerateResult,
+  LanguageModelV4StreamPart,
+  LanguageModelV4StreamResult,
+} from "@ai-sdk/provider";
+import { createRedact } from "../util/redact.ts";
+import {
+  errorResponse,
+  type ModelErrorResponse,
+  type ModelResponse,
+  successResponse,
+} from "./model-response.ts";
+import type { ReadyModel } from "./provider.ts";
+import { toErrorResponse } from "./to-error-response.ts";
+
+/** A ready model with what its failures are told by. */
+export interface Callee extends ReadyModel {
+  readonly provider: string;
+  readonly now: () => number;
+}
+
+/** A part of a stream; a failure on the way is a part as well, and the last one. */
+export type SafePart =
+  | Exclude<LanguageModelV4StreamPart, { type: "error" }>
+  | { readonly type: "failure"; readonly response: ModelErrorResponse };
+
+export interface StartedStream extends Omit<LanguageModelV4StreamResult, "stream"> {
+  /** Never throws. To stop reading it cancels the request. */
+  readonly parts: AsyncGenerator<SafePart, void>;
+}
+
+/** Asks once for a whole answer. */
+export async function generateOnce(
+  callee: Callee,
+  options: LanguageModelV4CallOptions,
+): Promise<ModelResponse<LanguageModelV4GenerateResult>> {
+  try {
+    const result = await callee.model.doGenerate(withDefaults(callee, options));
+    return successResponse(result, `${callee.provider} answered.`);
+  } catch (error) {
+    return failureOf(callee, error);
+  }
+}
+
+/** Starts a stream and waits for its first content: what fails before that has not been seen by anybody. */
+export async function streamOnce(
+  callee: Callee,
+  options: LanguageModelV4CallOptions,
+): Promise<ModelResponse<StartedStream>> {
+  try {
+    const { stream, ...about } = await callee.model.doStream(withDefaults(callee, options));
+    const parts = readSafely(callee, stream);
+    const head: SafePart[] = [];
+    for (let isContent = false; !isContent; ) {
+      const next = await parts.next();
+      if (next.done) break;
+      if (next.value.type === "failure") return next.value.response;
+      head.push(next.value);
+      isContent = !PREAMBLE.has(next.value.type);
+    }
+    return successResponse({ ...about, parts: joined(head, parts) }, `${callee.provider} is answering.`);
+  } catch (error) {
+    return failureOf(callee, error);
+  }
+}
+
+/** Parts that come before there is anything to show. */
+const PREAMBLE = new Set<SafePart["type"]>([
+  "stream-start",
+  "response-metadata",
+  "text-start",
+  "reasoning-start",
+  "raw",
+]);
+
+async function* readSafely(
+  callee: Callee,
+  stream: ReadableStream<LanguageModelV4StreamPart>,
+): AsyncGenerator<SafePart, void> {
+  try {
+    for await (const part of stream) {
+      if (part.type === "error") return yield { type: "failure", response: failureOf(callee, part.error) };
+      if (part.type === "finish") return yield isCutOff(part) ? cutOff(callee) : part;
+      // Some vendors open with an empty text, which is no content yet.
+      if (part.type !== "text-delta" || part.delta !== "") yield part;
+    }
+  } catch (error) {
+    return yield { type: "failure", response: failureOf(callee, error) };
+  }
+  yield cutOff(callee);
+}
+
+/** Vendors say why they stop; where one did not, the SDKs have a word for it or no reason. */
+function isCutOff({ finishReason }: Extract<LanguageModelV4StreamPart, { type: "finish" }>): boolean {
+  const { unified, raw } = finishReason;
+  return unified === "interrupted" || (unified === "other" && raw === undefined);
+}
+
+function cutOff({ provider }: Callee): SafePart {
+  const message = `${provider}: the stream ended before the model was done.`;
+  return { type: "failure", response: errorResponse("INVALID_RESPONSE", message) };
+}
+
+async function* joined(
+  head: readonly SafePart[],
+  rest: AsyncGenerator<SafePart, void>,
+): AsyncGenerator<SafePart, void> {
+  try {
+    yield* head;
+    yield* rest;
+  } finally {
+    await rest.return();
+  }
+}
+
+function withDefaults(
+  { temperature }: Callee,
+  options: LanguageModelV4CallOptions,
+): LanguageModelV4CallOptions {
+  return temperature === undefined ? options : { temperature, ...options };
+}
+
+function failureOf({ provider, secrets, now }: Callee, error: unknown): ModelErrorResponse {
+  return toErrorResponse(error, { provider, redact: createRedact(secrets()), now: now() });
+}

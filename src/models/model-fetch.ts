@@ -1,0 +1,42 @@
+import { problem } from "../schema/problem.ts";
+import { createGuardedFetch } from "../sources/guarded-fetch/guarded-fetch.ts";
+
+const MAX_ANSWER_BYTES = 64 * 2 ** 20;
+
+/**
+ * The guarded fetch in the shape that the AI SDK calls. The host of an address that the owner configured may be
+ * private and without TLS, as servers on one's own machine are.
+ */
+export function createModelFetch(ownUrl?: string): typeof globalThis.fetch {
+  const fetch = createGuardedFetch(ownUrl ? { allowPrivateHosts: [hostOf(ownUrl)] } : {});
+  return async (input, init = {}) => {
+    const response = await fetch(input instanceof Request ? input.url : input, {
+      method: init.method ?? "GET",
+      headers: Object.fromEntries(new Headers(init.headers)),
+      ...(typeof init.body === "string" ? { body: init.body } : {}),
+      ...(init.signal ? { signal: init.signal } : {}),
+    });
+    const { status, statusText } = response;
+    const body = response.body as ReadableStream<Uint8Array> | null;
+    const headers = [...response.headers];
+    return new Response(body?.pipeThrough(limit()), { status, statusText, headers });
+  };
+}
+
+function limit(): TransformStream<Uint8Array, Uint8Array> {
+  let size = 0;
+  return new TransformStream({
+    transform: (chunk, controller) => {
+      size += chunk.byteLength;
+      if (size <= MAX_ANSWER_BYTES) return controller.enqueue(chunk);
+      const fills = { what: "The answer of the model", actual: `over ${MAX_ANSWER_BYTES} bytes` };
+      controller.error(problem("LIMIT_EXCEEDED", { ...fills, limit: MAX_ANSWER_BYTES }));
+    },
+  });
+}
+
+/** With its port, so that other servers of the host stay out of reach. */
+function hostOf(url: string): string {
+  const { hostname, port, protocol } = new URL(url);
+  return `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
+}

@@ -1,0 +1,50 @@
+import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { problem } from "../schema/problem.ts";
+import { type Callee, generateOnce, type StartedStream, streamOnce } from "./model-calls.ts";
+import type { ModelErrorResponse, ModelResponse } from "./model-response.ts";
+
+/** Does a call by the client's rules of retrying. */
+export type Attempt = <T>(
+  operation: () => Promise<ModelResponse<T>>,
+  signal: AbortSignal | undefined,
+) => Promise<ModelResponse<T>>;
+
+/**
+ * The model for the AI SDK, with the same retries; use it with `maxRetries: 0`. As that contract has it, its calls
+ * throw: a problem, MODEL_FAILED, with the code of the failure in its details.
+ */
+export function createRetryingModel(callee: Callee, attempt: Attempt): LanguageModelV4 {
+  const { model } = callee;
+  return {
+    specificationVersion: "v4",
+    provider: model.provider,
+    modelId: model.modelId,
+    supportedUrls: model.supportedUrls,
+    doGenerate: async (options) =>
+      resultOf(callee, await attempt(() => generateOnce(callee, options), options.abortSignal)),
+    doStream: async (options) => {
+      const started = resultOf(callee, await attempt(() => streamOnce(callee, options), options.abortSignal));
+      const { parts, ...about } = started;
+      return { ...about, stream: ReadableStream.from(toStreamParts(callee, parts)) };
+    },
+  };
+}
+
+function resultOf<T>(callee: Callee, response: ModelResponse<T>): T {
+  if (!response.success) throw toProblem(callee, response);
+  return response.result;
+}
+
+async function* toStreamParts(
+  callee: Callee,
+  parts: StartedStream["parts"],
+): AsyncGenerator<LanguageModelV4StreamPart> {
+  for await (const part of parts) {
+    yield part.type === "failure" ? { type: "error", error: toProblem(callee, part.response) } : part;
+  }
+}
+
+function toProblem({ provider }: Callee, { error, message, retryAfterMs }: ModelErrorResponse) {
+  const details = { code: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  return problem("MODEL_FAILED", { provider, reason: message }, details);
+}

@@ -1,0 +1,69 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { createGateway, defineDomain, defineTool } from "keyhole";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../test/temporary-folder.ts";
+import { createDiskResultStore } from "./disk-result-store.ts";
+
+test("results are on disk, for their owner only, without secrets, until they are cleared", () => {
+  const path = temporaryFolder();
+  const store = createDiskResultStore({ path, secrets: ["hunter-two"] });
+  const handle = store.put({ note: "the word is hunter-two", rows: [1, 2] }, 50, "ada");
+  const [folder = ""] = readdirSync(path);
+  const [file = ""] = readdirSync(join(path, folder));
+  expect(readFileSync(join(path, folder, file), "utf8")).not.toContain("hunter-two");
+  expect(statSync(join(path, folder, file)).mode & 0o777).toBe(0o600);
+  expect(statSync(join(path, folder)).mode & 0o777).toBe(0o700);
+  expect(store.get(handle, "ada")).toEqual({ note: "the word is [secret]", rows: [1, 2] });
+  expect(store.has(handle, "bob")).toBe(false);
+  expect(() => store.get(handle, "bob")).toThrow("not known");
+  expect(() => store.get("result://../../etc/passwd", "ada")).toThrow("not known");
+  store.clear();
+  expect(readdirSync(path)).toEqual([]);
+  expect(() => store.get(handle, "ada")).toThrow("not known");
+});
+
+test("the ones used longest ago go, with their files", () => {
+  const path = temporaryFolder();
+  const store = createDiskResultStore({ path, maxChars: 100 });
+  const first = store.put("a", 60, "ada");
+  const second = store.put("b", 60, "ada");
+  expect(store.has(first, "ada")).toBe(false);
+  expect(store.get(second, "ada")).toBe("b");
+  expect(readdirSync(join(path, readdirSync(path)[0] ?? ""))).toHaveLength(1);
+  rmSync(path, { recursive: true });
+  expect(() => store.get(second, "ada")).toThrow("not known");
+});
+
+test("what an ended process left is deleted, what another has is not", () => {
+  const path = temporaryFolder();
+  const { pid } = spawnSync(process.execPath, ["-e", "0"]);
+  mkdirSync(join(path, `${pid}-gone`));
+  mkdirSync(join(path, `${process.ppid}-there`));
+  createDiskResultStore({ path });
+  expect(existsSync(join(path, `${pid}-gone`))).toBe(false);
+  expect(existsSync(join(path, `${process.ppid}-there`))).toBe(true);
+});
+
+test("a gateway keeps what is too large to show there", async () => {
+  const path = temporaryFolder();
+  const rows = Array.from({ length: 5_000 }, (_, id) => ({ id, name: `row ${id}` }));
+  const list = defineTool({
+    name: "list",
+    op: "data.row.list",
+    description: "All rows",
+    lane: "read",
+    execute: async () => rows,
+  });
+  const gateway = createGateway({
+    domains: [defineDomain({ name: "data", description: "Rows", tools: [list] })],
+    results: createDiskResultStore({ path }),
+  });
+  onTestFinished(() => gateway.close());
+  const { results } = await gateway.get({ routes: [{ route: "data.row.list" }] });
+  const [handle] = /result:\/\/[\w-]+/.exec(JSON.stringify(results)) ?? [""];
+  const read = await gateway.get({ routes: [{ route: handle, params: { path: "/4999" } }] });
+  expect(read.results[0]).toMatchObject({ success: true, data: { content: rows[4_999] } });
+  expect(readdirSync(path)).toHaveLength(1);
+});

@@ -1,0 +1,93 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { LRUCache } from "lru-cache";
+import { problem } from "../schema/problem.ts";
+import type { Json } from "../util/json.ts";
+import { createRedact } from "../util/redact.ts";
+import { mintHandle } from "./mint-handle.ts";
+import { RESULT_SCHEME, type ResultStore } from "./result-store.ts";
+
+export interface DiskResultStoreOptions {
+  /** Where the files are, in a folder of this process. Made when it is needed, for its owner only. */
+  readonly path: string;
+  /** What must not be written, beside what is spelled as a secret. */
+  readonly secrets?: readonly string[];
+  /** The results used longest ago go beyond this many characters. Default: 512 Mi. */
+  readonly maxChars?: number;
+}
+
+export interface DiskResultStore extends ResultStore {
+  /** Deletes all of them. */
+  clear(): void;
+}
+
+const MAX_RESULTS = 1_000;
+const MAX_CHARS = 512 * 1024 * 1024;
+
+/**
+ * Results on disk and pointers to them in memory: each is read when it is asked for. Only this process knows
+ * the handles, so what others left behind when they ended is deleted.
+ */
+export function createDiskResultStore(options: DiskResultStoreOptions): DiskResultStore {
+  const { path, secrets = [], maxChars = MAX_CHARS } = options;
+  const redact = createRedact(secrets, { kinds: true });
+  const folder = join(path, `${process.pid}-${mintHandle("")}`);
+  const fileOf = (handle: string) => join(folder, `${handle.slice(RESULT_SCHEME.length)}.json`);
+  const pointers = new LRUCache<string, { readonly principalId: string }>({
+    max: MAX_RESULTS,
+    maxSize: maxChars,
+    dispose: (_, handle) => rmSync(fileOf(handle), { force: true }),
+  });
+  const owned = (handle: string, principalId: string) => pointers.peek(handle)?.principalId === principalId;
+  removeOrphans(path);
+  return {
+    put: (result, chars, principalId) => {
+      const handle = mintHandle(RESULT_SCHEME);
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      const content = JSON.stringify({ timestamp: new Date().toISOString(), result: redact(result) });
+      writeFileSync(fileOf(handle), content, { mode: 0o600, flag: "wx" });
+      pointers.set(handle, { principalId }, { size: Math.max(1, chars) });
+      return handle;
+    },
+    get: (handle, principalId) => {
+      if (!owned(handle, principalId)) throw problem("UNKNOWN_HANDLE", { handle });
+      pointers.get(handle);
+      try {
+        return (JSON.parse(readFileSync(fileOf(handle), "utf8")) as { result: Json }).result;
+      } catch {
+        // Somebody has cleaned up: for the caller it is as if it had expired.
+        throw problem("UNKNOWN_HANDLE", { handle });
+      }
+    },
+    has: owned,
+    clear: () => {
+      pointers.clear();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function removeOrphans(path: string): void {
+  for (const name of namesIn(path)) {
+    const pid = /^(\d{1,10})-/.exec(name)?.[1];
+    if (pid !== undefined && !isRunning(Number(pid)))
+      rmSync(join(path, name), { recursive: true, force: true });
+  }
+}
+
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return [];
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -1,0 +1,100 @@
+import type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "../scripted-model.ts";
+import type { ModelWire } from "./model-wire.ts";
+
+interface Part {
+  readonly text?: string;
+  readonly functionCall?: { readonly name: string };
+  readonly functionResponse?: { readonly response: unknown };
+}
+
+interface Declarations {
+  readonly functionDeclarations?: readonly { readonly name: string }[];
+}
+
+interface Body {
+  readonly systemInstruction?: { readonly parts: readonly Part[] };
+  readonly contents: readonly { readonly role: "user" | "model"; readonly parts: readonly Part[] }[];
+  readonly tools?: Declarations | readonly Declarations[];
+}
+
+/** Gemini's generateContent and streamGenerateContent. */
+export const geminiContent: ModelWire = {
+  matches: (path) => /:(?:stream)?generateContent$/i.test(path),
+  isStream: (_body, path) => path.endsWith(":streamGenerateContent"),
+  toRequest: (body): ScriptedRequest => {
+    const { systemInstruction, contents, tools = [] } = body as Body;
+    const first: ScriptedMessage[] = systemInstruction
+      ? [{ role: "system", text: textOf(systemInstruction.parts), calls: [] }]
+      : [];
+    return {
+      messages: [...first, ...contents.map(toMessage)],
+      tools: [tools]
+        .flat()
+        .flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name)),
+      body,
+    };
+  },
+  toAnswer: (reply) => answerOf(reply, partsOf(reply), true),
+  toEvents: (reply) => {
+    const parts = partsOf(reply).flatMap((part): AnswerPart[] =>
+      "text" in part ? (part.text.match(/\S+\s*/g) ?? []).map((text) => ({ text })) : [part],
+    );
+    const answers = parts.map((part) => answerOf(reply, [part], false));
+    return [...answers, answerOf(reply, [], true)].map((data) => ({ data: JSON.stringify(data) }));
+  },
+  toError: ({ status, message }) => ({
+    error: { code: status, message, status: STATUSES.get(status) ?? "UNKNOWN" },
+  }),
+};
+
+const STATUSES = new Map([
+  [400, "INVALID_ARGUMENT"],
+  [401, "UNAUTHENTICATED"],
+  [403, "PERMISSION_DENIED"],
+  [404, "NOT_FOUND"],
+  [429, "RESOURCE_EXHAUSTED"],
+  [500, "INTERNAL"],
+  [503, "UNAVAILABLE"],
+]);
+
+type AnswerPart = { text: string } | { functionCall: { name: string; args: unknown } };
+
+function partsOf({ text, calls = [] }: ScriptedReply): AnswerPart[] {
+  return [
+    ...(text === undefined ? [] : [{ text }]),
+    ...calls.map(({ name, args }) => ({ functionCall: { name, args } })),
+  ];
+}
+
+/** Only the last answer of a stream says that it is finished. */
+function answerOf({ usage = { input: 0, output: 0 } }: ScriptedReply, parts: AnswerPart[], isLast: boolean) {
+  return {
+    candidates: [
+      { index: 0, content: { role: "model", parts }, ...(isLast ? { finishReason: "STOP" } : {}) },
+    ],
+    usageMetadata: {
+      promptTokenCount: usage.input,
+      candidatesTokenCount: usage.output,
+      totalTokenCount: usage.input + usage.output,
+      cachedContentTokenCount: usage.cached ?? 0,
+    },
+    modelVersion: "scripted",
+  };
+}
+
+function toMessage({ role, parts }: Body["contents"][number]): ScriptedMessage {
+  const calls = parts.flatMap(({ functionCall }) => (functionCall ? [functionCall.name] : []));
+  const isResult = parts.some(({ functionResponse }) => functionResponse !== undefined);
+  const speaker = role === "model" ? "assistant" : "user";
+  return { role: isResult ? "tool" : speaker, text: textOf(parts), calls };
+}
+
+function textOf(parts: readonly Part[]): string {
+  return parts
+    .map(
+      ({ text, functionResponse }) =>
+        text ?? (functionResponse ? JSON.stringify(functionResponse.response) : ""),
+    )
+    .filter((text) => text !== "")
+    .join("\n");
+}

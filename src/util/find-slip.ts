@@ -1,0 +1,13 @@
+import { nearest } from "./nearest.ts";
+
+/** A key that nobody knows and the known one it is near: likelier a slip than meant. */
+export function findSlip(
+  keys: readonly string[],
+  known: readonly string[],
+): { readonly given: string; readonly meant: string } | undefined {
+  for (const given of keys) {
+    const [meant] = known.includes(given) ? [] : nearest(given, known, 1);
+    if (meant !== undefined) return { given, meant };
+  }
+  return undefined;
+}

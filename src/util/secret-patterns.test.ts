@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { PLANTED } from "../../test/planted-secrets.ts";
+import { createRedact, secretsOf } from "./redact.ts";
+
+const redact = createRedact([], { kinds: true });
+
+test.each(Object.entries(PLANTED))("%s goes from prose, JSON, code and URLs", (_, { secret, written }) => {
+  for (const text of [
+    written,
+    `before ${written} after`,
+    JSON.stringify({ note: written }),
+    `(${written})`,
+  ]) {
+    expect(redact(text)).not.toContain(secret);
+    expect(redact({ deep: [{ text }] }).deep[0]?.text).not.toContain(secret);
+  }
+});
+
+test("a field that is named as a secret has none", () => {
+  const value = { apiKey: "plain words", db_password: "swordfish", nextPageToken: "abc1234567", tokens: 7 };
+  expect(redact(value)).toEqual({
+    apiKey: "[secret]",
+    db_password: "[secret]",
+    nextPageToken: "abc1234567",
+    tokens: 7,
+  });
+});
+
+test("ordinary text stays", () => {
+  const text = [
+    "The password: string field and the token: Token type are declared in session.ts.",
+    "Bearer tokens are needed. sk-learn is a library; the task-runner-of-the-week is npm_config.",
+    "https://example.com/a?b=c and user@example.com; 2026-11-16T02:00:00Z; 3f2504e0-4f89-11d3-9a0c-0305e82c3301",
+    "result://Zk3_a8s-PQ ses_8sjdkQ call_1",
+  ].join("\n");
+  expect(redact(text)).toBe(text);
+});
+
+test("secrets of an environment are those that their names say", () => {
+  const env = {
+    OPENAI_API_KEY: "abcdefghij",
+    HOME: "/home/ada",
+    SHORT_TOKEN: "abc",
+    DB_PASSWORD: "long enough",
+  };
+  expect(secretsOf(env)).toEqual(["abcdefghij", "long enough"]);
+});
+
+test("long hostile text comes to its end: nothing here is quadratic", () => {
+  const hostile = ["eyJ", "sk-", "password=", "://a:", "-----BEGIN PRIVATE KEY-----", "Bearer "];
+  for (const text of hostile) expect(redact(text.repeat(200_000))).toBeTypeOf("string");
+});
