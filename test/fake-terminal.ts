@@ -9,7 +9,8 @@ export interface FakeTerminal {
   readonly chat: ReturnType<typeof createChat>;
   /** Resolves when the screen is gone. */
   readonly closed: Promise<void>;
-  type(keys: string): void;
+  /** Resolves when the keys were read, so that the next ones come by themselves. */
+  type(keys: string): Promise<void>;
   /** All that was written, without what moves the cursor. */
   text(): string;
   raw(): string;
@@ -54,12 +55,15 @@ export function openFakeTerminal(
   return {
     chat,
     closed,
-    type: (keys) => void stdin.write(keys),
+    type: async (keys) => {
+      stdin.write(keys);
+      await expect.poll(() => stdin.readableLength, { timeout: 20_000, interval: 5 }).toBe(0);
+    },
     text,
     raw: () => written.join(""),
     sees: (wanted) =>
       expect
-        .poll(text, { timeout: 5_000, interval: 10 })
+        .poll(text, { timeout: 20_000, interval: 10 })
         [typeof wanted === "string" ? "toContain" : "toMatch"](wanted as never),
   };
 }

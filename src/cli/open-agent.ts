@@ -41,6 +41,10 @@ export interface OpenedAgent {
   readonly agent: Agent;
   readonly gateway: Gateway;
   readonly loaded: LoadedSettings;
+  /** The provider and model that answer. */
+  modelName(): string;
+  /** Lets another model of the same provider answer from now on. */
+  setModel(name: string): void;
   /** Ends what was started, and deletes large results. */
   close(): Promise<void>;
 }
@@ -73,8 +77,10 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     // Every call that writes is asked for, so that the agent as such may.
     principal: { id: "local", scopes: [], ...principal, allowWrite: true },
   });
+  let providers = settings.providers;
+  const vendor = providers.default;
   const client = createLLMClient({
-    config: { providers: settings.providers, retry: settings.retry },
+    config: () => ({ providers, retry: settings.retry }),
     callbacks: {
       onRetry: ({ attempt, delayMs, error, message }) =>
         tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
@@ -99,6 +105,14 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     agent,
     gateway,
     loaded,
+    modelName: () => {
+      const given = (providers[vendor] as { model?: string } | undefined)?.model;
+      const model = given ?? client.getModelName();
+      return model === undefined ? vendor : `${vendor} ${model}`;
+    },
+    setModel: (name) => {
+      providers = { ...providers, [vendor]: { ...providers[vendor], model: name } };
+    },
     close: async () => {
       await gateway.close();
       results.clear();

@@ -19,7 +19,7 @@ test("a question is typed, and the answer comes as Markdown", async () => {
   ]);
   const terminal = openFakeTerminal(agent);
   await terminal.sees("Keyhole, scripted");
-  terminal.type("hello\r");
+  await terminal.type("hello\r");
   await terminal.sees("docs (https://a.example)");
   const text = terminal.text();
   for (const part of ["› hello", "Head", "Some bold and code.", "• one", "  let a = 1;"])
@@ -30,10 +30,10 @@ test("a question is typed, and the answer comes as Markdown", async () => {
 
 test("a permission shows exactly what will run, and the answer goes back", async () => {
   const terminal = openFakeTerminal(createScriptedAgent([shellTurn]));
-  terminal.type("go\r");
+  await terminal.type("go\r");
   await terminal.sees("Allow shell-run?");
   expect(terminal.text()).toContain("│ run command: rm -rf build\\u{200b}");
-  terminal.type("s");
+  await terminal.type("s");
   await terminal.sees("Done.");
   expect(terminal.text()).toContain("✓ shell");
   expect(terminal.text()).toContain("1.5 s");
@@ -42,9 +42,9 @@ test("a permission shows exactly what will run, and the answer goes back", async
 
 test("Enter alone denies", async () => {
   const terminal = openFakeTerminal(createScriptedAgent([shellTurn]));
-  terminal.type("go\r");
+  await terminal.type("go\r");
   await terminal.sees("› n  no");
-  terminal.type("\r");
+  await terminal.type("\r");
   await terminal.sees("answer: deny");
 });
 
@@ -56,15 +56,15 @@ test("what was not seen to its end cannot be allowed", async () => {
     yield* answer(`Given: ${given}.`);
   };
   const terminal = openFakeTerminal(createScriptedAgent([turn]));
-  terminal.type("go\r");
+  await terminal.type("go\r");
   await terminal.sees("of 60; space shows more.");
-  terminal.type("y");
+  await terminal.type("y");
   for (const lines of ["19–36 of 60", "37–54 of 60", "43–60 of 60"]) {
-    terminal.type(" ");
+    await terminal.type(" ");
     await terminal.sees(lines);
   }
   expect(terminal.chat.state().permissions).toHaveLength(1);
-  terminal.type("y");
+  await terminal.type("y");
   await terminal.sees("Given: once.");
 });
 
@@ -75,15 +75,15 @@ test("Ctrl-C cancels, and twice leaves", async () => {
     yield cancelled();
   };
   const terminal = openFakeTerminal(createScriptedAgent([turn, () => answer("Second.")]));
-  terminal.type("go\r");
+  await terminal.type("go\r");
   await terminal.sees("Half of an");
-  terminal.type("\u0003");
+  await terminal.type("\u0003");
   await terminal.sees("Cancelled.");
-  terminal.type("again\r");
+  await terminal.type("again\r");
   await terminal.sees("Second.");
-  terminal.type("\u0003");
+  await terminal.type("\u0003");
   await terminal.sees("Ctrl-C again leaves.");
-  terminal.type("\u0003");
+  await terminal.type("\u0003");
   await terminal.closed;
 });
 
@@ -103,12 +103,12 @@ test("a diff has its signs, and a call can be unfolded", async () => {
     yield* answer("Edited.");
   };
   const terminal = openFakeTerminal(createScriptedAgent([turn]));
-  terminal.type("edit\r");
+  await terminal.type("edit\r");
   await terminal.sees("Edited.");
   for (const part of ["(3 lines) first", "-old", "+new", "@@ -1 +1 @@"])
     expect(terminal.text()).toContain(part);
   expect(terminal.text()).not.toContain("third");
-  terminal.type("\u000f");
+  await terminal.type("\u000f");
   await terminal.sees("third");
 });
 
@@ -116,14 +116,14 @@ test("a paste keeps its lines and sends nothing", async () => {
   const agent = createScriptedAgent([() => answer("Got it.")]);
   const terminal = openFakeTerminal(agent);
   await terminal.sees("›");
-  terminal.type("\u001b[200~one\r\ntwo\u001b[201~");
+  await terminal.type("\u001b[200~one\r\ntwo\u001b[201~");
   await terminal.sees("two");
   expect(agent.prompts).toEqual([]);
-  terminal.type("\\");
-  terminal.type("\r");
-  terminal.type("three");
+  await terminal.type("\\");
+  await terminal.type("\r");
+  await terminal.type("three");
   await terminal.sees("three");
-  terminal.type("\r");
+  await terminal.type("\r");
   await terminal.sees("Got it.");
   expect(agent.prompts).toEqual(["one\ntwo\nthree"]);
 });
@@ -132,17 +132,17 @@ test("Tab completes files and commands, and a mentioned file is included", async
   const agent = createScriptedAgent([() => answer("Read.")]);
   const terminal = openFakeTerminal(agent, { files: ["src/alpha.ts", "src/beta.ts"] });
   await terminal.sees("›");
-  terminal.type("see @be");
+  await terminal.type("see @be");
   await terminal.sees("src/beta.ts");
-  terminal.type("\t");
+  await terminal.type("\t");
   await terminal.sees("@src/beta.ts");
-  terminal.type("\r");
+  await terminal.type("\r");
   await terminal.sees("Read.");
   expect(agent.prompts).toEqual(["see @src/beta.ts\n\nFile src/beta.ts:\n```\ncontent of src/beta.ts\n```"]);
-  terminal.type("/cont");
+  await terminal.type("/cont");
   await terminal.sees("/context");
-  terminal.type("\t");
-  terminal.type("\r");
+  await terminal.type("\t");
+  await terminal.type("\r");
   await terminal.sees("Listing every tool would cost 41,600 tokens more");
 });
 
@@ -154,13 +154,13 @@ test("nothing is wider than forty columns", async () => {
     );
   };
   const terminal = openFakeTerminal(createScriptedAgent([turn]), { columns: 40 });
-  terminal.type(`${"typed ".repeat(20)}\r`);
+  await terminal.type(`${"typed ".repeat(20)}\r`);
   await terminal.sees("Allow shell-run?");
-  terminal.type("y");
+  await terminal.type("y");
   await terminal.sees("ccc");
   for (const command of ["/help", "/context", "/tools", "/nope"]) {
-    terminal.type(command);
-    terminal.type("\r");
+    await terminal.type(command);
+    await terminal.type("\r");
   }
   await terminal.sees("There is no command /nope.");
   const wide = terminal
@@ -174,9 +174,9 @@ test("without colour the same is said", async () => {
   vi.stubEnv("NO_COLOR", "1");
   vi.stubEnv("FORCE_COLOR", "3");
   const terminal = openFakeTerminal(createScriptedAgent([shellTurn]));
-  terminal.type("go\r");
+  await terminal.type("go\r");
   await terminal.sees("Allow shell-run?");
-  terminal.type("y");
+  await terminal.type("y");
   await terminal.sees("Done.");
   vi.unstubAllEnvs();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are escape sequences

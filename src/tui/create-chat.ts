@@ -2,7 +2,7 @@ import type { AgentEvent } from "../agent/agent-event.ts";
 import { isProblem } from "../schema/problem.ts";
 import { cleanText } from "../util/clean-text.ts";
 import { reasonOf } from "../util/reason-of.ts";
-import type { ChatAgent, Fact, PermissionAnswer, Topic } from "./chat-agent.ts";
+import type { ChatAgent, Fact, PastMessage, PermissionAnswer, Topic } from "./chat-agent.ts";
 import { type Block, type ChatState, NEW_CHAT } from "./chat-state.ts";
 import { COMMANDS, type Command, KEYS, readWish } from "./commands.ts";
 import { findMentions, type IncludedFile, withFiles } from "./mentions.ts";
@@ -30,12 +30,14 @@ export interface Chat {
 export interface ChatOptions {
   /** Whether a path that a prompt mentions is a file. */
   isFile(path: string): Promise<boolean>;
+  /** What was said before, where the conversation goes on. */
+  readonly past?: readonly PastMessage[];
 }
 
-export function createChat(agent: ChatAgent, { isFile }: ChatOptions): Chat {
+export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions): Chat {
   const listeners = new Set<() => void>();
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
-  let state = NEW_CHAT;
+  let state = past.length === 0 ? NEW_CHAT : reduce(NEW_CHAT, { type: "resumed", messages: past });
   let controller: AbortController | undefined;
 
   function dispatch(event: ChatEvent): void {
@@ -115,7 +117,7 @@ export function createChat(agent: ChatAgent, { isFile }: ChatOptions): Chat {
   async function resume(session: string): Promise<void> {
     const messages = await agent.resume(session);
     dispatch({ type: "resumed", messages });
-    notice("The conversation goes on. Results that were kept on disk for it are gone.");
+    notice("The conversation goes on. Large results that were kept beside it are gone.");
   }
 
   return {

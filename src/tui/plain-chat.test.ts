@@ -39,7 +39,7 @@ test("every command answers", async () => {
   }
   expect(await play(["/resume one"], createScriptedAgent([]))).toEqual([
     "Before **indeed**.",
-    "The conversation goes on. Results that were kept on disk for it are gone.",
+    "The conversation goes on. Large results that were kept beside it are gone.",
   ]);
   expect(await play(["/clear"], createScriptedAgent([]))).toEqual(["A new conversation."]);
   expect(await play(["/tols"], createScriptedAgent([]))).toEqual([
