@@ -106,18 +106,25 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     gateway,
     loaded,
     modelName: () => {
-      const given = (providers[vendor] as { model?: string } | undefined)?.model;
-      const model = given ?? client.getModelName();
+      const given = providers[vendor] as Readonly<Record<string, string | undefined>> | undefined;
+      const model = given?.[modelKey(settings)] ?? client.getModelName();
       return model === undefined ? vendor : `${vendor} ${model}`;
     },
     setModel: (name) => {
-      providers = { ...providers, [vendor]: { ...providers[vendor], model: name } };
+      providers = { ...providers, [vendor]: { ...providers[vendor], [modelKey(settings)]: name } };
     },
     close: async () => {
       await gateway.close();
       results.clear();
     },
   };
+}
+
+/** Where the settings of a provider have the name of its model. */
+function modelKey({ providers }: Settings): string {
+  if (providers.default === "azure") return "deployment";
+  if (providers.default !== "foundry") return "model";
+  return providers.foundry?.mode === "local" ? "modelAlias" : "modelDeployment";
 }
 
 /** What was said on the command line goes before all settings, as the environment does. */

@@ -23,6 +23,7 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
   const waiting = new Map<string, (answer: AskAnswer) => void>();
   let session = await agent.openSession(resume === undefined ? {} : { resume });
   let lastInput = 0;
+  let requests = 0;
   let ownCalls = 0;
 
   const ask: Ask = ({ callId }, signal) => {
@@ -34,7 +35,10 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
 
   async function* converse(prompt: string, { signal }: RunOptions): AsyncGenerator<AgentEvent> {
     for await (const event of run(agent, prompt, { session, signal, ask })) {
-      if (event.type === "llm-end") lastInput = event.usage.input;
+      if (event.type === "llm-end") {
+        lastInput = event.usage.input;
+        requests += 1;
+      }
       yield event;
     }
   }
@@ -60,7 +64,7 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
   }
 
   async function list(topic: Topic): Promise<readonly Fact[]> {
-    const { settings, sources } = loaded;
+    const { settings } = loaded;
     switch (topic) {
       case "tools": {
         const { entries } = await gateway.view();
@@ -77,10 +81,7 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
         return permissionFacts(settings.permissions);
       case "telemetry": {
         const { enabled, endpoint } = settings.telemetry;
-        return [
-          { name: "telemetry", text: enabled ? `goes to ${endpoint}` : "off: nothing leaves this machine" },
-          ...sources.map((source) => ({ name: "settings", text: String(source.path ?? source) })),
-        ];
+        return [{ name: "telemetry", text: enabled ? `on: goes to ${endpoint}` : "off: nothing is sent" }];
       }
       case "sessions": {
         const known = (await agent.options.sessions?.list()) ?? [];
@@ -105,7 +106,7 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
       shell: (command, options) => call("shell", { command }, options),
       read: (path, options) => call("read", { path }, options),
       answerPermission: (callId, answer) => waiting.get(callId)?.(answer),
-      context: async () => toContextReport(await gateway.ledger(), lastInput),
+      context: async () => toContextReport(await gateway.ledger(), { requests, lastInput }),
       list,
       setModel: async (name) => opened.setModel(name),
       resume: async (wanted = "last") => {

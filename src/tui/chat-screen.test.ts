@@ -87,6 +87,25 @@ test("Ctrl-C cancels, and twice leaves", async () => {
   await terminal.closed;
 });
 
+test("what is sent while something runs is sent when that is over", async () => {
+  const { promise: over, resolve: end } = Promise.withResolvers<void>();
+  const turn: Turn = async function* () {
+    yield told({ type: "llm-text", step: 1, text: "Under way" });
+    await over;
+    yield* answer("First.");
+  };
+  const agent = createScriptedAgent([turn, () => answer("Second.")]);
+  const terminal = openFakeTerminal(agent);
+  await terminal.type("one\r");
+  await terminal.sees("Under way");
+  await terminal.type("two\r");
+  await terminal.sees("is sent when this is over");
+  expect(agent.prompts).toEqual(["one"]);
+  end();
+  await terminal.sees("Second.");
+  expect(agent.prompts).toEqual(["one", "two"]);
+});
+
 test("a diff has its signs, and a call can be unfolded", async () => {
   const turn: Turn = async function* () {
     yield told({ type: "tool-start", callId: "c1", tool: "edit", args: { path: "a.ts" } });

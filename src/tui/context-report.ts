@@ -12,15 +12,18 @@ export interface ContextReport {
   readonly everything: number;
 }
 
-/** The ledger and the input of the last request: what the ledger does not know is what was said. */
-export function toContextReport({ tokens, everything }: LedgerReport, lastInput: number): ContextReport {
+export interface Requests {
+  /** How many there were: each carries the menu, and the ledger counts all of them. */
+  readonly requests: number;
+  /** Tokens of the last one. */
+  readonly lastInput: number;
+}
+
+/** What the last request carried. What the ledger does not know of it is what was said. */
+export function toContextReport(ledger: LedgerReport, { requests, lastInput }: Requests): ContextReport {
+  const { tokens, everything } = ledger;
+  const menu = Math.round(tokens.menu / Math.max(1, requests));
   const discovery = tokens.ask + tokens.help + tokens.rules + tokens.skills;
-  const known = tokens.menu + discovery + tokens.results;
-  return {
-    menu: tokens.menu,
-    discovery,
-    results: tokens.results,
-    history: Math.max(0, lastInput - known),
-    everything,
-  };
+  const history = Math.max(0, lastInput - menu - discovery - tokens.results);
+  return { menu, discovery, results: tokens.results, history, everything };
 }

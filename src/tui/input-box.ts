@@ -1,5 +1,5 @@
 import { Box, Text, useInput, usePaste } from "ink";
-import { createElement as h, type ReactNode, useRef, useState } from "react";
+import { createElement as h, type ReactNode, useEffect, useRef, useState } from "react";
 import { cleanText } from "../util/clean-text.ts";
 import { colour } from "./colour.ts";
 import { complete } from "./complete.ts";
@@ -31,7 +31,11 @@ export function InputBox(props: InputBoxProps): ReactNode {
   const latest = useRef(draft);
   const completions = active ? complete(draft.text, draft.cursor, files) : [];
 
+  // Whether Enter came while something ran: then the draft is sent when that is over.
+  const [waits, setWaits] = useState(false);
+
   function change(next: Edit): void {
+    setWaits(false);
     latest.current = edit(latest.current, next);
     setDraft(latest.current);
   }
@@ -39,16 +43,23 @@ export function InputBox(props: InputBoxProps): ReactNode {
   function enter(): void {
     const { text, cursor } = latest.current;
     if (text[cursor - 1] === "\\") change({ type: "replace", from: cursor - 1, text: "\n" });
-    else if (ready && text.trim() !== "") {
+    else if (text.trim() === "") return;
+    else if (!ready) setWaits(true);
+    else {
       change({ type: "sent" });
       props.onSubmit(text);
     }
   }
 
+  useEffect(() => {
+    if (ready && waits) enter();
+  });
+
   useInput(
     (input, key) => {
       const { text } = latest.current;
       if (key.ctrl && input === "c") {
+        setWaits(false);
         if (text !== "" && ready) change({ type: "clear" });
         return;
       }
@@ -89,6 +100,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
         after,
       ),
     ),
+    waits ? h(Text, { dimColor: true }, "  is sent when this is over") : null,
     completions.map(({ label }, index) =>
       h(Text, { key: label, wrap: "truncate", dimColor: index > 0 }, `  ${cleanText(label, 200)}`),
     ),

@@ -14,7 +14,9 @@ test("an answer grows while it comes, and is finished paragraph by paragraph", a
   expect(before.phase).toBe("running");
   expect(before.done.map(blockText)).toEqual(["> Why?", "First."]);
   expect(before.live.map(blockText).join("")).toContain("Second");
-  const after = play(events);
+  // What was told last may not be done yet: nothing else is taken until the turn is over.
+  expect(play(events).phase).toBe("running");
+  const after = play([...events, { type: "turn-end" }]);
   expect(after.phase).toBe("idle");
   expect(after.live).toEqual([]);
   expect(after.done.map(blockText)).toEqual(["> Why?", "First.", "Second **one**."]);
@@ -58,6 +60,7 @@ test("cancelling closes what is open", () => {
     told({ type: "tool-start", callId: "a", tool: "shell", args: {} }),
     { type: "cancel" },
     cancelled(),
+    { type: "turn-end" },
   ];
   expect(play(events.slice(0, 4)).phase).toBe("cancelling");
   const state = play(events);

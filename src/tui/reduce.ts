@@ -190,7 +190,7 @@ const OUTCOMES = {
 function endAgent(state: ChatState, event: Extract<AgentEvent, { type: "agent-end" }>): ChatState {
   const { usage, outcome, error } = event;
   const ended = {
-    ...endTurn(state),
+    ...closeAll(state),
     usage: {
       input: state.usage.input + usage.input,
       output: state.usage.output + usage.output,
@@ -205,13 +205,18 @@ function endAgent(state: ChatState, event: Extract<AgentEvent, { type: "agent-en
   return text === undefined ? ended : add(ended, { kind: "notice", text });
 }
 
-/** Whatever is still open has been left behind. */
+/** Only the end of a turn is rest: an agent that has told its end may still be writing its session. */
 function endTurn(state: ChatState): ChatState {
+  return { ...closeAll(state), phase: "idle" };
+}
+
+/** Whatever is still open has been left behind. */
+function closeAll(state: ChatState): ChatState {
   const closed = closeAnswer(state);
   const live = closed.live.map((block): Block => {
     return block.kind === "tool" && isUnfinished(block) ? { ...block, status: "cancelled" } : block;
   });
-  return { ...closed, live, phase: "idle", permissions: [] };
+  return { ...closed, live, permissions: [] };
 }
 
 function clean(text: string, maxChars = MOST_TEXT_CHARS): string {
