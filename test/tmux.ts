@@ -16,6 +16,8 @@ export interface Terminal {
   screen(): string;
   /** Waits until the screen has it. */
   sees(text: string): Promise<void>;
+  /** Waits until the program has ended. */
+  ends(): Promise<void>;
 }
 
 export interface TerminalOptions {
@@ -43,6 +45,13 @@ export function openTerminal(command: readonly string[], { folder, env }: Termin
     press: (...keys) => void tmux("send-keys", ...keys),
     resize: (columns, rows) => void tmux("resize-window", "-x", String(columns), "-y", String(rows)),
     screen,
+    ends: () =>
+      expect
+        .poll(() => tmux("display-message", "-p", "#{pane_dead}").stdout.trim(), {
+          timeout: 60_000,
+          interval: 50,
+        })
+        .toBe("1"),
     sees: (text) => expect.poll(screen, { timeout: 60_000, interval: 50 }).toContain(text),
   };
 }
