@@ -8,7 +8,6 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
-import { pathToFileURL } from "node:url";
 import { createGateway } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 import type { Benchmark, Row } from "./benchmark.ts";
@@ -25,7 +24,7 @@ export const benchmark: Benchmark = async () => {
     const config = await prepare(folder);
     const programs = {
       bare: [await asBuilt(ECHO, folder)],
-      keyhole: [resolve("dist/cli/main.js"), "serve", "--config", config],
+      keyhole: [resolve("dist/cli/main.js"), "serve", "--trust", "--config", config],
     };
     const times = { bare: [] as number[], keyhole: [] as number[] };
     // The first round warms the caches of the disk, and the cache of compiled code.
@@ -97,7 +96,8 @@ async function prepare(folder: string): Promise<string> {
     { command: process.execPath, args: [ECHO, "stdio", String(index)] },
   ]);
   const json = JSON.stringify({ mcpServers: Object.fromEntries(servers) });
-  const options = { cacheDirectory: join(folder, "cache"), trusted: true };
+  // Where the program looks for them, with this folder as that of the user's caches.
+  const options = { cacheDirectory: join(folder, "keyhole", "listings"), trusted: true };
   // A few at a time: each is a process until it has been listed.
   const sources = fromMcpConfig(json, options);
   for (let start = 0; start < sources.length; start += 5) {
@@ -105,14 +105,8 @@ async function prepare(folder: string): Promise<string> {
     await gateway.ready();
     await gateway.close();
   }
-  const config = join(folder, "keyhole.config.mjs");
-  const door = pathToFileURL(resolve("dist/sources/index.js")).href;
-  await writeFile(
-    config,
-    `import { fromMcpConfig } from ${JSON.stringify(door)};
-export const sources = fromMcpConfig(${JSON.stringify(json)}, ${JSON.stringify(options)});
-`,
-  );
+  const config = join(folder, "mcp.json");
+  await writeFile(config, json);
   return config;
 }
 

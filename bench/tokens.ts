@@ -4,10 +4,11 @@ import { createGateway } from "keyhole";
 import { loadTokenCounter } from "../src/util/tokens.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { conversationRows } from "./conversations.ts";
+import { systemRows } from "./systems.ts";
 import { listSets, readJsonLines, type SetTool, toDomains } from "./tool-sets.ts";
 
 export const benchmark: Benchmark = async ({ data }) => {
-  const sets = listSets(data);
+  const sets = data === undefined ? [] : listSets(data);
   const countTokens = await loadTokenCounter();
   const rows: Row[] = [];
   for (const set of sets) {
@@ -36,5 +37,5 @@ export const benchmark: Benchmark = async ({ data }) => {
       row("saved_share", 1 - menu / all, "share"),
     );
   }
-  return [...rows, ...(await conversationRows(countTokens))];
+  return [...rows, ...(await systemRows(countTokens)), ...(await conversationRows(countTokens))];
 };

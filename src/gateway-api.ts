@@ -11,6 +11,7 @@ import type { DomainDefinition } from "./schema/definition.ts";
 import type { CallingClient } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
 import type { Source } from "./schema/source.ts";
+import type { CallTrace } from "./schema/span-context.ts";
 import type { LearningOptions } from "./search/learning/learning.ts";
 import type { UnmetQuery } from "./search/learning/learning-state.ts";
 import type { SearchIndex, SearchStatus } from "./search/search-index.ts";
@@ -55,6 +56,8 @@ export interface CallOptions {
   /** Lets `get` run tools that write too, for principals that may write: for surfaces without `exec`. */
   readonly getMayWrite?: boolean;
   readonly client?: CallingClient;
+  /** The trace that the call belongs to; upstreams that it reaches are told. */
+  readonly trace?: CallTrace;
 }
 
 /** Calls that come while the same work is under way join it; it is cancelled when all have left. */

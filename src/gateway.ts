@@ -31,6 +31,7 @@ import { contentSources } from "./sources/content/content-sources.ts";
 import { createContentStore } from "./sources/content/content-store.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
+import { beginSpan } from "./telemetry/trace-context.ts";
 import { systemClock } from "./util/clock.ts";
 import { createInFlight } from "./util/in-flight.ts";
 import { reasonOf } from "./util/reason-of.ts";
@@ -107,11 +108,15 @@ export function createGateway(options: GatewayOptions): Gateway {
       limits: callLimits,
       getMayWrite = false,
       client,
+      trace: given,
     }: CallOptions = {},
   ): Promise<z.output<O> & Answered> {
     const started = performance.now();
     const leave = calls.enter();
-    const traceId = `tr_${randomUUID()}`;
+    const startedAt = Date.now();
+    const id = randomUUID();
+    const traceId = `tr_${id}`;
+    const { span, trace } = beginSpan(given, id);
     const report = (outcome: string, tokens: number, targets: readonly string[] = [], session?: string) =>
       publish({
         type: "operation",
@@ -124,6 +129,8 @@ export function createGateway(options: GatewayOptions): Gateway {
         tokens,
         outcome,
         argumentShape: argumentShape(input) as Record<string, unknown>,
+        ...(span && { span }),
+        startedAt,
       });
     let session: Session | undefined;
     try {
@@ -138,6 +145,7 @@ export function createGateway(options: GatewayOptions): Gateway {
         ...(approve && { approve }),
         ...budget,
         ...(client && { client }),
+        ...(trace && { trace }),
         getMayWrite,
         sessionImplied: named === undefined,
         view: viewFor(principal),

@@ -3,7 +3,7 @@ import type { Pins } from "./access/pins.ts";
 import { createViews, type View } from "./access/view.ts";
 import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
 import { toSearchDocument } from "./operations/to-search-document.ts";
-import type { EntryDraft } from "./schema/entry.ts";
+import type { Entry, EntryDraft } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
 import type { SourceContent } from "./schema/source.ts";
 import type { SearchDocument, SearchIndex } from "./search/search-index.ts";
@@ -64,8 +64,9 @@ export function createLiveCatalog(
   /** New documents are searchable before the swap and old ones until after it: neither can be missed. */
   async function swap(next: Generation): Promise<void> {
     const documents = toDocuments(next.catalog);
-    const hashes = hashDocuments(documents);
-    await index.put(documents.filter(({ id }) => indexed.get(id) !== hashes.get(id)));
+    const hashes = new Map(documents.map(({ document, hash }) => [document.id, hash]));
+    const changed = documents.filter(({ document, hash }) => indexed.get(document.id) !== hash);
+    await index.put(changed.map(({ document }) => document));
     const changes = next.catalog.version !== current.catalog.version;
     current = next;
     await index.drop([...indexed.keys()].filter((id) => !hashes.has(id)));
@@ -135,7 +136,9 @@ export function createLiveCatalog(
       updates = updates.then(async () => void (await until));
     },
     reindex: () => {
-      const done = updates.then(() => index.put(toDocuments(current.catalog)));
+      const done = updates.then(() =>
+        index.put(toDocuments(current.catalog).map(({ document }) => document)),
+      );
       updates = done.catch(() => {});
       return done;
     },
@@ -176,13 +179,32 @@ function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins):
   };
 }
 
-function toDocuments(catalog: Catalog): SearchDocument[] {
-  return catalog.entries.map((entry) => toSearchDocument(entry, catalog.domains.get(entry.domain)));
+interface HashedDocument {
+  readonly document: SearchDocument;
+  readonly hash: string;
+  /** What of its domain is in it. */
+  readonly domain: string;
 }
 
-/** By id, in the order of the catalog. */
-function hashDocuments(documents: readonly SearchDocument[]): Map<string, string> {
-  return new Map(documents.map((document) => [document.id, contentHash(document).slice(0, 16)]));
+const documents = new WeakMap<Entry, HashedDocument>();
+
+/** In the order of the catalog. What has not changed since an earlier catalog is not made again. */
+function toDocuments(catalog: Catalog): HashedDocument[] {
+  const domains = new Map(
+    [...catalog.domains].map(([name, { description, searchConfig }]) => [
+      name,
+      JSON.stringify([description, searchConfig]),
+    ]),
+  );
+  return catalog.entries.map((entry) => {
+    const domain = domains.get(entry.domain) ?? "";
+    const known = documents.get(entry);
+    if (known?.domain === domain) return known;
+    const document = toSearchDocument(entry, catalog.domains.get(entry.domain));
+    const made = { document, hash: contentHash(document).slice(0, 16), domain };
+    documents.set(entry, made);
+    return made;
+  });
 }
 
 /** Of documents that two sources put at the same route, the one of the first source by id stays. */

@@ -122,6 +122,12 @@ export const REQUIREMENTS = {
   "warehouse:scopes": "scopes of domain, tool and extractor add up, and what they close does not exist",
   "warehouse:schema": "real tables and columns become documents that are found by their meaning",
   "warehouse:sql": "SQL of an agent is kept to its tables and to reading by the database itself",
+  "library:fragments":
+    "each fragment of the library example is real, found by what it is for, and leads to others that are there",
+  "library:match": "an index costs 120 tokens at most, a catalog shows 85 % more, texts keep to their budget",
+  "library:prompts-and-skills": "prompts take arguments over MCP, skills are listed with their files",
+  "playground:start":
+    "npm start serves four systems to two callers, tells what it saves, and ends with a signal; README's steps work",
   "session:implied":
     "clients of the older protocol have a session by their connection; it remembers, and ends with it",
   "session:memory":
@@ -159,6 +165,20 @@ export const REQUIREMENTS = {
   "telemetry:collector-down": "a collector that is down costs a bounded buffer and nothing else",
   "telemetry:off": "without telemetry nothing of it is loaded and no span is made",
   "telemetry:trace-context": "the trace of a client goes on through the gateway to the servers behind it",
+  "agent:conversation":
+    "an agent discovers, calls, asks for permission, reads large results, goes on in a second turn and after a restart",
+  "agent:run":
+    "keyhole run prints text, JSON or events, reads what is piped in, goes on with conversations, and its exit codes are documented",
+  "agent:no-secrets":
+    "no secret of a kind that is known, or of the environment, is written to a conversation's file",
+  "permissions:headless": "where nobody can be asked, what would be asked is denied",
+  "permissions:sensitive": "sensitive paths ask whatever the rules allow, behind links too",
+  "permissions:exact": "a question shows all of what will run, unseen characters by name",
+  "permissions:always": "always writes exactly what was shown, never something wider",
+  "permissions:corpus": "no shell command is allowed of which a part is not",
+  "workspace:never-throws": "workspace tools answer with one of nine codes and never throw",
+  "workspace:stale": "a file that changed since it was read is not written over",
+  "workspace:group": "when a command has ended, nothing that it started is left",
 } as const;
 
 export type Requirement = keyof typeof REQUIREMENTS;

@@ -48,6 +48,7 @@ function catalogOf(listing: Partial<Listing>) {
     upstream,
     status: undefined,
     timeoutMs: undefined,
+    transport: "pipe",
   });
   const domain = { name: "up", description: "Upstream.", scopes: [], rules: [] };
   return buildCatalog({ domains: [domain], drafts });

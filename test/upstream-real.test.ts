@@ -75,3 +75,23 @@ verifies("upstream:real", "ask, get and exec over four servers that nobody here 
     await gateway.close();
   }
 });
+
+verifies("upstream:real", "a server on another SDK works the same", async () => {
+  const server = { command: process.execPath, args: [join(import.meta.dirname, "other-sdk-upstream.ts")] };
+  const gateway = gatewayOf(fromMcpConfig({ mcpServers: { calculator: server } }, { trusted: true }));
+  try {
+    await expect
+      .poll(async () => (await gateway.ask({ query: "add two numbers" })).hits[0]?.op, { timeout: 30_000 })
+      .toBe("calculator.add_numbers");
+    const routes = [
+      { route: "calculator.add_numbers", params: { one: 2, other: 3 } },
+      { route: "calculator://prompts/explain" },
+    ];
+    const { text, summary } = await gateway.get({ routes });
+    expect(summary.success).toBe(2);
+    expect(text).toContain("5");
+    expect(text).toContain("Explain the sum.");
+  } finally {
+    await gateway.close();
+  }
+});

@@ -1,9 +1,6 @@
-/** Where in a trace something happened: what telemetry ties together. */
-export interface SpanContext {
-  readonly traceId: string;
-  readonly spanId: string;
-  readonly parentSpanId?: string;
-}
+import type { SpanContext } from "../schema/span-context.ts";
+
+export type { SpanContext };
 
 export interface TokenUse {
   readonly input: number;

@@ -82,11 +82,19 @@ export function createAgent(options: AgentOptions): Agent {
   const { gateway, sessions, principal } = options;
   const whose = principal ? { principal } : {};
 
+  /** It may have expired by itself. */
+  function forget(handle: string): void {
+    try {
+      gateway.session(handle, whose).end();
+    } catch {
+      return;
+    }
+  }
+
   function toState(id: string, log: SessionLog | undefined): SessionState {
-    const handle = gateway.openSession(whose);
-    return {
+    const state: SessionState = {
       id,
-      handle,
+      handle: gateway.openSession(whose),
       messages: [],
       shown: [],
       restored: [],
@@ -94,10 +102,11 @@ export function createAgent(options: AgentOptions): Agent {
       busy: false,
       ...(log && { log }),
       end: async () => {
-        gateway.session(handle, whose).end();
+        forget(state.handle);
         await log?.close();
       },
     };
+    return state;
   }
 
   return {
@@ -126,7 +135,7 @@ export function createAgent(options: AgentOptions): Agent {
 /** A conversation as a run works on it. */
 export interface SessionState extends AgentSession {
   /** The gateway's session. */
-  readonly handle: string;
+  handle: string;
   messages: ModelMessage[];
   /** What the model is shown of them. */
   shown: ModelMessage[];

@@ -4,7 +4,7 @@ import type { SpanContext } from "./agent-event.ts";
 import type { PermissionAnswer, PermissionQuestion } from "./permissions/permissions.ts";
 import { runContext } from "./run-context.ts";
 
-export type AskAnswer = "once" | "session" | "always" | "deny";
+export type AskAnswer = PermissionAnswer;
 
 /** What a person decides on. Every text is for showing as it is, whole. */
 export interface AskRequest {
@@ -42,8 +42,7 @@ export async function askInRun(
 export async function askPermission(question: PermissionQuestion): Promise<PermissionAnswer> {
   const { scope, action, resource, given, reason, always } = question;
   const spelled = given === undefined ? "" : ` (given as ${given})`;
-  const answer = await askInRun({ scope, action: `${action}: ${resource}${spelled}`, reason, always });
-  return answer === "deny" ? "no" : answer;
+  return askInRun({ scope, action: `${action}: ${resource}${spelled}`, reason, always });
 }
 
 /** Whatever goes wrong with asking, nothing is allowed by it. */

@@ -21,7 +21,8 @@ export function closeHistory(messages: readonly ModelMessage[]): ModelMessage[] 
       const content = message.content.filter(
         (part) => part.type === "tool-result" && open.delete(part.toolCallId),
       );
-      if (content.length > 0) closed.push({ ...message, content });
+      const isWhole = content.length === message.content.length;
+      if (content.length > 0) closed.push(isWhole ? message : { ...message, content });
       continue;
     }
     settle();

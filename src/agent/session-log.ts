@@ -69,12 +69,14 @@ export function createSessionLogs({ path, folder, secrets = [] }: SessionLogsOpt
       return opened;
     }
 
+    /** Never throws: what cannot be written is told by `settle`. */
     function append(record: object): void {
-      const line = toLine(record);
       file ??= openFile();
       const opened = file;
+      // Spelled out now: what is told may change later.
+      const line = Promise.try(toLine, record);
       writing = writing
-        .then(async () => (await opened).appendFile(line))
+        .then(async () => (await opened).appendFile(await line))
         .catch((error: unknown) => {
           failure ??= error;
         });

@@ -1,4 +1,12 @@
-import { type LanguageModel, type ModelMessage, Output, type StepResult, streamText, type ToolSet } from "ai";
+import {
+  type LanguageModel,
+  type ModelMessage,
+  NoSuchToolError,
+  Output,
+  type StepResult,
+  streamText,
+  type ToolSet,
+} from "ai";
 import { z } from "zod";
 import { createDisclosure, type Disclosure } from "../ai-sdk/disclosure.ts";
 import { problem } from "../schema/problem.ts";
@@ -44,6 +52,8 @@ export async function createTurn(
 ): Promise<Turn> {
   const { gateway, mode, principal, ownTools, trim, maxRetries } = agent.options;
   const { signal, emit } = context;
+  // A conversation may rest for longer than the gateway remembers it.
+  session.handle = gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
   const disclosure = await createDisclosure(gateway, {
     session: session.handle,
     ...(mode && { mode }),
@@ -96,7 +106,9 @@ export async function createTurn(
         emit({ type: "llm-text", step, text: part.text }, span);
       } else if (part.type === "tool-call" && !part.providerExecuted) {
         const { toolCallId: callId, toolName: tool, input: args } = part;
-        calls.push({ callId, tool, args, ...(part.invalid && { invalid: part.error }) });
+        // A tool that the step does not show is still there: the gateway checks what it is called with.
+        const isThere = NoSuchToolError.isInstance(part.error) && Object.hasOwn(disclosure.tools, tool);
+        calls.push({ callId, tool, args, ...(part.invalid && !isThere && { invalid: part.error }) });
       } else if (part.type === "finish-step") {
         usage = plus(usage, part.usage);
         emit({ type: "llm-end", step, text: said, usage: plus(NONE, part.usage) }, span);
@@ -164,11 +176,10 @@ export async function createTurn(
     },
     leave: () => {
       const closed = closeHistory(session.messages);
-      for (const message of closed.filter((one) => !session.messages.includes(one))) {
-        session.log?.message(message);
-      }
+      const added = closed.filter((message) => !session.messages.includes(message));
       session.messages = closed;
       session.shown = closeHistory(session.shown);
+      for (const message of added) session.log?.message(message);
     },
   };
 }

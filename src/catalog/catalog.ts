@@ -34,8 +34,11 @@ export function buildCatalog(content: SourceContent): Catalog {
     throw problem("CATALOG_INVALID", { count: errors.length, list }, { errors });
   }
 
+  // An entry that refers to none stays the object it was, with what was worked out from it.
   const linked = entries.map((entry) =>
-    Object.freeze({ ...entry, related: lookup.routes(entry.related, entry.domain) }),
+    entry.related.length === 0
+      ? Object.freeze(entry)
+      : Object.freeze({ ...entry, related: lookup.routes(entry.related, entry.domain) }),
   );
   const byAddress = new Map<string, Entry>();
   for (const entry of linked) byAddress.set(entry.route, entry).set(entry.op, entry);
@@ -48,18 +51,16 @@ export function buildCatalog(content: SourceContent): Catalog {
   });
 }
 
-const known = new WeakMap<
-  EntryDraft,
-  { readonly domain: Domain | undefined; readonly entry: Entry | string }
->();
+const known = new WeakMap<EntryDraft, { readonly scopes: string; readonly entry: Entry | string }>();
 
 /** A change of one source leaves the drafts of the others as they are, and what was made of them. */
 function toEntry(draft: EntryDraft, domain: Domain | undefined): Entry | string {
+  const scopes = JSON.stringify(domain?.scopes);
   const made = known.get(draft);
-  if (made && made.domain === domain) return made.entry;
+  if (made && made.scopes === scopes) return made.entry;
   const completed = completeEntry(draft, domain);
   const entry = typeof completed === "string" ? completed : ingestEntry(completed);
-  known.set(draft, { domain, entry });
+  known.set(draft, { scopes, entry });
   return entry;
 }
 
@@ -70,7 +71,16 @@ function byRoute(left: Entry, right: Entry): number {
 /** Functions have no content to hash; canonical JSON leaves them out. */
 function versionOf(domains: readonly Domain[], entries: readonly Entry[]): string {
   const sortedDomains = [...domains].sort((left, right) => (left.name < right.name ? -1 : 1));
+  return contentHash([JSON.parse(JSON.stringify(sortedDomains)), entries.map(hashOf)]).slice(0, 16);
+}
+
+const hashes = new WeakMap<Entry, string>();
+
+function hashOf(entry: Entry): string {
   // The hash of an outside definition stands for all of it.
-  const shown = entries.map((entry) => ({ ...entry, origin: entry.origin?.hash }));
-  return contentHash([sortedDomains, shown].map((part) => JSON.parse(JSON.stringify(part)))).slice(0, 16);
+  const hash =
+    hashes.get(entry) ??
+    contentHash(JSON.parse(JSON.stringify({ ...entry, origin: entry.origin?.hash }))).slice(0, 16);
+  hashes.set(entry, hash);
+  return hash;
 }

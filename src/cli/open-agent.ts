@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type Agent, createAgent } from "../agent/agent.ts";
+import type { AgentEvent } from "../agent/agent-event.ts";
 import { type Ask, askPermission } from "../agent/ask.ts";
 import type { PermissionRules } from "../agent/permissions/permission-rules.ts";
 import { createPermissions } from "../agent/permissions/permissions.ts";
@@ -9,6 +10,7 @@ import { tellRetry } from "../agent/run-context.ts";
 import { createSessionLogs } from "../agent/session-log.ts";
 import { workspaceDomain } from "../agent/workspace/workspace-domain.ts";
 import { type LoadedSettings, loadSettings } from "../config/load-settings.ts";
+import { secretsOf } from "../config/secrets-of.ts";
 import type { PermissionLists, Settings } from "../config/settings-schema.ts";
 import { createGateway } from "../gateway.ts";
 import type { Gateway, GatewayOptions } from "../gateway-api.ts";
@@ -18,7 +20,7 @@ import { readSkills } from "../sources/markdown/skills/read-skills.ts";
 import type { Skill } from "../sources/markdown/skills/skill.ts";
 import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
 import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
-import { secretsOf } from "../util/redact.ts";
+import { secretVariables } from "../util/redact.ts";
 import { DEFAULT_CONFIGS, loadConfig } from "./load-config.ts";
 import { cacheFolder } from "./user-folders.ts";
 
@@ -45,6 +47,8 @@ export interface OpenedAgent {
   modelName(): string;
   /** Lets another model of the same provider answer from now on. */
   setModel(name: string): void;
+  /** The same events, told to telemetry as they pass, where that is on. */
+  observe(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
   /** Ends what was started, and deletes large results. */
   close(): Promise<void>;
 }
@@ -55,7 +59,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const loaded = await loadSettings({ project: folder, env: environment(options) });
   const { settings, trusted } = loaded;
   const data = settings.agent.dataDir || join(homedir(), ".keyhole");
-  const secrets = [...secretsOf(process.env), ...providerSecrets(settings)];
+  const secrets = [...secretVariables(process.env), ...secretsOf(settings)];
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
   const permissions = createPermissions({
     root: folder,
@@ -86,6 +90,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
         tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
     },
   });
+  const telemetry = await telemetryOf(settings, secrets, client.getProviderName);
   const { mode, systemPrompt, maxSteps, maxTokens } = settings.agent;
   const agent = createAgent({
     gateway,
@@ -113,8 +118,10 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     setModel: (name) => {
       providers = { ...providers, [vendor]: { ...providers[vendor], [modelKey(settings)]: name } };
     },
+    observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {
       await gateway.close();
+      await telemetry?.close();
       results.clear();
     },
   };
@@ -125,6 +132,29 @@ function modelKey({ providers }: Settings): string {
   if (providers.default === "azure") return "deployment";
   if (providers.default !== "foundry") return "model";
   return providers.foundry?.mode === "local" ? "modelAlias" : "modelDeployment";
+}
+
+/** Loaded only where it is on. */
+async function telemetryOf({ telemetry }: Settings, secrets: readonly string[], provider: () => string) {
+  if (!telemetry.enabled) return undefined;
+  const [{ startTelemetry }, { recordAgentEvents }] = await Promise.all([
+    import("../config/start-telemetry.ts"),
+    import("../agent/record-agent-events.ts"),
+  ]);
+  const started = await startTelemetry({ ...telemetry, secrets });
+  if (!started) return undefined;
+  const record = recordAgentEvents(started.recorder, { provider, arguments: telemetry.arguments });
+  return { record, close: started.close };
+}
+
+async function* observed(
+  events: AsyncIterable<AgentEvent>,
+  record: (event: AgentEvent) => void,
+): AsyncGenerator<AgentEvent, void> {
+  for await (const event of events) {
+    record(event);
+    yield event;
+  }
 }
 
 /** What was said on the command line goes before all settings, as the environment does. */
@@ -155,12 +185,4 @@ async function skillsOf({ skills }: Settings, folder: string, trusted: boolean):
 
 function toRules({ allow, ask, deny }: PermissionLists): PermissionRules {
   return { allow: [...allow], ask: [...ask], deny: [...deny] };
-}
-
-function providerSecrets({ providers }: Settings): string[] {
-  return Object.values(providers).flatMap((provider) => {
-    if (typeof provider !== "object") return [];
-    const { apiKey, token } = provider as { apiKey?: string; token?: string };
-    return [apiKey, token].filter((secret) => secret !== undefined);
-  });
 }

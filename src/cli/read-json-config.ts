@@ -20,6 +20,8 @@ export async function readJsonConfig(path: string, options: McpSourceOptions): P
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw problem("CONFIG_INVALID", { path, reason: reasonOf(error) });
   });
+  const plain = readPlain(text);
+  if (plain) return fromMcpConfig(plain, options);
   const parsed = await parseJsonc(text);
   if (!parsed.ok) throw wrongAt(path, parsed.position, parsed.reason);
   const place = PLACES.find((candidate) => isFields(valueAt(parsed.value, candidate)));
@@ -33,6 +35,21 @@ export async function readJsonConfig(path: string, options: McpSourceOptions): P
     }
   }
   return fromMcpConfig(parsed.value, options);
+}
+
+/** Plain JSON with nothing wrong in it, as most configs are, needs no parser that knows positions. */
+function readPlain(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    const place = PLACES.find((candidate) => isFields(valueAt(value, candidate)));
+    if (!place) return undefined;
+    for (const [name, config] of Object.entries(valueAt(value, place) as object)) {
+      if (!isFields(config) || config.disabled !== true) readServerConfig(name, config);
+    }
+    return value as object;
+  } catch {
+    return undefined;
+  }
 }
 
 function withoutServers(path: string, { value, positionOf }: Parsed) {

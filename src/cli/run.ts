@@ -42,7 +42,7 @@ export async function run(args: readonly string[]): Promise<void> {
     import("../agent/run.ts"),
     import("./print-events.ts"),
   ]);
-  const { agent, loaded, close } = await openAgent({
+  const { agent, loaded, observe, close } = await openAgent({
     folder: process.cwd(),
     config: values.config,
     provider: values.provider,
@@ -60,7 +60,7 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const resume = values.continue ? "last" : values.resume;
     const session = await agent.openSession(resume === undefined ? {} : { resume });
-    const events = runAgent(agent, prompt, { session, signal: controller.signal });
+    const events = observe(runAgent(agent, prompt, { session, signal: controller.signal }));
     code = await printEvents(events, values.format, { out: process.stdout, err: process.stderr });
     await session.end();
   } finally {

@@ -7,6 +7,7 @@ import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { type LoadedConfig, loadConfig } from "./load-config.ts";
+import { openTelemetry } from "./open-telemetry.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 const USAGE = `Usage: keyhole serve [options]
@@ -48,6 +49,7 @@ export async function run(args: readonly string[]): Promise<void> {
     principal: { ...owner, allowWrite: owner.allowWrite || values["allow-write"] },
   });
   const server = createMcpServer(gateway, { surface });
+  const telemetry = openTelemetry();
   const face = values.http ? await openHttp(server, values, loaded) : openStdio(server);
   const stopWatching = loaded.watch?.(gateway);
 
@@ -62,6 +64,7 @@ export async function run(args: readonly string[]): Promise<void> {
     await face.close();
     await server.close();
     await gateway.close();
+    await (await telemetry)?.close();
     process.exit(0);
   }
   process.on("SIGINT", () => void stop());

@@ -34,7 +34,7 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
   };
 
   async function* converse(prompt: string, { signal }: RunOptions): AsyncGenerator<AgentEvent> {
-    for await (const event of run(agent, prompt, { session, signal, ask })) {
+    for await (const event of opened.observe(run(agent, prompt, { session, signal, ask }))) {
       if (event.type === "llm-end") {
         lastInput = event.usage.input;
         requests += 1;

@@ -1,9 +1,12 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { verifies } from "../../test/requirements.ts";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
+import { VARIABLES } from "./env-settings.ts";
 import { loadSettings, settingsPath } from "./load-settings.ts";
+import { secretsOf } from "./secrets-of.ts";
+import { settingsFileSchema } from "./settings-schema.ts";
 
 function folders(files: { user?: unknown; project?: unknown } = {}) {
   const root = temporaryFolder();
@@ -217,4 +220,20 @@ test("names such as __proto__ are refused as any unknown key", async () => {
   expect(problems.length).toBeGreaterThan(0);
   expect(({} as { polluted?: number }).polluted).toBeUndefined();
   expect(settings.agent.maxSteps).toBe(50);
+});
+
+test("the page on settings names every variable and every section", () => {
+  const page = readFileSync("docs/configuration.md", "utf8");
+  const names = [...Object.keys(VARIABLES), "KEYHOLE_MODEL", ...Object.keys(settingsFileSchema.shape)];
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
+test("keys and tokens of settings are known as secrets", async () => {
+  const user = {
+    providers: { openai: { apiKey: "sk-one-111", model: "model-name" }, github: { token: "gh-two-222" } },
+    mcpServers: { a: { command: "x", env: { KEY: "three-333" } } },
+    telemetry: { headers: { "x-key": "four-4444" } },
+  };
+  const { settings } = await loadSettings(folders({ user }));
+  expect(secretsOf(settings).sort()).toEqual(["four-4444", "gh-two-222", "sk-one-111", "three-333"]);
 });

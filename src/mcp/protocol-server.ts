@@ -1,6 +1,8 @@
 import { Server, type ServerContext } from "@modelcontextprotocol/server";
 import { readTextParams } from "../operations/read-text-params.ts";
 import type { Principal } from "../schema/principal.ts";
+import type { CallTrace } from "../schema/span-context.ts";
+import type { Json } from "../util/json.ts";
 import { load } from "./call-native.ts";
 import { callTool, type ToolCaller } from "./call-tool.ts";
 import { toCompletion } from "./completion.ts";
@@ -11,6 +13,7 @@ import { asProtocolError, refusedState, unknownName, unknownResource } from "./p
 import { findResource, toContents } from "./resources.ts";
 import { toRound } from "./round.ts";
 import { findAddress, getSkillParams, listSkillsParams, SKILLS_EXTENSION } from "./skills.ts";
+import { traced } from "./traced.ts";
 
 export interface ServerParts extends ToolCaller {
   readonly name: string;
@@ -69,11 +72,10 @@ export async function createProtocolServer(
       },
     },
   );
-  const roundOf = (context: ServerContext) =>
-    toRound(context, principal, {
-      capabilities: server.getClientCapabilities(),
-      session: connection?.session?.(),
-    });
+  const roundOf = (context: ServerContext, trace: CallTrace | undefined) => {
+    const capabilities = server.getClientCapabilities();
+    return toRound(context, principal, { capabilities, session: connection?.session?.() }, trace);
+  };
 
   server.setRequestHandler("tools/list", async ({ params }) => {
     const { tools, version } = await listed();
@@ -84,8 +86,11 @@ export async function createProtocolServer(
     return { tools: page, ...next };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) =>
-    guarded(async () =>
-      callTool(parts, await listed(), { name: params.name, args: params.arguments ?? {} }, roundOf(context)),
+    traced(context, params.name, (trace) =>
+      guarded(async () => {
+        const call = { name: params.name, args: params.arguments ?? {} };
+        return callTool(parts, await listed(), call, roundOf(context, trace));
+      }),
     ),
   );
 
@@ -95,12 +100,14 @@ export async function createProtocolServer(
     return { prompts: page, ...next };
   });
   server.setRequestHandler("prompts/get", async ({ params }, context) =>
-    guarded(async () => {
-      const entry = (await listed()).promptEntries.get(params.name);
-      if (!entry) throw unknownName("prompt", params.name);
-      const given = readTextParams(entry.inputSchema, Object.entries(params.arguments ?? {}));
-      return load(parts, entry, given, roundOf(context), (value) => toMessages(entry, value));
-    }),
+    traced(context, params.name, (trace) =>
+      guarded(async () => {
+        const entry = (await listed()).promptEntries.get(params.name);
+        if (!entry) throw unknownName("prompt", params.name);
+        const given = readTextParams(entry.inputSchema, Object.entries(params.arguments ?? {}));
+        return load(parts, entry, given, roundOf(context, trace), (value) => toMessages(entry, value));
+      }),
+    ),
   );
 
   server.setRequestHandler("resources/list", async ({ params }) => {
@@ -114,13 +121,16 @@ export async function createProtocolServer(
     return { resourceTemplates: page, ...next };
   });
   server.setRequestHandler("resources/read", async ({ params }, context) =>
-    guarded(async () => {
-      const view = await gateway.view({ principal });
-      const found = findResource(params.uri, await listed(), (uri) => findAddress(view, uri));
-      if (!found) throw unknownResource(params.uri);
-      const { entry, params: given } = found;
-      return load(parts, entry, given, roundOf(context), (value) => toContents(params.uri, entry, value));
-    }),
+    traced(context, undefined, (trace) =>
+      guarded(async () => {
+        const view = await gateway.view({ principal });
+        const found = findResource(params.uri, await listed(), (uri) => findAddress(view, uri));
+        if (!found) throw unknownResource(params.uri);
+        const { entry, params: given } = found;
+        const show = (value: Json) => toContents(params.uri, entry, value);
+        return load(parts, entry, given, roundOf(context, trace), show);
+      }),
+    ),
   );
   server.setRequestHandler("resources/subscribe", async ({ params }) => {
     if ((connection?.subscribed.size ?? 0) < MAX_SUBSCRIPTIONS) connection?.subscribed.add(params.uri);

@@ -2,6 +2,7 @@ import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextp
 import type { CallOptions } from "../gateway-api.ts";
 import type { CallingClient } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
+import type { CallTrace } from "../schema/span-context.ts";
 import type { RoundState } from "./rounds.ts";
 
 /** One request of a client, as the tools behind it see it. */
@@ -25,6 +26,7 @@ export function toRound(
     readonly capabilities?: ClientCapabilities | undefined;
     readonly session?: string | undefined;
   },
+  trace?: CallTrace,
 ): Round {
   const { mcpReq } = context;
   const state = mcpReq.requestState<RoundState>();
@@ -41,6 +43,7 @@ export function toRound(
       signal: mcpReq.signal,
       ...(connection.session && { session: connection.session }),
       client: toClient(context, capabilities, state),
+      ...(trace && { trace }),
     },
   };
 }

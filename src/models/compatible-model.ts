@@ -1,5 +1,5 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
-import type { ProviderName } from "./config.ts";
+import type { ProviderName } from "../schema/models-config.ts";
 import { loadPackage } from "./load-package.ts";
 import { createModelFetch } from "./model-fetch.ts";
 import { withoutEndSlash } from "./provider.ts";

@@ -1,5 +1,5 @@
+import { PROVIDER_SCHEMAS, type ProviderName } from "../schema/models-config.ts";
 import { createRedact } from "../util/redact.ts";
-import { PROVIDER_SCHEMAS, type ProviderName } from "./config.ts";
 import { errorResponse, type ModelResponse } from "./model-response.ts";
 import { notConfigured, type ProviderFactory, type ReadyModel, type Surroundings } from "./provider.ts";
 import { toErrorResponse } from "./to-error-response.ts";

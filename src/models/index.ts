@@ -1,6 +1,12 @@
-export type { ModelsConfig, ProviderConfig, ProviderName, RetryConfig } from "./config.ts";
-export { DEFAULT_PROVIDER, PROVIDER_SCHEMAS, providersConfigSchema, retryConfigSchema } from "./config.ts";
+export type { ModelsConfig, ProviderConfig, ProviderName, RetryConfig } from "../schema/models-config.ts";
+export {
+  DEFAULT_PROVIDER,
+  PROVIDER_SCHEMAS,
+  providersConfigSchema,
+  retryConfigSchema,
+} from "../schema/models-config.ts";
 export { getSupportedProviders, isProviderSupported } from "./create-model.ts";
+export { createLLMClient } from "./llm-client.ts";
 export type {
   InvokeResult,
   LLMCallbacks,
@@ -10,9 +16,9 @@ export type {
   LLMInput,
   StreamChunk,
   StreamResult,
-} from "./llm-client.ts";
-export { createLLMClient } from "./llm-client.ts";
+} from "./llm-client-api.ts";
 export { mapErrorToCode } from "./map-error-to-code.ts";
+export { LOCAL_PRESETS } from "./model-names.ts";
 export type {
   ModelErrorCode,
   ModelErrorResponse,
@@ -21,7 +27,6 @@ export type {
 } from "./model-response.ts";
 export { errorResponse, isModelError, isModelSuccess, successResponse } from "./model-response.ts";
 export type { Surroundings } from "./provider.ts";
-export { LOCAL_PRESETS } from "./providers/local.ts";
 export type { RetryContext, RetryOptions } from "./retry.ts";
 export { calculateDelay, isRetryableError, withRetry } from "./retry.ts";
 export { extractRetryAfter } from "./retry-after.ts";

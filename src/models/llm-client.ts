@@ -1,97 +1,50 @@
-import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4Prompt } from "@ai-sdk/provider";
-import { DEFAULT_PROVIDER, type ModelsConfig, type RetryConfig, retryConfigSchema } from "./config.ts";
-import { createModel } from "./create-model.ts";
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { DEFAULT_PROVIDER, retryConfigSchema } from "../schema/models-config.ts";
+import { createModel, isProviderSupported } from "./create-model.ts";
+import type { LLMCallOptions, LLMClient, LLMClientOptions, LLMInput, StreamChunk } from "./llm-client-api.ts";
 import { type Callee, generateOnce, type StartedStream, streamOnce } from "./model-calls.ts";
+import { modelNameOf } from "./model-names.ts";
 import {
   errorResponse,
-  type ModelErrorCode,
   type ModelErrorResponse,
   type ModelResponse,
   successResponse,
 } from "./model-response.ts";
-import { type Surroundings, surroundingsWith } from "./provider.ts";
+import { surroundingsWith } from "./provider.ts";
 import { type RetryContext, withRetry } from "./retry.ts";
 import { type Attempt, createRetryingModel } from "./retrying-model.ts";
-import { extractTokenUsage, type TokenUsage } from "./token-usage.ts";
+import { extractTokenUsage } from "./token-usage.ts";
 
-/** Told what happens; what they throw is ignored. */
-export interface LLMCallbacks {
-  /** Once for each stream, before the first attempt. */
-  readonly onStreamStart?: () => void;
-  readonly onStreamChunk?: (chunk: string) => void;
-  /** When a stream has come to its end. */
-  readonly onStreamEnd?: (usage?: TokenUsage) => void;
-  /** Once for each call that failed, after the retries. */
-  readonly onError?: (error: ModelErrorCode, message: string) => void;
-  /** Before each wait for another attempt. */
-  readonly onRetry?: (context: RetryContext) => void;
-}
-
-export interface LLMClientOptions {
-  /** A function is asked with each call, so that changes take effect. */
-  readonly config: ModelsConfig | (() => ModelsConfig);
-  readonly callbacks?: LLMCallbacks;
-  /** Goes before the config's `retry`. */
-  readonly retry?: Partial<RetryConfig>;
-  readonly random?: () => number;
-  readonly surroundings?: Partial<Surroundings>;
-}
-
-/** A prompt of one user message, or messages as the AI SDK's models take them. */
-export type LLMInput = string | LanguageModelV4Prompt;
-
-export interface LLMCallOptions {
-  readonly maxTokens?: number;
-  readonly temperature?: number;
-  readonly signal?: AbortSignal;
-}
-
-export interface InvokeResult {
-  readonly content: string;
-  readonly usage?: TokenUsage;
-}
-
-/** A stream ends with `finish` or with `error`, never by throwing. */
-export type StreamChunk =
-  | { readonly type: "text-delta"; readonly text: string }
-  | { readonly type: "finish"; readonly usage?: TokenUsage }
-  | ({ readonly type: "error" } & Omit<ModelErrorResponse, "success">);
-
-export type StreamResult = AsyncIterable<StreamChunk>;
-
-/** Calls the model that a config names. Nothing of it throws. */
-export interface LLMClient {
-  invoke(input: LLMInput, options?: LLMCallOptions): Promise<ModelResponse<InvokeResult>>;
-  /** Answers when the first content is there; until then failures are retried. */
-  stream(input: LLMInput, options?: LLMCallOptions): Promise<ModelResponse<StreamResult>>;
-  /** The model for the AI SDK and the agent loop, with the same retries. */
-  languageModel(): Promise<ModelResponse<LanguageModelV4>>;
-  getProviderName(): string;
-  /** As the provider calls it; for Azure the deployment. Undefined until the model was first used. */
-  getModelName(): string | undefined;
-}
-
+/** A client of the model that a config names. The model is made when it is first called. */
 export function createLLMClient(options: LLMClientOptions): LLMClient {
   const { config, callbacks = {}, retry, random = Math.random } = options;
   const surroundings = surroundingsWith(options.surroundings);
   const { clock } = surroundings;
-  let kept: { readonly key: string; readonly callee: Callee } | undefined;
+  let kept: { readonly key: string; readonly making: Promise<ModelResponse<Callee>> } | undefined;
 
   const configNow = () => (typeof config === "function" ? config() : config);
   const providerNow = () => configNow().providers?.default ?? DEFAULT_PROVIDER;
 
+  const partNow = () => {
+    const providers: Readonly<Record<string, unknown>> = configNow().providers ?? {};
+    return Object.hasOwn(providers, providerNow()) ? providers[providerNow()] : undefined;
+  };
+
   /** The model stays until something of its config changes; failures are not kept. */
   async function getCallee(): Promise<ModelResponse<Callee>> {
+    const key = JSON.stringify([providerNow(), partNow()]);
+    if (kept?.key !== key) kept = { key, making: makeCallee() };
+    const mine = kept;
+    const made = await mine.making;
+    if (!made.success && kept === mine) kept = undefined;
+    return made;
+  }
+
+  async function makeCallee(): Promise<ModelResponse<Callee>> {
     const provider = providerNow();
-    const providers: Readonly<Record<string, unknown>> = configNow().providers ?? {};
-    const part = Object.hasOwn(providers, provider) ? providers[provider] : undefined;
-    const key = JSON.stringify([provider, part]);
-    if (kept?.key === key) return successResponse(kept.callee, `${provider} is ready.`);
-    const made = await createModel(provider, part, surroundings);
+    const made = await createModel(provider, partNow(), surroundings);
     if (!made.success) return made;
-    const callee: Callee = { ...made.result, provider, now: clock.now };
-    kept = { key, callee };
-    return successResponse(callee, made.message);
+    return { ...made, result: { ...made.result, provider, now: clock.now } };
   }
 
   const attempt: Attempt = async (operation, signal) => {
@@ -156,7 +109,10 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
       return successResponse(createRetryingModel(callee.result, attempt), callee.message);
     },
     getProviderName: providerNow,
-    getModelName: () => kept?.callee.model.modelId,
+    getModelName: () => {
+      const provider = providerNow();
+      return isProviderSupported(provider) ? modelNameOf(provider, partNow()) : undefined;
+    },
   };
 }
 

@@ -118,7 +118,9 @@ function withDefaults(
   { temperature }: Callee,
   options: LanguageModelV4CallOptions,
 ): LanguageModelV4CallOptions {
-  return temperature === undefined ? options : { temperature, ...options };
+  // The AI SDK names settings that it was not given, as undefined.
+  const chosen = options.temperature ?? temperature;
+  return chosen === undefined ? options : { ...options, temperature: chosen };
 }
 
 function failureOf({ provider, secrets, now }: Callee, error: unknown): ModelErrorResponse {

@@ -7,10 +7,10 @@ const MAX_ANSWER_BYTES = 64 * 2 ** 20;
  * The guarded fetch in the shape that the AI SDK calls. The host of an address that the owner configured may be
  * private and without TLS, as servers on one's own machine are.
  */
-export function createModelFetch(ownUrl?: string): typeof globalThis.fetch {
-  const fetch = createGuardedFetch(ownUrl ? { allowPrivateHosts: [hostOf(ownUrl)] } : {});
+export function createModelFetch(ownUrl?: string): typeof fetch {
+  const guarded = createGuardedFetch(ownUrl ? { allowPrivateHosts: [hostOf(ownUrl)] } : {});
   return async (input, init = {}) => {
-    const response = await fetch(input instanceof Request ? input.url : input, {
+    const response = await guarded(input instanceof Request ? input.url : input, {
       method: init.method ?? "GET",
       headers: Object.fromEntries(new Headers(init.headers)),
       ...(typeof init.body === "string" ? { body: init.body } : {}),

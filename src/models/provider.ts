@@ -1,6 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { ProviderConfig, ProviderName } from "../schema/models-config.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
-import type { ProviderConfig, ProviderName } from "./config.ts";
 import { errorResponse, type ModelErrorResponse, type ModelResponse } from "./model-response.ts";
 import { type RunCommand, runCommand } from "./run-command.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { retryConfigSchema } from "../schema/models-config.ts";
 import type { Clock } from "../util/clock.ts";
-import { retryConfigSchema } from "./config.ts";
 import { errorResponse, MODEL_ERROR_CODES, type ModelResponse, successResponse } from "./model-response.ts";
 import {
   calculateDelay,

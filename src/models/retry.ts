@@ -1,5 +1,5 @@
+import type { RetryConfig } from "../schema/models-config.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
-import type { RetryConfig } from "./config.ts";
 import type { ModelErrorCode, ModelResponse } from "./model-response.ts";
 
 /** Codes of failures that pass: only these are tried again. */

@@ -11,7 +11,7 @@ export type Attempt = <T>(
 
 /**
  * The model for the AI SDK, with the same retries; use it with `maxRetries: 0`. As that contract has it, its calls
- * throw: a problem, MODEL_FAILED, with the code of the failure in its details.
+ * throw: the reason of a signal that was given, else a problem, MODEL_FAILED, with the failure's code in its details.
  */
 export function createRetryingModel(callee: Callee, attempt: Attempt): LanguageModelV4 {
   const { model } = callee;
@@ -20,27 +20,36 @@ export function createRetryingModel(callee: Callee, attempt: Attempt): LanguageM
     provider: model.provider,
     modelId: model.modelId,
     supportedUrls: model.supportedUrls,
-    doGenerate: async (options) =>
-      resultOf(callee, await attempt(() => generateOnce(callee, options), options.abortSignal)),
+    doGenerate: async (options) => {
+      const signal = options.abortSignal;
+      return resultOf(callee, await attempt(() => generateOnce(callee, options), signal), signal);
+    },
     doStream: async (options) => {
-      const started = resultOf(callee, await attempt(() => streamOnce(callee, options), options.abortSignal));
+      const signal = options.abortSignal;
+      const started = resultOf(callee, await attempt(() => streamOnce(callee, options), signal), signal);
       const { parts, ...about } = started;
-      return { ...about, stream: ReadableStream.from(toStreamParts(callee, parts)) };
+      return { ...about, stream: ReadableStream.from(toStreamParts(callee, parts, signal)) };
     },
   };
 }
 
-function resultOf<T>(callee: Callee, response: ModelResponse<T>): T {
-  if (!response.success) throw toProblem(callee, response);
-  return response.result;
+function resultOf<T>(callee: Callee, response: ModelResponse<T>, signal: AbortSignal | undefined): T {
+  if (response.success) return response.result;
+  signal?.throwIfAborted();
+  throw toProblem(callee, response);
 }
 
 async function* toStreamParts(
   callee: Callee,
   parts: StartedStream["parts"],
+  signal: AbortSignal | undefined,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
   for await (const part of parts) {
-    yield part.type === "failure" ? { type: "error", error: toProblem(callee, part.response) } : part;
+    if (part.type !== "failure") yield part;
+    else {
+      signal?.throwIfAborted();
+      yield { type: "error", error: toProblem(callee, part.response) };
+    }
   }
 }
 

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { Entry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
-import { readResult, readResultSchema } from "../session/read-result.ts";
 import { RESULT_SCHEME } from "../session/result-store.ts";
 import { isSessionAddress } from "../session/session-store.ts";
 import { mapLimit } from "../util/map-limit.ts";
@@ -98,7 +97,7 @@ async function getOne(
   const params = addressed?.params ? { ...addressed.params, ...request.params } : request.params;
   try {
     if (route.startsWith(RESULT_SCHEME)) {
-      const shown = readStored(route, params ?? {}, context);
+      const shown = await readStored(route, params ?? {}, context);
       return { route, success: true, data: { ...toData(shown), guidance: [] } };
     }
     if (isSessionAddress(route)) {
@@ -132,7 +131,13 @@ function checkMayRun(entry: Entry, { getMayWrite, view }: OperationContext): voi
     throw problem(code, { name: addressOf(entry), lane: entry.lane });
 }
 
-function readStored(handle: string, params: Record<string, unknown>, context: OperationContext): Shown {
+async function readStored(
+  handle: string,
+  params: Record<string, unknown>,
+  context: OperationContext,
+): Promise<Shown> {
+  // Its parsers of paths and patterns are large, and a start does not need them.
+  const { readResult, readResultSchema } = await import("../session/read-result.ts");
   const how = readResultSchema.safeParse(params);
   if (!how.success) {
     const reason = how.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`).join("; ");

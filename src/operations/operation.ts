@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { View } from "../access/view.ts";
 import type { CallingClient, Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
+import type { CallTrace } from "../schema/span-context.ts";
 import type { Learning } from "../search/learning/learning.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 import type { Extractor } from "../session/extractor.ts";
@@ -59,6 +60,7 @@ export interface OperationContext {
   /** Where there is no `exec`, `get` runs tools that write too, for those who may write. */
   readonly getMayWrite?: boolean;
   readonly client?: CallingClient;
+  readonly trace?: CallTrace;
   notice(notice: NoticeEvent["notice"], detail: string): void;
   /** Keeps help answers for as long as the catalog stands. */
   remember<T>(key: string, make: () => T): T;

@@ -1,4 +1,3 @@
-import { JSONPointer } from "json-p3";
 import { problem } from "../schema/problem.ts";
 import type { Json } from "../util/json.ts";
 import type { Executed } from "./exec.ts";
@@ -39,6 +38,7 @@ async function follow({ $result, path = "" }: Reference, earlier: Earlier): Prom
   const failed = (reason: string) => problem("REFERENCE_FAILED", { reference: `${$result}${path}`, reason });
   if (!executed) throw failed("there is no earlier exec request of that index or id");
   if (!executed.output.ok) throw failed(`that request failed with ${executed.output.error.code}`);
+  const { JSONPointer } = await import("json-p3");
   try {
     return new JSONPointer(path).resolve(executed.value) as Json;
   } catch {

@@ -98,6 +98,7 @@ async function run(
       traceId: context.traceId,
       ...(context.session && { session: context.session.handle }),
       ...(context.client && { client: context.client }),
+      ...(context.trace && { trace: context.trace }),
     }),
   );
 

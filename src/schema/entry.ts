@@ -2,6 +2,7 @@ import type { Entity, ExtractionSchema } from "./extraction.ts";
 import type { Guidance } from "./guidance.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { Principal } from "./principal.ts";
+import type { CallTrace } from "./span-context.ts";
 
 export const KINDS = ["tool", "resource", "skill", "prompt"] as const;
 export type Kind = (typeof KINDS)[number];
@@ -79,6 +80,8 @@ export interface CallContext {
   readonly session?: string;
   /** The client behind the call, where the face has one that can be reached while the call runs. */
   readonly client?: CallingClient;
+  /** The trace that the call belongs to, for what it asks of others. */
+  readonly trace?: CallTrace;
 }
 
 /** An error as JSON-RPC has it. */

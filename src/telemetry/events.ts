@@ -1,4 +1,5 @@
 import { channel, subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { SpanContext } from "../schema/span-context.ts";
 
 /** One operation, as it went. Arguments appear by shape, never by value. */
 export interface OperationEvent {
@@ -15,6 +16,31 @@ export interface OperationEvent {
   /** `ok`, or the code of the problem. */
   readonly outcome: string;
   readonly argumentShape: Readonly<Record<string, unknown>>;
+  /** Where in a trace it was; absent where the caller's trace is not recorded. */
+  readonly span?: SpanContext;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
+/** One request of the protocol: of a client to this server, or of this gateway to an upstream. */
+export interface McpEvent {
+  readonly type: "mcp";
+  readonly side: "server" | "client";
+  readonly method: string;
+  /** The name of the tool or prompt. */
+  readonly target?: string;
+  /** The label of the upstream. */
+  readonly server?: string;
+  readonly requestId?: string;
+  readonly protocolVersion?: string;
+  readonly transport: "pipe" | "tcp";
+  readonly span: SpanContext;
+  readonly startedAt: number;
+  readonly latencyMs: number;
+  /** What kind of error it ended with: `tool_error`, or a code. */
+  readonly error?: string;
+  /** The code of a JSON-RPC error. */
+  readonly status?: string;
 }
 
 /** Something that was decided silently for the caller and that the owner may want to know. */
@@ -49,7 +75,7 @@ export interface SourceEvent {
   readonly detail?: string;
 }
 
-export type KeyholeEvent = OperationEvent | NoticeEvent | SourceEvent;
+export type KeyholeEvent = OperationEvent | McpEvent | NoticeEvent | SourceEvent;
 
 export const EVENT_CHANNEL = "keyhole:events";
 const events = channel(EVENT_CHANNEL);

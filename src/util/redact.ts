@@ -22,7 +22,7 @@ export function createRedact(
 }
 
 /** The secrets of an environment, by what its variables are called. */
-export function secretsOf(env: Readonly<Record<string, string | undefined>>): string[] {
+export function secretVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env).flatMap(([name, value = ""]) =>
     namesSecret(name) && value.length >= MIN_VARIABLE_CHARS ? [value] : [],
   );

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PLANTED } from "../../test/planted-secrets.ts";
-import { createRedact, secretsOf } from "./redact.ts";
+import { createRedact, secretVariables } from "./redact.ts";
 
 const redact = createRedact([], { kinds: true });
 
@@ -43,7 +43,7 @@ test("secrets of an environment are those that their names say", () => {
     SHORT_TOKEN: "abc",
     DB_PASSWORD: "long enough",
   };
-  expect(secretsOf(env)).toEqual(["abcdefghij", "long enough"]);
+  expect(secretVariables(env)).toEqual(["abcdefghij", "long enough"]);
 });
 
 test("long hostile text comes to its end: nothing here is quadratic", () => {

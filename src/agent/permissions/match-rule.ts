@@ -2,6 +2,7 @@ import { compileGlob, escapeGlob } from "../../util/match-glob.ts";
 import type { PermissionPlace } from "./permission.ts";
 import type { Rule } from "./permission-rules.ts";
 import { namesScript, programOf, reachOf } from "./shell/command-reach.ts";
+import { parseShell } from "./shell/parse-shell.ts";
 import type { ShellWord, SimpleCommand } from "./shell/shell-command.ts";
 
 interface WordPattern {
@@ -43,8 +44,15 @@ export function coversCommand(rule: Rule, command: SimpleCommand): "exactly" | "
 export function concernsCommand(rule: Rule, command: SimpleCommand): boolean {
   const { words, open } = readWords(rule.pattern);
   if (words.length === 0) return open;
+  const isPlain = reachOf(command) === "plain";
+  if (
+    !isPlain &&
+    command.words.some(({ text }) => holdsCommand(text, (inner) => concernsCommand(rule, inner)))
+  ) {
+    return true;
+  }
   // What runs other commands has them among its words, so each of these may be where one starts.
-  const starts = reachOf(command) === "plain" ? [command.assignments] : command.words.keys();
+  const starts = isPlain ? [command.assignments] : command.words.keys();
   return [...starts].some((start) => {
     const rest = command.words.slice(start);
     const name = programOf({ words: rest, assignments: 0 }) ?? "";
@@ -53,6 +61,13 @@ export function concernsCommand(rule: Rule, command: SimpleCommand): boolean {
     const same = startsWith(rest, words) || startsWith(named, lowered);
     return same && (open || rest.length === words.length);
   });
+}
+
+/** Whether a word is itself a text of commands, as `sh -c` takes it, with such a one in it. */
+function holdsCommand(text: string, isWanted: (command: SimpleCommand) => boolean): boolean {
+  if (!/[\s;&|]/.test(text)) return false;
+  const parsed = parseShell(text);
+  return parsed.ok && parsed.commands.some(isWanted);
 }
 
 /** The rule that speaks for exactly these words. */

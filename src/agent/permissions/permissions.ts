@@ -25,7 +25,7 @@ export interface PermissionQuestion {
 }
 
 /** `session` and `always` allow the same again: for this session, or by rules. */
-export type PermissionAnswer = "once" | "session" | "always" | "no";
+export type PermissionAnswer = "once" | "session" | "always" | "deny";
 
 /** Where the answer `always` is kept. */
 export interface RuleStore {

@@ -27,12 +27,9 @@ const FILES = new Set([
   ".my.cnf",
   ".vault-token",
   ".dockercfg",
-  "shadow",
-  "gshadow",
-  "sudoers",
   "login.keychain-db",
-  "environ",
 ]);
+const SYSTEM = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/proc/", "/sys/", "/dev/", "/run/secrets"];
 const ENDINGS = [".pem", ".key", ".p12", ".pfx", ".kdbx", ".jks", ".keystore", ".ppk", ".asc", ".gpg"];
 const STARTS = [".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
 const PARTS = ["credential", "secret"];
@@ -54,7 +51,9 @@ const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** Whether a path holds keys or secrets, or decides what runs: such paths ask whatever the rules allow. */
 export function isSensitivePath(path: string, root: string, scope: FileScope): boolean {
-  const segments = fold(path).split("/");
+  const folded = fold(path);
+  if (SYSTEM.some((start) => folded.startsWith(start))) return true;
+  const segments = folded.split("/");
   if (segments.some((segment) => FOLDERS.has(segment))) return true;
   // The project's own folder may be called as it likes.
   const inside = path.startsWith(`${root}/`) ? fold(path.slice(root.length + 1)).split("/") : segments;

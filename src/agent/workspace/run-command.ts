@@ -1,10 +1,13 @@
 import { spawn } from "node:child_process";
+import { setTimeout as startTimer, clearTimeout as stopTimer } from "node:timers";
+import { setTimeout } from "node:timers/promises";
 import { killOnExit } from "../../util/kill-on-exit.ts";
 import { createMarker, MARKER } from "../../util/process-marker.ts";
 import { endProcesses } from "../../util/process-tree.ts";
 import { createOutputKeeper } from "./output-keeper.ts";
 
 const GRACE_MS = 500;
+const LAST_OUTPUT_MS = 250;
 /** What programs need to run at all; everything else has to be named. */
 const INHERITED = ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"];
 
@@ -63,18 +66,21 @@ export async function runCommand(command: string, options: CommandOptions): Prom
     void endProcesses(group, marker, 0);
   };
   const cancel = () => stop("cancelled");
-  const timer = setTimeout(() => stop("timeout"), options.timeoutMs);
+  const timer = startTimer(() => stop("timeout"), options.timeoutMs);
   options.signal?.addEventListener("abort", cancel, { once: true });
   if (options.signal?.aborted) cancel();
   try {
     const end = await ended.promise;
     await endProcesses(group, marker, stopped ? 0 : GRACE_MS);
-    await closed.promise;
+    // What has left its group and dropped its marker can still hold the pipes.
+    await Promise.race([closed.promise, setTimeout(LAST_OUTPUT_MS)]);
     return { ...end, ...output.end(), ...(stopped && { stopped }) };
   } finally {
-    clearTimeout(timer);
+    stopTimer(timer);
     options.signal?.removeEventListener("abort", cancel);
     forget();
+    child.stdout.destroy();
+    child.stderr.destroy();
   }
 }
 

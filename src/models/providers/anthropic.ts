@@ -1,5 +1,6 @@
 import { loadPackage } from "../load-package.ts";
 import { createModelFetch } from "../model-fetch.ts";
+import { MODEL_NAMES } from "../model-names.ts";
 import { successResponse } from "../model-response.ts";
 import { firstFilled, notConfigured, type ProviderFactory } from "../provider.ts";
 
@@ -17,6 +18,6 @@ export const createAnthropicModel: ProviderFactory<"anthropic"> = async (config,
     baseURL: baseURL ?? "https://api.anthropic.com/v1",
     fetch: createModelFetch(baseURL),
   });
-  const name = firstFilled(config.model) ?? "claude-haiku-4-5";
+  const name = MODEL_NAMES.anthropic(config);
   return successResponse({ model: provider(name), secrets: () => [apiKey] }, `Anthropic's ${name} is ready.`);
 };

@@ -1,6 +1,7 @@
 import { azureCliTokens } from "../cli-tokens.ts";
 import { loadPackage } from "../load-package.ts";
 import { createModelFetch } from "../model-fetch.ts";
+import { MODEL_NAMES } from "../model-names.ts";
 import { successResponse } from "../model-response.ts";
 import { firstFilled, notConfigured, type ProviderFactory, withoutEndSlash } from "../provider.ts";
 
@@ -10,7 +11,7 @@ const UNIFIED = new Set(["v1", "preview", "latest"]);
 
 export const createAzureModel: ProviderFactory<"azure"> = async (config, surroundings) => {
   const endpoint = firstFilled(config.endpoint);
-  const deployment = firstFilled(config.deployment);
+  const deployment = MODEL_NAMES.azure(config);
   if (!endpoint) return notConfigured("azure", "set providers.azure.endpoint, the address of the resource.");
   if (!deployment)
     return notConfigured("azure", "set providers.azure.deployment, the name of the deployment.");

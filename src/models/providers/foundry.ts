@@ -1,6 +1,7 @@
+import type { ProviderConfig } from "../../schema/models-config.ts";
 import { azureCliTokens } from "../cli-tokens.ts";
 import { createCompatibleModel } from "../compatible-model.ts";
-import type { ProviderConfig } from "../config.ts";
+import { MODEL_NAMES } from "../model-names.ts";
 import { type ModelResponse, successResponse } from "../model-response.ts";
 import {
   firstFilled,
@@ -26,7 +27,7 @@ export const createFoundryModel: ProviderFactory<"foundry"> = async (config, sur
 type Config = ProviderConfig<"foundry">;
 
 async function createLocal(config: Config, surroundings: Surroundings): Promise<ModelResponse<ReadyModel>> {
-  const alias = firstFilled(config.modelAlias) ?? "phi-4";
+  const alias = MODEL_NAMES.foundry(config);
   const started = await startFoundryLocal(alias, surroundings.importFoundryLocal);
   if (!started.success) return started;
   const { baseUrl, model: name } = started.result;
@@ -47,7 +48,7 @@ async function createCloud(config: Config, surroundings: Surroundings): Promise<
       "set providers.foundry.apiKey or AZURE_FOUNDRY_API_KEY, or log in with the Azure CLI (az login).",
     );
   }
-  const name = firstFilled(config.modelDeployment) ?? "gpt-4o";
+  const name = MODEL_NAMES.foundry(config);
   const model = await createCompatibleModel({
     provider: "foundry",
     baseUrl: `${withoutEndSlash(endpoint)}/openai/v1`,

@@ -1,5 +1,6 @@
 import { loadPackage } from "../load-package.ts";
 import { createModelFetch } from "../model-fetch.ts";
+import { MODEL_NAMES } from "../model-names.ts";
 import { successResponse } from "../model-response.ts";
 import { firstFilled, notConfigured, type ProviderFactory } from "../provider.ts";
 
@@ -25,6 +26,6 @@ export const createGeminiModel: ProviderFactory<"gemini"> = async (config, { env
     baseURL: baseURL ?? "https://generativelanguage.googleapis.com/v1beta",
     fetch: createModelFetch(baseURL),
   });
-  const name = firstFilled(config.model) ?? "gemini-2.0-flash-exp";
+  const name = MODEL_NAMES.gemini(config);
   return successResponse({ model: provider(name), secrets: () => [apiKey] }, `Google's ${name} is ready.`);
 };

@@ -1,5 +1,6 @@
 import { githubCliToken } from "../cli-tokens.ts";
 import { createCompatibleModel } from "../compatible-model.ts";
+import { MODEL_NAMES } from "../model-names.ts";
 import { successResponse } from "../model-response.ts";
 import { firstFilled, notConfigured, type ProviderFactory, withoutEndSlash } from "../provider.ts";
 
@@ -14,7 +15,7 @@ export const createGitHubModel: ProviderFactory<"github"> = async (config, surro
       "set providers.github.token or GITHUB_TOKEN, or log in with the GitHub CLI (gh auth login).",
     );
   }
-  const name = firstFilled(config.model) ?? "gpt-4o-mini";
+  const name = MODEL_NAMES.github(config);
   const baseUrl = endpointOf(firstFilled(config.endpoint) ?? ENDPOINT, firstFilled(config.org));
   const model = await createCompatibleModel({ provider: "github", baseUrl, model: name, apiKey: token });
   return successResponse({ model, secrets: () => [token] }, `${name} on GitHub Models is ready.`);

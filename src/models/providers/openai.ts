@@ -1,5 +1,6 @@
 import { loadPackage } from "../load-package.ts";
 import { createModelFetch } from "../model-fetch.ts";
+import { MODEL_NAMES } from "../model-names.ts";
 import { successResponse } from "../model-response.ts";
 import { firstFilled, notConfigured, type ProviderFactory } from "../provider.ts";
 
@@ -18,7 +19,7 @@ export const createOpenAIModel: ProviderFactory<"openai"> = async (config, { env
     baseURL: baseURL ?? "https://api.openai.com/v1",
     fetch: createModelFetch(baseURL),
   });
-  const name = firstFilled(config.model) ?? "gpt-5-mini";
+  const name = MODEL_NAMES.openai(config);
   const api = config.api ?? (baseURL ? "chat" : "responses");
   const model = api === "chat" ? provider.chat(name) : provider.responses(name);
   return successResponse({ model, secrets: () => [apiKey] }, `OpenAI's ${name} is ready.`);

@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js";
 
 /** Addresses of cloud hosts' own services that lie in public ranges. */
 const METADATA = new Set(["168.63.129.16"]);
-const GLOBAL_V6 = ipaddr.parseCIDR("2000::/3");
+const GLOBAL_V6 = "2000::/3";
 /** What a host that was opted in may still not lead to: nobody runs an API there. */
 const NEVER_BY_NAME = new Set([
   "linkLocal",
@@ -21,7 +21,8 @@ export function addressRefusal(address: string): string | undefined {
   if (METADATA.has(address)) return "is a metadata service";
   const range = parsed.range();
   if (range !== "unicast") return `is a ${range} address`;
-  if (parsed.kind() === "ipv6" && !parsed.match(GLOBAL_V6)) return "is not a global address";
+  if (parsed.kind() === "ipv6" && !parsed.match(ipaddr.parseCIDR(GLOBAL_V6)))
+    return "is not a global address";
   return undefined;
 }
 

@@ -17,6 +17,7 @@ export function readOutline(body: string): Outline {
   let heading = "";
   let fence = "";
   let leadEnded = false;
+  let inItem = false;
   for (const whole of body.split("\n", MAX_LINES)) {
     const line = whole.trim();
     const mark = line.slice(0, 3);
@@ -29,13 +30,14 @@ export function readOutline(body: string): Outline {
     if (fence !== "") continue;
     const named = toHeading(line);
     const item = toItem(line);
+    inItem = item !== undefined || (inItem && line !== "" && named === undefined);
     if (named !== undefined) {
       title ??= named;
       heading = named.toLowerCase();
     } else if (item !== undefined) {
       const known = items.get(heading) ?? [];
       items.set(heading, [...known.slice(0, 63), item]);
-    } else if (line !== "" && !leadEnded) {
+    } else if (line !== "" && !leadEnded && !inItem) {
       lead.push(line);
       continue;
     }

@@ -42,6 +42,13 @@ How to design types. Then more.
     });
   });
 
+  test("of a list alone is described by what it can do, not by the second line of an item", () => {
+    const facts = fragment(
+      "# Steps\n\n1. First this,\n   then that.\n2. Last.\n\n## Capabilities\n\n- Take steps\n",
+    );
+    expect(facts.description).toBe("Take steps");
+  });
+
   test("without front matter is described by its headings, sections and text", () => {
     const facts = fragment(
       `# Retry patterns

@@ -109,7 +109,8 @@ export function createRun(options: RunOptions): Run {
   function content(): SourceContent {
     const listing = upstream.listing ?? kept?.listing;
     const { status } = upstream;
-    const shared = { label, trusted, upstream, status, timeoutMs: config.timeoutMs };
+    const transport = config.transport === "stdio" ? ("pipe" as const) : ("tcp" as const);
+    const shared = { label, trusted, upstream, status, timeoutMs: config.timeoutMs, transport };
     drafts = listing ? toDrafts(listing, shared) : status ? [standIn(label, status)] : [];
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
     return { domains: [{ ...domain, keptSince }], drafts };

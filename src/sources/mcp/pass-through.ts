@@ -26,11 +26,13 @@ interface Passed {
 export async function passThrough(
   client: Client,
   caller: CallingClient | undefined,
-  { trusted }: Asking,
+  { trusted }: Pick<Asking, "trusted">,
+  meta: Readonly<Record<string, unknown>> = {},
 ): Promise<Passed> {
-  if (!caller) return { params: {}, options: {} };
+  const params = Object.keys(meta).length > 0 ? { _meta: meta } : {};
+  if (!caller) return { params, options: {} };
   const onprogress: RequestOptions["onprogress"] = (update) => caller.progress(update);
-  if (!caller.passOn || client.getProtocolEra() !== "modern") return { params: {}, options: { onprogress } };
+  if (!caller.passOn || client.getProtocolEra() !== "modern") return { params, options: { onprogress } };
   const { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } = await import("@modelcontextprotocol/client");
   const { capabilities, responses, state } = caller;
   const askable = trusted ? Object.entries(capabilities).filter(([name]) => ASKABLE.includes(name)) : [];
@@ -38,6 +40,7 @@ export async function passThrough(
   return {
     params: {
       _meta: {
+        ...meta,
         [CLIENT_CAPABILITIES_META_KEY]: Object.fromEntries(offered),
         // The face leaves out what its client does not listen to.
         [LOG_LEVEL_META_KEY]: "debug",

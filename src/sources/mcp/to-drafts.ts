@@ -3,6 +3,7 @@ import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { EntryDraft, EntryStatus, Lane, Presentation } from "../../schema/entry.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { problem } from "../../schema/problem.ts";
+import type { TracedRequest } from "../../schema/span-context.ts";
 import { cleanText } from "../../util/clean-text.ts";
 import { assignPaths } from "./assign-paths.ts";
 import { checkOffered } from "./check-offered.ts";
@@ -11,6 +12,7 @@ import type { Listing } from "./listing.ts";
 import { asksFirst, passError, passThrough, toQuestion } from "./pass-through.ts";
 import { promptValue, resourceValue, textOf, toolValue } from "./result-value.ts";
 import { skillToDrafts } from "./skill-to-drafts.ts";
+import { traceRequest } from "./trace-request.ts";
 import type { Upstream } from "./upstream.ts";
 import { templateVariables } from "./uri-template.ts";
 
@@ -22,6 +24,7 @@ export interface DraftOptions {
   readonly upstream: Upstream;
   readonly status: EntryStatus | undefined;
   readonly timeoutMs: number | undefined;
+  readonly transport: TracedRequest["transport"];
 }
 
 /** Everything in a listing as entries of the label's domain, the same for the same listing. */
@@ -56,21 +59,22 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
     requiresConfirmation: false,
     extraction: null,
     ...(timeoutMs !== undefined && { timeoutMs }),
-    call: async (params, { signal, client: caller }) => {
+    call: async (params, { signal, client: caller, trace }) => {
       const result = await upstream.run(
         {
           repeatable: readOnlyHint === true || idempotentHint === true,
           caller,
           check: checkOffered(tool, (listing) => listing.tools, route, options),
-          work: async (client, request) => {
-            const passed = await passThrough(client, caller, options);
-            return client
-              .callTool(
-                { name: tool.name, arguments: params, ...passed.params },
-                { ...request, ...passed.options, toolDefinition },
-              )
-              .catch(passError(caller));
-          },
+          work: (client, request) =>
+            traceRequest(trace, about("tools/call", options, tool.name), async (meta) => {
+              const passed = await passThrough(client, caller, options, meta);
+              return client
+                .callTool(
+                  { name: tool.name, arguments: params, ...passed.params },
+                  { ...request, ...passed.options, toolDefinition },
+                )
+                .catch(passError(caller));
+            }),
         },
         signal,
       );
@@ -81,6 +85,10 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
       throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
     },
   };
+}
+
+function about(method: string, { label, transport }: DraftOptions, target?: string): TracedRequest {
+  return { method, server: label, transport, ...(target !== undefined && { target }) };
 }
 
 function promptDraft(prompt: Prompt, route: string, options: DraftOptions): EntryDraft {
@@ -95,22 +103,23 @@ function promptDraft(prompt: Prompt, route: string, options: DraftOptions): Entr
       ),
       required: taken.filter(({ required }) => required).map(({ name }) => name),
     },
-    load: async (params, { signal, client: caller }) => {
+    load: async (params, { signal, client: caller, trace }) => {
       const texts = Object.entries(params).map(([name, value]) => [name, String(value)]);
       const result = await options.upstream.run(
         {
           repeatable: true,
           caller,
           check: checkOffered(prompt, (listing) => listing.prompts, route, options),
-          work: async (client, request) => {
-            const passed = await passThrough(client, caller, options);
-            return client
-              .getPrompt(
-                { name: prompt.name, arguments: Object.fromEntries(texts), ...passed.params },
-                { ...request, ...passed.options },
-              )
-              .catch(passError(caller));
-          },
+          work: (client, request) =>
+            traceRequest(trace, about("prompts/get", options, prompt.name), async (meta) => {
+              const passed = await passThrough(client, caller, options, meta);
+              return client
+                .getPrompt(
+                  { name: prompt.name, arguments: Object.fromEntries(texts), ...passed.params },
+                  { ...request, ...passed.options },
+                )
+                .catch(passError(caller));
+            }),
         },
         signal,
       );
@@ -136,7 +145,7 @@ function resourceDraft(
       properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),
       required: names,
     },
-    load: async (params, { signal, client: caller }) => {
+    load: async (params, { signal, client: caller, trace }) => {
       const { UriTemplate } = await import("@modelcontextprotocol/client");
       const texts = Object.fromEntries(names.map((name) => [name, String(params[name])]));
       const uri =
@@ -151,12 +160,13 @@ function resourceDraft(
             route,
             options,
           ),
-          work: async (client, request) => {
-            const passed = await passThrough(client, caller, options);
-            return client
-              .readResource({ uri, ...passed.params }, { ...request, ...passed.options })
-              .catch(passError(caller));
-          },
+          work: (client, request) =>
+            traceRequest(trace, about("resources/read", options), async (meta) => {
+              const passed = await passThrough(client, caller, options, meta);
+              return client
+                .readResource({ uri, ...passed.params }, { ...request, ...passed.options })
+                .catch(passError(caller));
+            }),
         },
         signal,
       );

@@ -10,12 +10,12 @@ export type Reach = "plain" | "exact" | "opaque";
 const OPAQUE = words(`
   . source eval exec alias unalias export set unset setopt unsetopt trap shopt read declare typeset readonly
   local hash enable bind fc history getopts mapfile readarray let cd chdir pushd popd umask builtin
-  autoload zmodload emulate sched disown suspend logout exit return break continue shift
+  compgen complete compopt autoload zmodload emulate sched disown suspend logout exit return break continue shift
 `);
 const SHELLS = words("sh bash dash zsh ksh mksh ash fish csh tcsh rbash pwsh powershell cmd busybox toybox");
 const RUNNERS = words(`
   sudo doas su runuser pkexec env xargs parallel command nohup nice ionice chrt taskset setsid setarch
-  stdbuf timeout time watch unshare nsenter chroot script expect strace ltrace gdb lldb perf valgrind
+  stdbuf timeout time watch jobs unshare nsenter chroot script expect strace ltrace gdb lldb perf valgrind
   entr flock at batch crontab systemd-run ssh sshpass mosh telnet nc ncat socat screen tmux
   awk gawk mawk nawk sed gsed ed ex vi vim nvim view emacs nano pico less more most man info
   m4 bc dc sqlite3 psql mysql mongosh redis-cli rlwrap unbuffer proot fakeroot ld.so osascript open xdg-open
@@ -48,27 +48,55 @@ const REACHING: ReadonlyMap<string, readonly string[]> = new Map([
       "--textconv",
       "--open-files-in-pager",
       "--output",
-      "-p",
-      "--paginate",
       "ext::",
     ],
   ],
   ["rg", ["--pre", "--hostname-bin"]],
   ["sort", ["-o", "--output", "--compress-program", "-T"]],
-  ["tar", ["-I", "-F", "--to-command", "--checkpoint-action", "--use-compress-program", "--rsh-command"]],
+  [
+    "tar",
+    [
+      "-I",
+      "-F",
+      "--to-command",
+      "--checkpoint-action",
+      "--use-compress-program",
+      "--rsh-command",
+      "--rmt-command",
+      "--info-script",
+      "--new-volume-script",
+    ],
+  ],
   ["rsync", ["-e", "--rsh", "--rsync-path"]],
   ["scp", ["-o", "-S", "-F"]],
   ["zip", ["-T", "--unzip-command"]],
   ["curl", ["-o", "-O", "-K", "--output", "--remote-name", "--config", "-T", "--upload-file"]],
   ["wget", ["-O", "-i", "--output-document", "--use-askpass", "--post-file", "-e", "--execute"]],
-  ["npm", ["exec", "x", "--script-shell", "--prefix", "-C", "explore"]],
-  ["pnpm", ["exec", "dlx", "--script-shell", "-C", "--dir"]],
+  [
+    "npm",
+    [
+      "exec",
+      "x",
+      "explore",
+      "--script-shell",
+      "--shell",
+      "--node-options",
+      "--prefix",
+      "-C",
+      "--userconfig",
+      "--globalconfig",
+    ],
+  ],
+  ["pnpm", ["exec", "dlx", "--script-shell", "--shell", "--node-options", "--config", "-C", "--dir"]],
   ["yarn", ["exec", "dlx", "--cwd"]],
   ["cargo", ["--config"]],
   ["go", ["-exec", "-toolexec", "run", "generate"]],
   ["date", ["-s", "--set"]],
   ["tree", ["-o"]],
   ["printf", ["-v"]],
+  ["test", ["-v", "-R"]],
+  ["[", ["-v", "-R"]],
+  ["wait", ["-p"]],
   ["jq", ["-f", "--from-file"]],
 ]);
 
@@ -80,6 +108,8 @@ export function reachOf(command: SimpleCommand): Reach {
   if (INTERPRETERS.has(baseName(name))) return readsInput(args) || args.length === 0 ? "opaque" : "exact";
   if (RUNNERS.has(name)) return "exact";
   const options = REACHING.get(name) ?? [];
+  // The first word of tar may be its options, without a dash.
+  if (name === "tar" && args[0] !== undefined && !args[0].startsWith("-")) args[0] = `-${args[0]}`;
   const reaches = args.some((arg) => options.some((option) => isOption(arg, option)));
   return reaches ? "exact" : "plain";
 }
@@ -104,6 +134,7 @@ function argumentsOf({ words, assignments }: SimpleCommand): string[] {
 
 /** Long options are also taken in short forms and with a value after `=`; short ones with a value behind. */
 function isOption(arg: string, option: string): boolean {
+  if (/^[a-z]+$/.test(option)) return arg === option;
   if (arg.startsWith(option)) return true;
   const [name = ""] = arg.split("=");
   if (option.startsWith("--")) return name.length > 3 && option.startsWith(name);

@@ -63,9 +63,9 @@ function readOperator(reader: Reader, close: ")" | "}" | undefined): boolean {
 }
 
 function readCommand(reader: Reader): void {
-  if (reader.peek() === "(") return readEnclosed(reader, "(", ")");
-  if (reader.peek() === "{" && /[ \t\n]/.test(reader.peek(1))) return readEnclosed(reader, "{", "}");
-  readSimple(reader);
+  if (reader.peek() === "(") readEnclosed(reader, "(", ")");
+  else if (reader.peek() === "{" && /[ \t\n]/.test(reader.peek(1))) readEnclosed(reader, "{", "}");
+  else readSimple(reader);
 }
 
 function readEnclosed(reader: Reader, open: string, close: ")" | "}"): void {

@@ -25,11 +25,6 @@ export function readWord(reader: Reader): Word | undefined {
   };
 
   while (!reader.atEnd() && !ENDS.includes(reader.peek())) {
-    if (reader.peek() === "\\" && reader.peek(1) === "\n") {
-      reader.next();
-      reader.next();
-      continue;
-    }
     const before = started ? text.at(-1) : undefined;
     started = true;
     const character = reader.next();
@@ -43,7 +38,7 @@ export function readWord(reader: Reader): Word | undefined {
       literal &&= inside.literal;
     } else if (character === "\\") {
       quote();
-      text += reader.next();
+      text += readEscaped(reader);
     } else if (character === "$" || character === "`") {
       const expansion = readExpansion(reader, character, "outside");
       text += expansion.text;
@@ -73,8 +68,7 @@ function readDoubleQuoted(reader: Reader): ShellWord {
     const character = reader.next();
     if (character === '"') return { text, literal };
     if (character === "\\") {
-      const escaped = reader.next();
-      if (escaped === "\n") continue;
+      const escaped = readEscaped(reader);
       text += '$`"\\'.includes(escaped) ? escaped : `\\${escaped}`;
     } else if (character === "$" || character === "`") {
       const expansion = readExpansion(reader, character, "quoted");
@@ -82,6 +76,13 @@ function readDoubleQuoted(reader: Reader): ShellWord {
       literal &&= expansion.literal;
     } else text += character;
   }
+}
+
+/** A line that goes on inside a word can hide what its parts make together. */
+function readEscaped(reader: Reader): string {
+  const escaped = reader.next();
+  if (escaped === "\n") throw new NotUnderstood("a line ends inside a word");
+  return escaped;
 }
 
 /** What starts with a dollar or a backtick, which has been read. Its text only marks the place. */

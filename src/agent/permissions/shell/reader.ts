@@ -73,7 +73,8 @@ export function createReader(
       for (;;) {
         const character = text[at];
         if (character === " " || character === "\t") at += 1;
-        else if (character === "\\" && text[at + 1] === "\n") {
+        else if (character === "\\" && text[at + 1] === "\n" && " \t".includes(text[at - 1] ?? "")) {
+          // Only behind a blank: elsewhere it joins what stands around it.
           reader.next();
           reader.next();
         } else if (character === "#") skipComment();

@@ -1,4 +1,3 @@
-import { importPKCS8, SignJWT } from "jose";
 import { problem } from "../../../schema/problem.ts";
 import { field } from "../../../util/fields.ts";
 import { createRedact } from "../../../util/redact.ts";
@@ -77,6 +76,7 @@ async function sign(name: string, { account, scope, subject, clock }: GoogleAuth
   const pem = await reveal(account.private_key, name, SEVERAL_LINES);
   const now = Math.floor(clock.now() / 1000);
   try {
+    const { importPKCS8, SignJWT } = await import("jose");
     const key = await importPKCS8(pem.replaceAll("\\n", "\n"), "RS256");
     return await new SignJWT({ scope, ...(subject && { sub: subject }) })
       .setProtectedHeader({

@@ -3,7 +3,7 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { isProblem, type Problem, problem } from "../../../schema/problem.ts";
 import { cleanText } from "../../../util/clean-text.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
-import { type Callback, openCallback } from "./callback.ts";
+import type { Callback } from "./callback.ts";
 import { createClientProvider, type ProviderOptions } from "./client-provider.ts";
 import type { Challenge } from "./logins.ts";
 
@@ -67,6 +67,8 @@ export async function logIn(
 
 /** The port of an earlier registration is taken again, so that it need not be made anew. */
 async function listen({ oauth, logins, server, label }: Flow, state: string): Promise<Callback> {
+  // What listens is loaded only for this: a start would pay for it.
+  const { openCallback } = await import("./callback.ts");
   if (oauth.callbackPort !== undefined) {
     return openCallback(state, oauth.callbackPort).catch((error: unknown) => {
       throw toProblem(label, error, false);

@@ -1,0 +1,106 @@
+// `npm start`: the four systems of the examples in one gateway, for any MCP client.
+import { Console } from "node:console";
+import { parseArgs } from "node:util";
+import { createGateway, type Gateway, loadTokenCounter } from "keyhole";
+import { createMcpServer, type McpServer, type McpServerOptions, serveHttp } from "keyhole/mcp";
+import { heading } from "../print.ts";
+import { authenticateBy, GUEST, makeToken, PLAYGROUND } from "./principals.ts";
+import { createSystems, listEverything } from "./systems.ts";
+import { THINGS_TO_TRY } from "./things-to-try.ts";
+
+const SURFACES = ["lanes", "routes", "commands", "native"] as const;
+
+const USAGE = `Usage: npm start -- [options]
+
+  --stdio          serves over stdin and stdout instead of HTTP; then with npm start --silent
+  --port NUMBER    default: any that is free, on 127.0.0.1
+  --surface NAME   ${SURFACES.join(", ")} (default: lanes)
+  --help`;
+
+const options = readOptions();
+// stdout belongs to the protocol.
+if (options.stdio) globalThis.console = new Console(process.stderr);
+
+const systems = createSystems();
+const gateway = createGateway({
+  domains: systems.flatMap(({ domains }) => domains),
+  sources: systems.flatMap(({ sources }) => sources),
+  principal: PLAYGROUND,
+});
+const server = createMcpServer(gateway, { surface: options.surface });
+
+console.log("Keyhole serves four systems: onto (projects), cms (a website), warehouse (fraud) and library.");
+await tellCosts(gateway, options.surface);
+const face = options.stdio ? server.connect() : await openHttp(server, options.port);
+console.log("\nCtrl-C ends it. Changes in the examples are gone then.");
+
+let closing = false;
+process.on("SIGINT", stop);
+process.on("SIGTERM", stop);
+if (options.stdio) process.stdin.once("close", stop);
+
+/** A second signal does not wait. */
+async function stop(): Promise<void> {
+  if (closing) process.exit(1);
+  closing = true;
+  await face.close();
+  await server.close();
+  await gateway.close();
+  await Promise.all(systems.map((system) => system.close()));
+  process.exit(0);
+}
+
+async function tellCosts(of: Gateway, surface: NonNullable<McpServerOptions["surface"]>): Promise<void> {
+  const countTokens = await loadTokenCounter();
+  await of.ready();
+  const all = listEverything(await of.view());
+  const menu = await of.menu({ surface });
+  const cost = (listed: readonly object[]) =>
+    `${countTokens(JSON.stringify(listed)).toLocaleString("en")} tokens`;
+  console.log(`\nListing all ${all.length} tools and documents in every request would cost ${cost(all)}.`);
+  console.log(
+    `The menu that a model sees instead has ${menu.length} tools: ${cost(menu)}, however much is behind it.`,
+  );
+}
+
+async function openHttp(of: McpServer, port: number) {
+  const tokens = new Map([
+    [makeToken(), PLAYGROUND],
+    [makeToken(), GUEST],
+  ]);
+  const http = await serveHttp(of, { port, authenticate: authenticateBy(tokens) });
+  const [playground, guest] = tokens.keys();
+  heading("In another terminal: where it is, and who you are (tokens are shown only now)");
+  console.log(`export URL=${http.url}`);
+  console.log(`export TOKEN=${playground}   # playground: reads and writes`);
+  console.log(`export GUEST=${guest}   # guest: only reads`);
+  for (const { title, command } of THINGS_TO_TRY) {
+    heading(title);
+    console.log(command);
+  }
+  return http;
+}
+
+function readOptions() {
+  try {
+    const { values } = parseArgs({
+      options: {
+        stdio: { type: "boolean", default: false },
+        port: { type: "string", default: "0" },
+        surface: { type: "string", default: "lanes" },
+        help: { type: "boolean", default: false },
+      },
+    });
+    if (values.help) {
+      console.log(USAGE);
+      process.exit(0);
+    }
+    const surface = SURFACES.find((name) => name === values.surface);
+    const port = Number(values.port);
+    if (surface && Number.isInteger(port) && port >= 0 && port < 65_536) return { ...values, surface, port };
+  } catch {
+    // An option that there is not, or one without its value.
+  }
+  console.error(USAGE);
+  process.exit(2);
+}

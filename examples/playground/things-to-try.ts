@@ -1,0 +1,23 @@
+/** What a newcomer may try first, as README has it too. `$URL` and `$TOKEN` are those that `npm start` shows. */
+export const THINGS_TO_TRY: readonly { readonly title: string; readonly command: string }[] = [
+  {
+    title: "1. Ask: tools and knowledge of all four, for one need",
+    command: curl("ask", { query: "a customer was charged twice" }),
+  },
+  {
+    title: "2. Get: an entry point, which unveils tools that no list shows",
+    command: curl("get", { routes: [{ route: "warehouse://tools/analyst", params: { query: "fraud" } }] }),
+  },
+  {
+    title: "3. Exec: a change, with the official Inspector",
+    command: `npx --yes @modelcontextprotocol/inspector@2.12.0 --cli "$URL" --transport http \\
+  --header "Authorization: Bearer $TOKEN" --method tools/call --tool-name exec \\
+  --tool-arg op=onto.project.create 'args={"title":"My first project"}'`,
+  },
+];
+
+function curl(tool: string, args: object): string {
+  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } };
+  return `curl -s "$URL" -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
+  -H "Accept: application/json, text/event-stream" -d '${JSON.stringify(call)}'`;
+}

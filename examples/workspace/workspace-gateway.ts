@@ -1,0 +1,21 @@
+import { createGateway } from "keyhole";
+import { createPermissions, type PermissionQuestion, workspaceDomain } from "keyhole/agent";
+
+/** A project's files and commands as tools. What rules do not settle is asked; here the answer is always no. */
+export function workspaceGateway(root: string, asked: PermissionQuestion[]) {
+  const permissions = createPermissions({
+    root,
+    user: {
+      allow: ["fs-write(src/**)", "shell-run(wc *)"],
+      deny: ["shell-run(git push *)"],
+    },
+    ask: async (question) => {
+      asked.push(question);
+      return "deny";
+    },
+  });
+  return createGateway({
+    domains: [workspaceDomain({ permissions })],
+    principal: { id: "me", scopes: [], allowWrite: true },
+  });
+}

@@ -1,0 +1,282 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { verifies } from "../../../test/requirements.ts";
+import { temporaryFolder } from "../../../test/temporary-folder.ts";
+import type { PermissionAnswer, PermissionQuestion, PermissionsOptions } from "./permissions.ts";
+import { createPermissions } from "./permissions.ts";
+import { createRuleFile } from "./rule-file.ts";
+
+/** Permissions of a new project, with what was asked. */
+function setUp(options: Partial<PermissionsOptions> = {}, answer?: PermissionAnswer) {
+  const folder = temporaryFolder();
+  const root = join(folder, "project");
+  const home = join(folder, "home");
+  for (const each of [root, home, join(root, "src"), join(home, ".ssh")]) mkdirSync(each);
+  const asked: PermissionQuestion[] = [];
+  const stored: string[] = [];
+  const permissions = createPermissions({
+    root,
+    home,
+    store: { allow: async (rules) => void stored.push(...rules) },
+    ...(answer && {
+      ask: async (question) => {
+        asked.push(question);
+        return answer;
+      },
+    }),
+    ...options,
+  });
+  return { permissions, root: permissions.root, home, folder, asked, stored };
+}
+
+describe("files", () => {
+  test("reading inside the project is allowed; all else is asked", async () => {
+    const { permissions, asked } = setUp({}, "deny");
+    expect((await permissions.file("fs-read", "src/a.ts")).allowed).toBe(true);
+    expect(asked).toEqual([]);
+    expect((await permissions.file("fs-write", "src/a.ts")).allowed).toBe(false);
+    expect((await permissions.file("fs-delete", "src/a.ts")).allowed).toBe(false);
+    expect((await permissions.file("fs-read", "../other")).allowed).toBe(false);
+    expect((await permissions.file("fs-read", "/etc/hostname")).allowed).toBe(false);
+    expect(asked.map(({ action }) => action)).toEqual([
+      "write file",
+      "delete file",
+      "read file",
+      "read file",
+    ]);
+  });
+
+  verifies("permissions:headless", "where nobody can be asked, what would be asked is denied", async () => {
+    const { permissions } = setUp({ user: { allow: ["fs-write(src/**)"] } });
+    expect((await permissions.file("fs-write", "src/a.ts")).allowed).toBe(true);
+    expect((await permissions.file("fs-write", "a.ts")).reason).toContain("Nobody is there to ask.");
+    expect((await permissions.command("ls")).allowed).toBe(false);
+  });
+
+  verifies("permissions:sensitive", "sensitive paths ask whatever the rules allow", async () => {
+    const everything = ["fs-read(/**)", "fs-write(/**)", "fs-delete(/**)", "fs-read(**)", "fs-write(**)"];
+    const { permissions, root, home } = setUp({ user: { allow: everything } });
+    writeFileSync(join(home, ".ssh/id_rsa"), "key");
+    symlinkSync(join(home, ".ssh"), join(root, "docs"));
+    symlinkSync(join(home, ".ssh/not-there"), join(root, "dangling"));
+    writeFileSync(join(root, "plain"), "");
+    symlinkSync(join(root, "plain"), join(root, ".env.link"));
+    const paths = [
+      join(home, ".ssh/id_rsa"),
+      "docs/id_rsa",
+      "docs/../.ssh/id_rsa",
+      "dangling",
+      ".env",
+      ".ENV.local",
+      "src/.env.production",
+      "src/../.env",
+      "./src/./../.env",
+      ".env.link",
+      "config/Credentials.json",
+      "a/secret/b.txt",
+      "a/my-Secrets.yaml",
+      ".\u200benv",
+      "．env",
+      "server.pem",
+      ".keyhole/permissions.json",
+      "/proc/self/environ",
+    ];
+    for (const path of paths)
+      expect([path, (await permissions.file("fs-read", path)).allowed]).toEqual([path, false]);
+    for (const path of [".git/hooks/pre-commit", ".git/config", ".bashrc", ".vscode/tasks.json"]) {
+      expect([path, (await permissions.file("fs-write", path)).allowed]).toEqual([path, false]);
+    }
+    expect((await permissions.file("fs-read", "plain")).allowed).toBe(true);
+    expect((await permissions.file("fs-write", "/elsewhere/x")).allowed).toBe(true);
+  });
+
+  test("links are followed before anything is decided", async () => {
+    const { permissions, root, folder } = setUp({ project: { allow: ["fs-write(src/**)"] } });
+    mkdirSync(join(folder, "elsewhere"));
+    symlinkSync(join(folder, "elsewhere"), join(root, "src/out"));
+    symlinkSync("../../elsewhere/new", join(root, "src/new"));
+    symlinkSync("loop-b", join(root, "loop-a"));
+    symlinkSync("loop-a", join(root, "loop-b"));
+    expect((await permissions.file("fs-write", "src/out/x")).allowed).toBe(false);
+    expect((await permissions.file("fs-write", "src/new")).allowed).toBe(false);
+    expect((await permissions.file("fs-write", "src/out/../project/src/x")).path).toBe(join(root, "src/x"));
+    await expect(permissions.file("fs-read", "loop-a")).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    // A link is deleted itself.
+    expect((await permissions.file("fs-delete", "src/new")).path).toBe(join(root, "src/new"));
+  });
+
+  test("the strictest rule decides, whoever wrote it", async () => {
+    const { permissions } = setUp({
+      project: { allow: ["fs-write(**)", "fs-read(/etc/**)"], deny: ["fs-read(private/**)"] },
+      user: { deny: ["fs-write(locked/**)"], ask: ["fs-write(src/**)"] },
+    });
+    expect((await permissions.file("fs-write", "a")).allowed).toBe(true);
+    expect((await permissions.file("fs-write", "locked/a")).reason).toBe(
+      "The user's rules deny: fs-write(locked/**)",
+    );
+    expect((await permissions.file("fs-write", "LOCKED/a")).allowed).toBe(false);
+    expect((await permissions.file("fs-write", "src/a")).allowed).toBe(false);
+    expect((await permissions.file("fs-read", "private/a")).allowed).toBe(false);
+    // A project cannot open what lies outside of it.
+    expect((await permissions.file("fs-read", "/etc/hostname")).allowed).toBe(false);
+  });
+});
+
+describe("questions", () => {
+  verifies(
+    "permissions:exact",
+    "a question shows all of what will run, unseen characters by name",
+    async () => {
+      const { permissions, asked } = setUp({}, "once");
+      const command = `echo \u202e${"long ".repeat(5_000)}\u200b\u001b[2K\ttab\nrm -rf x`;
+      await permissions.command(command);
+      const shown = asked[0]?.resource ?? "";
+      expect(shown).toContain("‹U+202E›");
+      expect(shown).toContain("‹U+200B›‹U+001B›[2K‹U+0009›tab\nrm -rf x");
+      expect(shown.length).toBeGreaterThan(command.length);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
+      expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u200b\u202e]/);
+    },
+  );
+
+  test("no character that cannot be seen is left in one", async () => {
+    const { permissions, asked } = setUp({}, "deny");
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: "binary", minLength: 1 }), async (text) => {
+        asked.length = 0;
+        await permissions.command(`make ${text}`);
+        expect(asked[0]?.resource).not.toMatch(/[^\P{C}\n]|\p{Default_Ignorable_Code_Point}|[^\P{Z} ]/u);
+      }),
+    );
+  });
+
+  test("once is once, session is for the very same", async () => {
+    const once = setUp({}, "once");
+    await once.permissions.command("make a");
+    await once.permissions.command("make a");
+    expect(once.asked).toHaveLength(2);
+
+    const session = setUp({}, "session");
+    for (const command of ["make a", "make a", "make a b", "make a;b", "make a"]) {
+      expect((await session.permissions.command(command)).allowed).toBe(true);
+    }
+    expect(session.asked.map(({ resource }) => resource)).toEqual(["make a", "make a b", "make a;b"]);
+    expect(session.stored).toEqual([]);
+    await session.permissions.file("fs-read", ".env");
+    await session.permissions.file("fs-read", ".env");
+    await session.permissions.file("fs-write", ".env");
+    expect(session.asked).toHaveLength(5);
+  });
+
+  verifies("permissions:always", "always writes what was shown and allows nothing else", async () => {
+    const { permissions, asked, stored } = setUp({}, "always");
+    await permissions.command("make 'a b' && npm run x > log.txt");
+    expect(stored).toEqual(["shell-run(make 'a b')", "shell-run(npm run x)", "fs-write(log.txt)"]);
+    expect(asked[0]?.always).toEqual(stored);
+    await permissions.command("npm run x");
+    await permissions.command("make 'a b' > log.txt");
+    expect(asked).toHaveLength(1);
+    for (const other of [
+      "npm run x y",
+      "npm run",
+      "make a b",
+      "make 'a b' > log.txt2",
+      "make '*'",
+      "make x",
+    ]) {
+      const before = asked.length;
+      await permissions.command(other);
+      expect([other, asked.length]).toEqual([other, before + 1]);
+    }
+    await permissions.file("fs-write", "src/[a]*.ts");
+    expect(stored.at(-1)).toBe("fs-write(src/\\[a\\]\\*.ts)");
+    const before = asked.length;
+    await permissions.file("fs-write", "src/[a]*.ts");
+    expect(asked).toHaveLength(before);
+    await permissions.file("fs-write", "src/[a]b.ts");
+    expect(asked).toHaveLength(before + 1);
+  });
+
+  test("always is not offered where no rule could allow it", async () => {
+    const { permissions, asked, stored } = setUp({ user: { ask: ["shell-run(make *)"] } }, "always");
+    const commands = [
+      "echo $(id)",
+      "cd x && ls",
+      "cat .env",
+      "make x",
+      "cat <<E\nx\nE",
+      "if",
+      "sh",
+      "ls \u200b",
+    ];
+    for (const command of commands) await permissions.command(command);
+    await permissions.file("fs-read", ".env");
+    await permissions.file("fs-write", "a\nb");
+    expect(asked.map(({ always }) => always)).toEqual(Array(10).fill([]));
+    expect(stored).toEqual([]);
+  });
+
+  test("come one at a time, and one answer settles the others that are the same", async () => {
+    let open = 0;
+    let most = 0;
+    let count = 0;
+    const { permissions } = setUp({
+      ask: async () => {
+        count += 1;
+        most = Math.max(most, ++open);
+        await new Promise((resolve) => setImmediate(resolve));
+        open -= 1;
+        return "session";
+      },
+    });
+    const commands = ["make a", "make b", "make a", "make a"];
+    const outcomes = await Promise.all(commands.map((command) => permissions.command(command)));
+    expect(outcomes.every(({ allowed }) => allowed)).toBe(true);
+    expect([most, count]).toEqual([1, 2]);
+  });
+
+  test("an answer that fails or comes too late denies", async () => {
+    const failing = setUp({ ask: () => Promise.reject(new TypeError("gone")) });
+    expect((await failing.permissions.command("make")).allowed).toBe(false);
+    const controller = new AbortController();
+    const late = setUp({
+      ask: async () => {
+        controller.abort();
+        return "always";
+      },
+    });
+    expect((await late.permissions.command("make", controller.signal)).allowed).toBe(false);
+    expect(late.stored).toEqual([]);
+  });
+});
+
+describe("rules", () => {
+  test("that cannot be read are a problem", () => {
+    const wrong = [
+      { allow: ["fs-writ(x)"] },
+      { allow: ["shell-run"] },
+      { allow: ["shell-run(*)"] },
+      { alow: [] },
+    ];
+    for (const user of wrong) {
+      expect(() => setUp({ user: user as never })).toThrow(
+        expect.objectContaining({ code: "PERMISSIONS_INVALID" }),
+      );
+    }
+  });
+
+  test("are kept in a file, which is created, added to, and never loses comments", async () => {
+    const path = join(temporaryFolder(), "deep/permissions.json");
+    const file = createRuleFile(path, "user");
+    expect(await file.read()).toEqual({});
+    await Promise.all([file.allow(["shell-run(a)"]), file.allow(["shell-run(b)", "shell-run(a)"])]);
+    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ allow: ["shell-run(a)", "shell-run(b)"] });
+    writeFileSync(path, '{ // mine\n "deny": ["shell-run(rm *)"] }');
+    expect(await file.read()).toEqual({ deny: ["shell-run(rm *)"] });
+    await expect(file.allow(["shell-run(c)"])).rejects.toMatchObject({ code: "PERMISSIONS_INVALID" });
+    writeFileSync(path, '{ "allow": ["nonsense"] }');
+    await expect(file.read()).rejects.toMatchObject({ code: "PERMISSIONS_INVALID" });
+  });
+});

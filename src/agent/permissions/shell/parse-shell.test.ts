@@ -1,0 +1,93 @@
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../test/temporary-folder.ts";
+import { parseShell } from "./parse-shell.ts";
+
+function wordsOf(text: string): string[][] | string {
+  const parsed = parseShell(text);
+  if (!parsed.ok) return parsed.reason;
+  return parsed.commands.map(({ words }) => words.map((word) => word.text));
+}
+
+describe("parseShell", () => {
+  test("gives every simple command with its words", () => {
+    expect(wordsOf("a 'b c' && d e\\ f | (f; { g \"h i\"; }) & j\nk")).toEqual([
+      ["a", "b c"],
+      ["d", "e f"],
+      ["f"],
+      ["g", "h i"],
+      ["j"],
+      ["k"],
+    ]);
+  });
+
+  test("gives the commands of substitutions before the one they stand in", () => {
+    expect(wordsOf('a "x$(b `c`)y"')).toEqual([["c"], ["b", "`…`"], ["a", "x$(…)y"]]);
+  });
+
+  test("tells assignments from words", () => {
+    const parsed = parseShell("A=1 B='2 3' c D=4");
+    expect(parsed).toMatchObject({ ok: true, commands: [{ assignments: 2 }] });
+    expect(wordsOf("A=1 B='2 3' c D=4")).toEqual([["A=1", "B=2 3", "c", "D=4"]]);
+  });
+
+  test("gives redirections, with whether they write", () => {
+    expect(parseShell("a <in >out 2>>err 3<>both >&2 2>&-")).toMatchObject({
+      ok: true,
+      redirections: [
+        { writes: false, target: { text: "in" } },
+        { writes: true, target: { text: "out" } },
+        { writes: true, target: { text: "err" } },
+        { writes: true, target: { text: "both" } },
+      ],
+    });
+  });
+
+  test("takes the text of a here-document out of the commands", () => {
+    const parsed = parseShell("a <<X | b\nrm -rf /\nX\nc");
+    expect(parsed).toMatchObject({ ok: true, hasHereDocument: true });
+    expect(wordsOf("a <<X | b\nrm -rf /\nX\nc")).toEqual([["a"], ["b"], ["c"]]);
+  });
+
+  test("says why it does not understand", () => {
+    expect(wordsOf("if a; then b; fi")).toBe("if is not followed");
+    expect(wordsOf("a\rb")).toBe("it contains the character U+000D");
+    expect(wordsOf("x".repeat(10_001))).toBe("it is longer than 10000 characters");
+  });
+});
+
+describe.each(["/bin/sh", "/bin/bash"])("%s", (shell) => {
+  test.skipIf(!existsSync(shell))("passes on exactly the words that count as literal", () => {
+    const folder = temporaryFolder();
+    const piece = fc.constantFrom(
+      ..."aab'\"\\ ;#$|&=~*?[]{}!^\n\t:,-%@+/é".split(""),
+      "''",
+      '""',
+      "\\\n",
+      "$a",
+      "' '",
+    );
+    const compared = { count: 0 };
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
+        const command = `printf '<%s>' x ${pieces.join("")}`;
+        const parsed = parseShell(command);
+        if (!parsed.ok || parsed.commands.length !== 1 || parsed.redirections.length > 0) return;
+        const words = parsed.commands[0]!.words;
+        if (!words.every(({ literal }) => literal)) return;
+        compared.count += 1;
+        const { stdout } = spawnSync(shell, ["-c", command], { cwd: folder, encoding: "utf8", env: {} });
+        expect(stdout).toBe(
+          words
+            .slice(2)
+            .map(({ text }) => `<${text}>`)
+            .join(""),
+        );
+      }),
+      { numRuns: 500 },
+    );
+    expect(compared.count).toBeGreaterThan(20);
+  });
+});

@@ -1,0 +1,112 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { verifies } from "../../../test/requirements.ts";
+import { temporaryFolder } from "../../../test/temporary-folder.ts";
+import { createPermissions } from "../permissions/permissions.ts";
+import { createWorkspace } from "./workspace.ts";
+
+function setUp(environment: string[] = []) {
+  const root = temporaryFolder();
+  const permissions = createPermissions({ root, ask: async () => "once" });
+  return { root, workspace: createWorkspace({ permissions, environment }) };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return !stat.slice(stat.lastIndexOf(")") + 2).startsWith("Z");
+  } catch {
+    return false;
+  }
+}
+
+async function pidIn(file: string): Promise<number> {
+  return vi.waitFor(() => {
+    const pid = Number(readFileSync(file, "utf8"));
+    expect(pid).toBeGreaterThan(0);
+    return pid;
+  }, 10_000);
+}
+
+test("a command gives what it wrote and how it ended", async () => {
+  const { workspace, root } = setUp();
+  const response = await workspace.shell({ command: "echo out; echo err >&2; pwd; exit 3" });
+  expect(response).toMatchObject({
+    success: true,
+    result: { exitCode: 3, killedBy: null, cutBytes: 0 },
+    message: "The command exited with 3.",
+  });
+  if (!response.success) expect.fail(response.message);
+  // The two outputs arrive by pipes of their own, so only the order within each is sure.
+  const lines = response.result.output.split("\n").filter((line) => line !== "err");
+  expect(lines).toEqual(["out", root, ""]);
+  expect(response.result.output).toContain("err\n");
+});
+
+test("a long output keeps its beginning and its end", async () => {
+  const { workspace } = setUp();
+  const response = await workspace.shell({ command: "echo first; yes | head -c 3000000; echo last" });
+  if (!response.success) expect.fail(response.message);
+  const { output, cutBytes } = response.result;
+  expect(output.startsWith("first\n")).toBe(true);
+  expect(output.endsWith("last\n")).toBe(true);
+  expect(output.length).toBeLessThan(140_000);
+  expect(cutBytes).toBe(3_000_011 - 128 * 1024);
+});
+
+test("a command sees the variables that are named, and no others", async () => {
+  vi.stubEnv("PLANTED_TOKEN", "planted");
+  vi.stubEnv("WANTED", "wanted");
+  const { workspace } = setUp(["WANTED"]);
+  const response = await workspace.shell({ command: "env" });
+  vi.unstubAllEnvs();
+  if (!response.success) expect.fail(response.message);
+  expect(response.result.output).not.toContain("planted");
+  expect(response.result.output).toContain("WANTED=wanted");
+});
+
+verifies("workspace:group", "at the end of its time a command ends with all that it started", async () => {
+  const { workspace, root } = setUp();
+  const command =
+    "sleep 300 & echo $! > child; (setsid sleep 300 & echo $! > away); trap '' TERM; sleep 300; sleep 300";
+  const response = await workspace.shell({ command, timeoutMs: 700 });
+  expect(response).toMatchObject({ success: false, error: "TIMEOUT" });
+  expect(isAlive(await pidIn(join(root, "child")))).toBe(false);
+  expect(isAlive(await pidIn(join(root, "away")))).toBe(false);
+});
+
+test("a signal ends a command with all that it started", async () => {
+  const { workspace, root } = setUp();
+  const controller = new AbortController();
+  const response = workspace.shell({ command: "sleep 300 & echo $! > child; wait" }, controller.signal);
+  const pid = await pidIn(join(root, "child"));
+  controller.abort();
+  expect(await response).toMatchObject({ success: false, error: "UNKNOWN" });
+  expect(isAlive(pid)).toBe(false);
+});
+
+test("what a command leaves in the background does not outlive it", async () => {
+  const { workspace, root } = setUp();
+  const response = await workspace.shell({ command: "sleep 300 & echo $! > child; echo done" });
+  expect(response).toMatchObject({ success: true, result: { exitCode: 0, output: "done\n" } });
+  expect(isAlive(await pidIn(join(root, "child")))).toBe(false);
+});
+
+test("a process that hides from its group does not keep the answer back", async () => {
+  const { workspace, root } = setUp();
+  const response = await workspace.shell({
+    command: "env -i setsid sleep 300 & echo $! > child; echo done",
+  });
+  expect(response).toMatchObject({ success: true, result: { output: "done\n" } });
+  process.kill(await pidIn(join(root, "child")), "SIGKILL");
+});
+
+test("a shell that is not there is a failure", async () => {
+  const root = temporaryFolder();
+  writeFileSync(join(root, "x"), "");
+  const permissions = createPermissions({ root, user: { allow: ["shell-run(ls)"] } });
+  const workspace = createWorkspace({ permissions, shell: "/no/such/shell" });
+  expect(await workspace.shell({ command: "ls" })).toMatchObject({ success: false, error: "NOT_FOUND" });
+});

@@ -1,0 +1,62 @@
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../test/temporary-folder.ts";
+import { createGateway } from "../../gateway.ts";
+import { problem } from "../../schema/problem.ts";
+import { createPermissions } from "../permissions/permissions.ts";
+import { fail, TOOL_ERROR_CODES, toFailure, toProblem } from "./tool-response.ts";
+import { workspaceDomain } from "./workspace-domain.ts";
+
+function setUp() {
+  const root = temporaryFolder();
+  const permissions = createPermissions({ root, user: { allow: ["fs-write(**)", "fs-delete(**)"] } });
+  const gateway = createGateway({
+    domains: [workspaceDomain({ permissions })],
+    principal: { id: "me", scopes: [], allowWrite: true },
+  });
+  onTestFinished(() => gateway.close());
+  return { root, gateway };
+}
+
+test("the gateway finds and runs the tools of the workspace", async () => {
+  const { root, gateway } = setUp();
+  writeFileSync(join(root, "a.txt"), "one\n");
+  const asked = await gateway.ask({ queries: ["grep in files", "run a terminal command"] });
+  const ops = asked.hits.map(({ route }) => route);
+  expect(ops).toContain("workspace://tools/search");
+  expect(ops).toContain("workspace://tools/shell");
+  const read = await gateway.get({
+    routes: [{ route: "workspace://tools/read", params: { path: "a.txt" } }],
+  });
+  expect(read.results[0]).toMatchObject({ success: true, data: { content: { text: "one" } } });
+  const edit = await gateway.exec({
+    op: "workspace.edit",
+    args: { path: "a.txt", oldText: "one", newText: "two" },
+  });
+  expect(edit).toMatchObject({ ok: true, result: { replaced: 1 } });
+  expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("two\n");
+});
+
+test("deleting runs dry until told otherwise, and refusals are problems", async () => {
+  const { root, gateway } = setUp();
+  writeFileSync(join(root, "a.txt"), "one\n");
+  await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" } });
+  expect(existsSync(join(root, "a.txt"))).toBe(true);
+  await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" }, dry_run: false });
+  expect(existsSync(join(root, "a.txt"))).toBe(false);
+  const refused = await gateway.exec({ op: "workspace.shell", args: { command: "ls" } });
+  expect(refused).toMatchObject({ ok: false, error: { code: "TOOL_FAILED" } });
+});
+
+test("failures become problems and come back as they were", () => {
+  for (const code of TOOL_ERROR_CODES) {
+    const failure = fail(code, "why it failed");
+    expect(toFailure(toProblem("workspace.read", failure))).toEqual(failure);
+  }
+  expect(toFailure(problem("NOT_FOUND", { name: "x" })).error).toBe("NOT_FOUND");
+  expect(toFailure(problem("BUSY")).error).toBe("RATE_LIMITED");
+  expect(toFailure(Object.assign(new TypeError("x"), { code: "EACCES" })).error).toBe("PERMISSION_DENIED");
+  expect(toFailure(Object.assign(new TypeError("x"), { code: "EISDIR" })).error).toBe("IO_ERROR");
+  expect(toFailure("thrown text")).toEqual(fail("UNKNOWN", "thrown text"));
+});

@@ -1,0 +1,20 @@
+import type { Telemetry } from "../config/start-telemetry.ts";
+import { reasonOf } from "../util/reason-of.ts";
+
+/** Telemetry as the settings want it. It never keeps a command from running; what is wrong is told on stderr. */
+export async function openTelemetry(): Promise<Telemetry | undefined> {
+  try {
+    const { loadSettings } = await import("../config/load-settings.ts");
+    const { settings, problems } = await loadSettings();
+    for (const { message, next } of problems) console.error(`${message} ${next}`);
+    if (!settings.telemetry.enabled) return undefined;
+    const [{ startTelemetry }, { secretsOf }] = await Promise.all([
+      import("../config/start-telemetry.ts"),
+      import("../config/secrets-of.ts"),
+    ]);
+    return await startTelemetry({ ...settings.telemetry, secrets: secretsOf(settings) });
+  } catch (error) {
+    console.error(`Telemetry is off: ${reasonOf(error)}`);
+    return undefined;
+  }
+}

@@ -1,0 +1,73 @@
+import type { ExporterStatus, Recorder } from "../telemetry/otel/otlp-exporter.ts";
+
+export interface TelemetryOptions {
+  /** Nothing is loaded, made or sent without it. */
+  readonly enabled?: boolean;
+  /** The collector, by OTLP over HTTP, without `/v1/traces`. Default: `http://localhost:4318`. */
+  readonly endpoint?: string;
+  /** Go with every request to the collector. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Name of the service. Default: `keyhole`. */
+  readonly service?: string;
+  readonly version?: string;
+  /** Texts that must never leave. */
+  readonly secrets?: readonly string[];
+}
+
+/** Telemetry that runs. */
+export interface Telemetry {
+  /** Takes spans and metrics, also those of an agent. */
+  readonly recorder: Recorder;
+  status(): ExporterStatus;
+  flush(): Promise<void>;
+  /** Stops listening and sends what is waiting. Never fails. */
+  close(): Promise<void>;
+}
+
+const ENDPOINT = "http://localhost:4318";
+
+/** Sends what this process does to an OpenTelemetry collector, if it is enabled. */
+export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry | undefined> {
+  if (options.enabled !== true) return undefined;
+  const { endpoint = ENDPOINT, headers = {}, service = "keyhole", version = "0", secrets = [] } = options;
+  const [{ createOtlpExporter }, { recordEvents }, { createGuardedFetch }, { createRedact }] =
+    await Promise.all([
+      import("../telemetry/otel/otlp-exporter.ts"),
+      import("../telemetry/otel/record-events.ts"),
+      import("../sources/guarded-fetch/guarded-fetch.ts"),
+      import("../util/redact.ts"),
+    ]);
+  // The person named the collector, which mostly is on the same machine.
+  const allowPrivateHosts = URL.canParse(endpoint)
+    ? [new URL(endpoint).host, new URL(endpoint).hostname]
+    : [];
+  const guarded = createGuardedFetch({ allowPrivateHosts });
+  const exporter = createOtlpExporter({
+    endpoint,
+    resource: {
+      "service.name": service,
+      "service.version": version,
+      "telemetry.sdk.name": "keyhole",
+      "telemetry.sdk.language": "nodejs",
+    },
+    version,
+    redact: createRedact([...secrets, ...Object.values(headers)]),
+    post: async (url, body, signal) => {
+      const sent = { ...headers, "content-type": "application/json" };
+      const response = await guarded(url, { method: "POST", headers: sent, body, signal });
+      await response.body?.cancel();
+      return { status: response.status };
+    },
+  });
+  const stop = recordEvents(exporter);
+  return {
+    recorder: exporter,
+    status: exporter.status,
+    flush: exporter.flush,
+    close: async () => {
+      stop();
+      await exporter.close();
+      await guarded.close();
+    },
+  };
+}

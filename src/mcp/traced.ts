@@ -1,0 +1,44 @@
+import { PROTOCOL_VERSION_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
+import type { CallTrace } from "../schema/span-context.ts";
+import { publish } from "../telemetry/events.ts";
+import { beginSpan, traceOf } from "../telemetry/trace-context.ts";
+
+/** Answers a request of a client within the trace that the client gave with it. */
+export async function traced<T extends object>(
+  { mcpReq, http }: ServerContext,
+  target: string | undefined,
+  work: (trace: CallTrace | undefined) => Promise<T>,
+): Promise<T> {
+  const { span, trace } = beginSpan(traceOf(mcpReq._meta));
+  if (!span) return work(trace);
+  const startedAt = Date.now();
+  const started = performance.now();
+  const version = (mcpReq.envelope as Readonly<Record<string, unknown>> | undefined)?.[
+    PROTOCOL_VERSION_META_KEY
+  ];
+  const report = (ending: { target?: string; error?: string; status?: string }) =>
+    publish({
+      type: "mcp",
+      side: "server",
+      method: mcpReq.method,
+      requestId: String(mcpReq.id),
+      ...(typeof version === "string" && { protocolVersion: version.slice(0, 32) }),
+      transport: http ? "tcp" : "pipe",
+      span,
+      startedAt,
+      latencyMs: performance.now() - started,
+      ...ending,
+    });
+  try {
+    const result = await work(trace);
+    const failed = "isError" in result && result.isError === true;
+    report({ ...(target !== undefined && { target }), ...(failed && { error: "tool_error" }) });
+    return result;
+  } catch (error) {
+    // The name may be one that nobody knows, and then is the caller's own text.
+    const { code } = error as { code?: unknown };
+    const status = typeof code === "number" ? { status: String(code) } : {};
+    report({ error: status.status ?? "_OTHER", ...status });
+    throw error;
+  }
+}

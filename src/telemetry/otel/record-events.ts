@@ -1,0 +1,78 @@
+import { contentHash } from "../../util/content-hash.ts";
+import { type KeyholeEvent, type McpEvent, type OperationEvent, onEvent } from "../events.ts";
+import type { Attributes } from "./otlp.ts";
+import type { Recorder } from "./otlp-exporter.ts";
+
+/** Makes spans and metrics of what the gateway and its faces tell. The answer stops it. */
+export function recordEvents(recorder: Recorder): () => void {
+  return onEvent((event: KeyholeEvent) => {
+    if (event.type === "operation") recordOperation(recorder, event);
+    if (event.type === "mcp") recordRequest(recorder, event);
+  });
+}
+
+function recordOperation(recorder: Recorder, event: OperationEvent): void {
+  const { operation, outcome, span, latencyMs, tokens } = event;
+  // What nobody knows by that name is the caller's own text.
+  const targets = outcome === "NOT_FOUND" ? [] : event.targets.map(withoutQuery);
+  const tool = operation === "exec" && targets.length === 1 ? targets[0] : undefined;
+  const error = outcome === "ok" ? undefined : outcome;
+  const labels = { "keyhole.operation": operation, "error.type": error };
+  recorder.metric("keyhole.operation.duration", latencyMs / 1000, labels);
+  recorder.metric("keyhole.answer.tokens", tokens, labels);
+  if (!span) return;
+  const attributes: Attributes = {
+    "keyhole.operation": operation,
+    "keyhole.trace_id": event.traceId,
+    "keyhole.answer.tokens": tokens,
+    "keyhole.targets": targets.length > 0 ? targets : undefined,
+    "enduser.id": event.principal,
+    // A handle opens the session, so its hash stands for it.
+    "gen_ai.conversation.id":
+      event.session === undefined ? undefined : contentHash(event.session).slice(0, 16),
+    ...(tool !== undefined && toolAttributes(tool)),
+  };
+  recorder.span({
+    context: span,
+    name: tool === undefined ? `keyhole.${operation}` : `execute_tool ${tool}`,
+    kind: "internal",
+    startedAt: event.startedAt,
+    durationMs: latencyMs,
+    attributes,
+    ...(error !== undefined && { error }),
+  });
+}
+
+function recordRequest(recorder: Recorder, event: McpEvent): void {
+  const { side, method, target, error } = event;
+  const labels: Attributes = {
+    "mcp.method.name": method,
+    ...(method === "tools/call" && target !== undefined && toolAttributes(target)),
+    ...(method === "prompts/get" && target !== undefined && { "gen_ai.prompt.name": target }),
+    "mcp.protocol.version": event.protocolVersion,
+    "network.transport": event.transport,
+    "rpc.response.status_code": event.status,
+  };
+  recorder.metric(`mcp.${side}.operation.duration`, event.latencyMs / 1000, {
+    ...labels,
+    "error.type": error,
+  });
+  recorder.span({
+    context: event.span,
+    name: target === undefined ? method : `${method} ${target}`,
+    kind: side,
+    startedAt: event.startedAt,
+    durationMs: event.latencyMs,
+    attributes: { ...labels, "jsonrpc.request.id": event.requestId, "keyhole.upstream": event.server },
+    ...(error !== undefined && { error }),
+  });
+}
+
+function toolAttributes(tool: string): Attributes {
+  return { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool };
+}
+
+/** Routes may carry what somebody asked for. */
+function withoutQuery(target: string): string {
+  return target.split("?", 1)[0]!;
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from "node:crypto";
+import type { CallTrace, SpanContext, TracedCall, TracedRequest } from "../schema/span-context.ts";
+import { isHeard, publish } from "./events.ts";
+
+const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+const MAX_STATE = 512;
+const SAMPLED = 1;
+
+/** What a call knows of the trace it is in. */
+export interface Tracing {
+  /** The call's own span; absent where nobody listens or the caller's trace is not recorded. */
+  readonly span?: SpanContext;
+  /** What goes on from it. */
+  readonly trace?: CallTrace;
+}
+
+const NONE: Tracing = {};
+
+/**
+ * Begins a span below the trace that came with a call, or a trace of its own. Where nobody listens no span is
+ * made, and the caller's trace goes on as it came. A trace of its own has the id of that UUID.
+ */
+export function beginSpan(given: CallTrace | undefined, uuid?: string): Tracing {
+  const parent = given && parseTraceparent(given.traceparent);
+  const passed = given && parent ? { traceparent: given.traceparent, ...stateOf(given) } : undefined;
+  if (!isHeard() || parent?.sampled === false) return passed ? { trace: passed } : NONE;
+  const span = newSpan(parent, uuid?.replaceAll("-", ""));
+  const begin = (request: TracedRequest) => beginRequest(span, request);
+  return { span, trace: { traceparent: toTraceparent(span), ...(parent && given && stateOf(given)), begin } };
+}
+
+/** A span below another, or the first of a trace. */
+export function newSpan(parent?: SpanContext, rootTraceId?: string): SpanContext {
+  const spanId = randomBytes(8).toString("hex");
+  if (parent) return { traceId: parent.traceId, spanId, parentSpanId: parent.spanId };
+  return { traceId: rootTraceId ?? randomBytes(16).toString("hex"), spanId };
+}
+
+export function toTraceparent({ traceId, spanId }: SpanContext): string {
+  return `00-${traceId}-${spanId}-01`;
+}
+
+/** Reads a `traceparent`; undefined where it is not one. It comes from outside. */
+export function parseTraceparent(text: unknown): (SpanContext & { readonly sampled: boolean }) | undefined {
+  const match = typeof text === "string" && text.length <= MAX_STATE ? TRACEPARENT.exec(text) : null;
+  if (!match) return undefined;
+  const [, version, traceId = "", spanId = "", flags = "", rest] = match;
+  if (version === "ff" || (version === "00" && rest !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
+}
+
+/** The trace that came in the `_meta` of a request. */
+export function traceOf(meta: Readonly<Record<string, unknown>> | undefined): CallTrace | undefined {
+  const traceparent = meta?.traceparent;
+  if (typeof traceparent !== "string") return undefined;
+  const tracestate = meta?.tracestate;
+  return { traceparent, ...(typeof tracestate === "string" && { tracestate }) };
+}
+
+function stateOf({ tracestate }: CallTrace): { tracestate?: string } {
+  const isFit =
+    tracestate !== undefined && tracestate.length <= MAX_STATE && /^[\x20-\x7e]*$/.test(tracestate);
+  return isFit ? { tracestate } : {};
+}
+
+function beginRequest(parent: SpanContext, request: TracedRequest): TracedCall {
+  const span = newSpan(parent);
+  const startedAt = Date.now();
+  const started = performance.now();
+  return {
+    traceparent: toTraceparent(span),
+    end: (error) =>
+      publish({
+        type: "mcp",
+        side: "client",
+        ...request,
+        span,
+        startedAt,
+        latencyMs: performance.now() - started,
+        ...(error !== undefined && { error }),
+      }),
+  };
+}

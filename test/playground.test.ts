@@ -1,0 +1,252 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { createGateway, loadTokenCounter } from "keyhole";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { systemRows } from "../bench/systems.ts";
+import { GUEST } from "../examples/playground/principals.ts";
+import { createSystems } from "../examples/playground/systems.ts";
+import { THINGS_TO_TRY } from "../examples/playground/things-to-try.ts";
+import { verifies } from "./requirements.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+
+const [NODE, SCRIPT = ""] = JSON.parse(readFileSync("package.json", "utf8")).scripts.start.split(" ");
+const INSPECTOR_MS = 60_000;
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly printed: string;
+  readonly env: { readonly URL: string; readonly TOKEN: string; readonly GUEST: string };
+}
+
+/** What `npm start` runs, as soon as it has said all that it says. */
+async function start(...args: string[]): Promise<Started> {
+  expect(NODE).toBe("node");
+  const child = spawn(process.execPath, [SCRIPT, ...args], { stdio: ["ignore", "pipe", "inherit"] });
+  let printed = "";
+  child.stdout.on("data", (chunk) => {
+    printed += chunk;
+  });
+  await vi.waitFor(() => expect(printed).toContain("Ctrl-C"), { timeout: 60_000, interval: 20 });
+  const shown = (name: string) => new RegExp(`^export ${name}=(\\S+)`, "m").exec(printed)?.[1] ?? "";
+  return { child, printed, env: { URL: shown("URL"), TOKEN: shown("TOKEN"), GUEST: shown("GUEST") } };
+}
+
+/** Runs a command as a reader of the page would; undefined where it does not end in time. */
+async function shell(command: string, env: Started["env"], ms: number, cwd = process.cwd()) {
+  const child = spawn("sh", ["-c", command], {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+    detached: true,
+    env: { ...process.env, ...env, MCP_INSPECTOR_SECRET_STORE: "memory" },
+  });
+  const timer = setTimeout(() => process.kill(-child.pid!, "SIGKILL"), ms);
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (chunk) => {
+    stdout += chunk;
+  });
+  child.stderr.on("data", (chunk) => {
+    stderr += chunk;
+  });
+  const [code] = await once(child, "close");
+  clearTimeout(timer);
+  return { code, stdout, stderr };
+}
+
+async function connectAs(token: string, url: string): Promise<Client> {
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers: { authorization: `Bearer ${token}` } },
+    }),
+  );
+  return client;
+}
+
+/** What the curl commands get: one event with one JSON-RPC answer. */
+function fromEvent(text: string) {
+  return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text).result;
+}
+
+describe("npm start", () => {
+  let started: Started;
+  beforeAll(async () => {
+    started = await start();
+  });
+  afterAll(async () => {
+    started.child.kill("SIGKILL");
+  });
+
+  const [ask, get, exec] = THINGS_TO_TRY.map(({ command }) => command) as [string, string, string];
+  const create = { op: "onto.project.create", args: { title: "A project of the test" } };
+
+  verifies(
+    "playground:start",
+    "tells what listing everything would cost, and what the menu costs",
+    async () => {
+      const [all = 0, menu = 0] = [...started.printed.matchAll(/([\d,]+) tokens/g)].map(([, number]) =>
+        Number(number!.replaceAll(",", "")),
+      );
+      expect(menu).toBeLessThanOrEqual(900);
+      expect(all).toBeGreaterThan(menu * 10);
+      // Not a terminal: nothing but plain lines.
+      expect(started.printed).not.toContain("\u001b");
+      expect(started.env.URL).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+      expect(started.env.TOKEN).not.toBe(started.env.GUEST);
+    },
+  );
+
+  verifies("playground:start", "README has the commands that it shows", () => {
+    const readme = readFileSync("README.md", "utf8");
+    for (const { command } of THINGS_TO_TRY) {
+      expect(readme).toContain(command);
+      expect(started.printed).toContain(command);
+    }
+  });
+
+  verifies("playground:start", "the first thing to try finds knowledge beside tools", async () => {
+    const { stdout, stderr } = await shell(ask, started.env, 30_000);
+    const { hits } = fromEvent(stdout || stderr).structuredContent;
+    expect(hits[0].route).toBe("library://resources/patterns/idempotency-keys");
+    const kinds = new Set(hits.map((hit: { route: string }) => hit.route.split("/")[2]));
+    expect([...kinds]).toEqual(expect.arrayContaining(["resources", "tools"]));
+  });
+
+  verifies("playground:start", "the second unveils tools that ask does not show", async () => {
+    const { stdout, stderr } = await shell(get, started.env, 30_000);
+    const { results } = fromEvent(stdout || stderr).structuredContent;
+    expect(results[0].success).toBe(true);
+    expect(JSON.stringify(results[0].data.guidance)).toContain("warehouse://tools/hidden/user-investigation");
+    const asGuest = await shell(get.replaceAll("$TOKEN", "$GUEST"), started.env, 30_000);
+    expect(asGuest.stdout).toContain("warehouse://tools/hidden/query");
+    expect(asGuest.stdout).not.toContain("warehouse://tools/hidden/query-write");
+  });
+
+  verifies("playground:start", "the third changes something, by the official Inspector", async ({ skip }) => {
+    const folder = temporaryFolder();
+    const version = await shell(
+      exec.replace(/--cli[\s\S]*/, "--cli --version"),
+      started.env,
+      INSPECTOR_MS,
+      folder,
+    );
+    if (version.code !== 0) {
+      const why = version.stderr.trim().split("\n").at(-1) || `no answer within ${INSPECTOR_MS} ms`;
+      console.warn(`skipped: npx cannot run the Inspector: ${why}`);
+      skip();
+    }
+    const made = await shell(exec, started.env, INSPECTOR_MS, folder);
+    expect([made.code, made.code === 0 ? "" : made.stderr]).toEqual([0, ""]);
+    expect(JSON.parse(made.stdout).structuredContent).toMatchObject({
+      ok: true,
+      result: { project: { title: "My first project" } },
+    });
+    const refused = await shell(exec.replaceAll("$TOKEN", "$GUEST"), started.env, INSPECTOR_MS, folder);
+    expect(refused.stdout).toContain("PERMISSION_DENIED");
+  });
+
+  verifies("playground:start", "the playground may write, a guest may only read", async () => {
+    const playground = await connectAs(started.env.TOKEN, started.env.URL);
+    const guest = await connectAs(started.env.GUEST, started.env.URL);
+    const titles = async () => {
+      const routes = [{ route: "onto.project.list", params: { limit: 50 } }];
+      return JSON.stringify((await guest.callTool({ name: "get", arguments: { routes } })).structuredContent);
+    };
+    const refused = await guest.callTool({ name: "exec", arguments: { ...create, dry_run: false } });
+    expect(refused.structuredContent).toMatchObject({ ok: false, error: { code: "PERMISSION_DENIED" } });
+    expect(await titles()).not.toContain("A project of the test");
+    const made = await playground.callTool({ name: "exec", arguments: create });
+    expect(made.structuredContent).toMatchObject({ ok: true });
+    expect(await titles()).toContain("A project of the test");
+
+    const { prompts } = await guest.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(["add-feature", "fix-bug", "new-project"]);
+    await playground.close();
+    await guest.close();
+  });
+
+  verifies("playground:start", "nobody else is let in", async () => {
+    for (const authorization of ["", "Bearer", "Bearer kh_wrong", `Basic ${started.env.TOKEN}`]) {
+      const { status } = await fetch(started.env.URL, {
+        method: "POST",
+        headers: { authorization },
+        body: "{}",
+      });
+      expect(status, authorization).toBe(401);
+    }
+  });
+});
+
+verifies("playground:start", "another surface and port are served, and a signal ends it", async () => {
+  const { child, env } = await start("--surface", "native", "--port", "0");
+  const client = await connectAs(env.GUEST, env.URL);
+  expect((await client.listTools()).tools.length).toBeGreaterThan(50);
+  await client.close();
+  child.kill("SIGTERM");
+  expect(await once(child, "exit")).toEqual([0, null]);
+});
+
+verifies("playground:start", "over stdio it is the playground's, and ends with its client", async () => {
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [SCRIPT, "--stdio"],
+    stderr: "pipe",
+  });
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  await client.connect(transport);
+  const args = { op: "onto.project.create", args: { title: "Over stdio" } };
+  expect((await client.callTool({ name: "exec", arguments: args })).structuredContent).toMatchObject({
+    ok: true,
+  });
+  const { pid } = transport;
+  await client.close();
+  expect(() => process.kill(pid!, 0)).toThrow(/ESRCH/);
+});
+
+test.each([["--port", "x"], ["--port", "70000"], ["--surface", "other"], ["--colour"]])(
+  "npm start %s %s says how it is used",
+  async (...args) => {
+    const child = spawn(process.execPath, [SCRIPT, ...args.filter(Boolean)], {
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let errors = "";
+    child.stderr.on("data", (chunk) => {
+      errors += chunk;
+    });
+    expect((await once(child, "close"))[0]).toBe(2);
+    expect(errors).toContain("Usage: npm start");
+  },
+);
+
+verifies("playground:start", "no tool that writes, of any system, runs for a guest", async () => {
+  const systems = createSystems();
+  const gateway = createGateway({
+    domains: systems.flatMap(({ domains }) => domains),
+    sources: systems.flatMap(({ sources }) => sources),
+    principal: GUEST,
+  });
+  const { entries } = await gateway.view();
+  const writing = entries.filter(({ kind, lane }) => kind === "tool" && lane !== "read");
+  expect(writing.length).toBeGreaterThan(40);
+  for (const { route, op, examples } of writing) {
+    const answer = await gateway.exec({ op, args: examples[0]?.args ?? {}, dry_run: false });
+    expect(answer, route).toMatchObject({ ok: false, error: { code: "PERMISSION_DENIED" } });
+  }
+  await gateway.close();
+  await Promise.all(systems.map((system) => system.close()));
+});
+
+test("the benchmark of tokens has a case for each of the four systems", async () => {
+  const rows = await systemRows(await loadTokenCounter());
+  const metrics = ["tools", "list_all_tokens", "menu_tokens", "saved_share"];
+  expect(rows.map((row) => `${row.case} ${row.metric}`)).toEqual(
+    ["onto", "cms", "warehouse", "library"].flatMap((name) => metrics.map((metric) => `${name} ${metric}`)),
+  );
+  for (const { metric, value } of rows) {
+    if (metric === "menu_tokens") expect(value).toBeLessThanOrEqual(900);
+    if (metric === "saved_share") expect(value).toBeGreaterThan(0.5);
+  }
+});
