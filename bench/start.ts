@@ -1,6 +1,7 @@
 // How soon a server is ready: from the start of its process to the answer to the first `tools/list` over stdio.
 // `bare` is a server made with the SDK alone, with one tool; `keyhole` is the program as built, with 50
-// upstreams whose listings are kept. In turns, in the same run.
+// upstreams whose listings are kept. In turns, in the same run. `help` is `keyhole --help` beside `node -e 0`, from
+// start to end of the process.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -33,7 +34,7 @@ export const benchmark: Benchmark = async () => {
         if (round > 0) times[name].push(ms);
       }
     }
-    return toRows(percentile(times.bare, 50), percentile(times.keyhole, 50));
+    return [...toRows(percentile(times.bare, 50), percentile(times.keyhole, 50)), ...helpRows(folder)];
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -54,6 +55,29 @@ function toRows(bare: number, keyhole: number): Row[] {
     row("keyhole", "ready_ms", keyhole, "ms"),
     row("keyhole", "ratio", keyhole / bare, "x"),
   ];
+}
+
+/** What it takes to say what there is: no more than half of bare Node's own start beside it, and 50 ms. */
+function helpRows(cache: string): Row[] {
+  const programs = { node: ["-e", "0"], keyhole: [resolve("dist/cli/main.js"), "--help"] };
+  const times = { node: [] as number[], keyhole: [] as number[] };
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const name of ["node", "keyhole"] as const) {
+      const started = performance.now();
+      spawnSync(process.execPath, programs[name], { env: { ...process.env, XDG_CACHE_HOME: cache } });
+      if (round > 0) times[name].push(performance.now() - started);
+    }
+  }
+  const [node, keyhole] = [percentile(times.node, 50), percentile(times.keyhole, 50)];
+  const row = (system: string, metric: string, value: number) => ({
+    bench: "start",
+    case: "help",
+    system,
+    metric,
+    value,
+    unit: "ms",
+  });
+  return [row("node", "ms", node), row("keyhole", "ms", keyhole), row("keyhole", "most_ms", node * 1.5 + 50)];
 }
 
 /** The file as JavaScript, as the program of ours is. */

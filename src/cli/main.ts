@@ -10,6 +10,7 @@ interface Command {
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
+  chat: { summary: "Talk with the agent in the terminal.", load: () => import("./chat.ts") },
   run: { summary: "Ask the agent once, and print what it answers.", load: () => import("./run.ts") },
   login: { summary: "Log in to an upstream server.", load: () => import("./login.ts") },
   logout: { summary: "Forget the login to an upstream server.", load: () => import("./logout.ts") },

@@ -43,6 +43,10 @@ export interface OpenedAgent {
   readonly agent: Agent;
   readonly gateway: Gateway;
   readonly loaded: LoadedSettings;
+  /** The provider and model that answer. */
+  modelName(): string;
+  /** Lets another model of the same provider answer from now on. */
+  setModel(name: string): void;
   /** The same events, told to telemetry as they pass, where that is on. */
   observe(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
   /** Ends what was started, and deletes large results. */
@@ -77,8 +81,10 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     // Every call that writes is asked for, so that the agent as such may.
     principal: { id: "local", scopes: [], ...principal, allowWrite: true },
   });
+  let providers = settings.providers;
+  const vendor = providers.default;
   const client = createLLMClient({
-    config: { providers: settings.providers, retry: settings.retry },
+    config: () => ({ providers, retry: settings.retry }),
     callbacks: {
       onRetry: ({ attempt, delayMs, error, message }) =>
         tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
@@ -104,6 +110,14 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     agent,
     gateway,
     loaded,
+    modelName: () => {
+      const given = providers[vendor] as Readonly<Record<string, string | undefined>> | undefined;
+      const model = given?.[modelKey(settings)] ?? client.getModelName();
+      return model === undefined ? vendor : `${vendor} ${model}`;
+    },
+    setModel: (name) => {
+      providers = { ...providers, [vendor]: { ...providers[vendor], [modelKey(settings)]: name } };
+    },
     observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {
       await gateway.close();
@@ -111,6 +125,13 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
       results.clear();
     },
   };
+}
+
+/** Where the settings of a provider have the name of its model. */
+function modelKey({ providers }: Settings): string {
+  if (providers.default === "azure") return "deployment";
+  if (providers.default !== "foundry") return "model";
+  return providers.foundry?.mode === "local" ? "modelAlias" : "modelDeployment";
 }
 
 /** Loaded only where it is on. */

@@ -12,7 +12,7 @@ const CALL = { toolCallId: "1", messages: [] };
 type Transport = Parameters<typeof createMCPClient>[0]["transport"];
 
 /** Finds, reads and runs as a model would: through the tools that the client makes of ours. */
-async function useThrough(transport: Transport): Promise<void> {
+async function callThrough(transport: Transport): Promise<void> {
   const client = await createMCPClient({ transport });
   try {
     const tools = await client.tools();
@@ -31,7 +31,7 @@ async function useThrough(transport: Transport): Promise<void> {
 }
 
 verifies("mcp:real-clients", "the AI SDK's client asks, reads and runs over stdio", () =>
-  useThrough(new Experimental_StdioMCPTransport({ command: process.execPath, args: SERVE })),
+  callThrough(new Experimental_StdioMCPTransport({ command: process.execPath, args: SERVE })),
 );
 
 verifies(
@@ -43,8 +43,8 @@ verifies(
     const http = await serveHttp(server);
     try {
       const headers = { authorization: `Bearer ${http.token}` };
-      await useThrough({ type: "http", url: http.url, headers });
-      await expect(useThrough({ type: "http", url: http.url })).rejects.toThrow();
+      await callThrough({ type: "http", url: http.url, headers });
+      await expect(callThrough({ type: "http", url: http.url })).rejects.toThrow();
     } finally {
       await http.close();
       await server.close();

@@ -1,0 +1,81 @@
+import { stat } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { loadPackage } from "../models/load-package.ts";
+import { problem } from "../schema/problem.ts";
+import { reasonOf } from "../util/reason-of.ts";
+
+const USAGE = `Usage: keyhole chat [options]
+
+  -c, --continue           goes on with the last conversation of this folder
+  -r, --resume ID          goes on with that conversation
+  --provider NAME          which provider of the settings
+  --model NAME             which model of it
+  --config FILE            as for keyhole serve (default: keyhole.config.ts or .js here, if there is one)
+  --trust                  takes what servers define, without approval
+  --plain                  plain lines, as without a terminal: nobody is asked, what no rule permits is denied
+  --help
+
+In the chat, /help shows what can be typed.`;
+
+/** Talks with a person until they leave. */
+export async function run(args: readonly string[]): Promise<void> {
+  const values = readOptions(args);
+  if (values.help) return console.log(USAGE);
+  await loadPackage("ai", "keyhole chat", () => import("ai"));
+  const [{ openAgent }, { toChatAgent }, { createChat }] = await Promise.all([
+    import("./open-agent.ts"),
+    import("./to-chat-agent.ts"),
+    import("../tui/create-chat.ts"),
+  ]);
+  const folder = process.cwd();
+  const { config, provider, model, trust } = values;
+  const opened = await openAgent({ folder, config, provider, model, trust });
+  const { agent, past, close } = await toChatAgent(opened, values.continue ? "last" : values.resume);
+  const chat = createChat(agent, {
+    isFile: (path) =>
+      stat(path).then(
+        (about) => about.isFile(),
+        () => false,
+      ),
+    past,
+  });
+  for (const { message } of opened.loaded.problems) console.error(message);
+  try {
+    if (values.plain || !process.stdin.isTTY || !process.stdout.isTTY) {
+      const { plainChat } = await import("../tui/plain-chat.ts");
+      await plainChat(chat, { input: process.stdin, write: (line) => process.stdout.write(`${line}\n`) });
+    } else {
+      const [{ showChat }, { listFiles }] = await Promise.all([
+        import("../tui/show-chat.ts"),
+        import("../tui/list-files.ts"),
+      ]);
+      const banner = `Keyhole, ${opened.modelName()}. /help shows what can be typed.`;
+      await showChat(chat, { banner, files: await listFiles(folder) });
+    }
+  } finally {
+    await close();
+    await opened.close();
+  }
+  process.exit(0);
+}
+
+function readOptions(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        continue: { type: "boolean", short: "c", default: false },
+        resume: { type: "string", short: "r" },
+        provider: { type: "string" },
+        model: { type: "string" },
+        config: { type: "string" },
+        trust: { type: "boolean", default: false },
+        plain: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+    return values;
+  } catch (error) {
+    throw problem("INVALID_INPUT", { operation: "chat", reason: reasonOf(error) });
+  }
+}

@@ -1,0 +1,94 @@
+import { Box, Static, Text, useInput, useWindowSize } from "ink";
+import { createElement as h, type ReactNode, useSyncExternalStore } from "react";
+import { BlockView } from "./block-view.ts";
+import type { Block, ChatState } from "./chat-state.ts";
+import type { Chat } from "./create-chat.ts";
+import { InputBox } from "./input-box.ts";
+import { PermissionDialog } from "./permission-dialog.ts";
+import { Spinner } from "./spinner.ts";
+import { wrapHard } from "./wrap-hard.ts";
+
+/** Rows kept for what is below a growing answer: the status, the input, completions. */
+const ROWS_BELOW = 8;
+
+export interface ChatScreenProps {
+  readonly chat: Chat;
+  /** The first lines: who answers, where. */
+  readonly banner: string;
+  readonly files: readonly string[];
+  onLeave(): void;
+}
+
+/** The whole screen: what is finished is printed once, what changes is drawn again below it. */
+export function ChatScreen({ chat, banner, files, onLeave }: ChatScreenProps): ReactNode {
+  const state = useSyncExternalStore(chat.subscribe, chat.state);
+  const { columns, rows } = useWindowSize();
+  const [permission] = state.permissions;
+
+  useInput((input, key) => {
+    if (key.ctrl && input === "c") chat.interrupt();
+    if (key.ctrl && input === "o") chat.unfold();
+  });
+
+  const printed = {
+    items: [{ kind: "notice", text: banner } as Block, ...state.done],
+    children: (block: Block, index: number) =>
+      h(Box, { key: index, width: columns }, h(BlockView, { block, columns })),
+  };
+  return h(
+    Box,
+    { flexDirection: "column" },
+    h(Static<Block>, { key: state.conversation, ...printed }),
+    state.live.map((block, index) =>
+      h(BlockView, { key: index, block: toFit(block, columns, rows - ROWS_BELOW), columns }),
+    ),
+    h(StatusLine, { state }),
+    permission
+      ? h(PermissionDialog, {
+          key: permission.callId,
+          permission,
+          columns,
+          rows,
+          onAnswer: (answer) => chat.answer(answer),
+        })
+      : null,
+    h(
+      Box,
+      { display: permission ? "none" : "flex" },
+      h(InputBox, {
+        columns,
+        files,
+        ready: state.phase === "idle",
+        active: permission === undefined,
+        onSubmit: (text) => void chat.submit(text),
+        onType: () => chat.stay(),
+        onLeave,
+      }),
+    ),
+  );
+}
+
+function StatusLine({ state }: { state: ChatState }): ReactNode {
+  if (state.permissions.length > 1) {
+    return h(Text, { dimColor: true }, `${state.permissions.length} calls wait for an answer.`);
+  }
+  if (state.permissions.length === 1) return null;
+  if (state.phase === "cancelling") return h(Spinner, { label: "Cancelling. Ctrl-C again leaves." });
+  if (state.phase === "running") return h(Spinner, { label: labelOf(state), key: labelOf(state) });
+  return state.leaving ? h(Text, { dimColor: true }, "Ctrl-C again leaves.") : null;
+}
+
+function labelOf({ live }: ChatState): string {
+  const running = live.filter((block) => block.kind === "tool" && block.status === "running");
+  const [first] = running;
+  if (first?.kind !== "tool") return live.some(({ kind }) => kind === "answer") ? "Answering" : "Thinking";
+  return running.length === 1 ? `Running ${first.tool}` : `Running ${running.length} tools`;
+}
+
+/** A block that is taller than the screen would make the terminal scroll with every change. */
+function toFit(block: Block, columns: number, rows: number): Block {
+  if (block.kind !== "answer") return block;
+  const most = Math.max(3, rows);
+  const lines = wrapHard(block.text, columns);
+  return lines.length <= most ? block : { ...block, text: lines.slice(-most).join("\n") };
+}

@@ -1,0 +1,33 @@
+import { COMMANDS } from "./commands.ts";
+import type { Edit } from "./line-editor.ts";
+import { matchFiles, mentionAt, toMention } from "./mentions.ts";
+
+/** One way to go on from what was typed. */
+export interface Completion {
+  readonly label: string;
+  readonly edit: Edit;
+}
+
+const MOST = 5;
+
+/** How a command or the mention of a file can go on at the cursor. */
+export function complete(text: string, cursor: number, files: readonly string[]): Completion[] {
+  const typed = text.slice(0, cursor);
+  if (/^\/[a-z]*$/i.test(typed)) {
+    const wanted = typed.slice(1).toLowerCase();
+    return COMMANDS.filter(({ name }) => name.startsWith(wanted) && name !== wanted)
+      .slice(0, MOST)
+      .map(({ name, summary }) => ({
+        label: `/${name}  ${summary}`,
+        edit: { type: "replace", from: 0, text: `/${name}` },
+      }));
+  }
+  const mention = mentionAt(text, cursor);
+  if (!mention) return [];
+  return matchFiles(files, mention.typed, MOST)
+    .filter((file) => file !== mention.typed)
+    .map((file) => ({
+      label: file,
+      edit: { type: "replace", from: mention.from, text: `${toMention(file)} ` },
+    }));
+}

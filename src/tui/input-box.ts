@@ -1,0 +1,135 @@
+import { Box, Text, useInput, usePaste } from "ink";
+import { createElement as h, type ReactNode, useEffect, useRef, useState } from "react";
+import { cleanText } from "../util/clean-text.ts";
+import { colour } from "./colour.ts";
+import { complete } from "./complete.ts";
+import { keyToEdit, typedText } from "./key-to-edit.ts";
+import { type Draft, type Edit, EMPTY_DRAFT, edit } from "./line-editor.ts";
+import { wrapHard } from "./wrap-hard.ts";
+
+const MOST_LINES = 8;
+/** Stands for the cursor while lines are wrapped: nothing that is typed can hold it. */
+const CURSOR = "\u0001";
+
+export interface InputBoxProps {
+  readonly columns: number;
+  readonly files: readonly string[];
+  /** Whether Enter sends: while something runs, what is typed waits. */
+  readonly ready: boolean;
+  /** Whether keys are for the draft. */
+  readonly active: boolean;
+  onSubmit(text: string): void;
+  onType(): void;
+  onLeave(): void;
+}
+
+/** Where a person types: several lines, history, paste, completion. */
+export function InputBox(props: InputBoxProps): ReactNode {
+  const { columns, files, ready, active } = props;
+  const [draft, setDraft] = useState<Draft>(EMPTY_DRAFT);
+  // Keys can come faster than the screen is drawn; each builds on the one before.
+  const latest = useRef(draft);
+  const completions = active ? complete(draft.text, draft.cursor, files) : [];
+
+  // Whether Enter came while something ran: then the draft is sent when that is over.
+  const [waits, setWaits] = useState(false);
+
+  function change(next: Edit): void {
+    setWaits(false);
+    latest.current = edit(latest.current, next);
+    setDraft(latest.current);
+  }
+
+  function enter(): void {
+    const { text, cursor } = latest.current;
+    if (text[cursor - 1] === "\\") change({ type: "replace", from: cursor - 1, text: "\n" });
+    else if (text.trim() === "") return;
+    else if (!ready) setWaits(true);
+    else {
+      change({ type: "sent" });
+      props.onSubmit(text);
+    }
+  }
+
+  useEffect(() => {
+    if (ready && waits) enter();
+  });
+
+  useInput(
+    (input, key) => {
+      const { text } = latest.current;
+      if (key.ctrl && input === "c") {
+        setWaits(false);
+        if (text !== "" && ready) change({ type: "clear" });
+        return;
+      }
+      props.onType();
+      if (key.ctrl && input === "d" && text === "") props.onLeave();
+      else if (key.return && (key.meta || key.shift)) change({ type: "insert", text: "\n" });
+      else if (key.return) enter();
+      else if (key.tab && completions[0]) change(completions[0].edit);
+      else if (input.length > 1 && input.indexOf("\r") === input.length - 1) {
+        // Fast typing can arrive together with the Enter that ends it.
+        change({ type: "insert", text: typedText(input.slice(0, -1)) });
+        enter();
+      } else {
+        const next = keyToEdit(input, key);
+        if (next) change(next);
+      }
+    },
+    { isActive: active },
+  );
+  usePaste(
+    (text) => {
+      props.onType();
+      change({ type: "insert", text: typedText(text) });
+    },
+    { isActive: active },
+  );
+
+  return h(
+    Box,
+    { flexDirection: "column", marginTop: 1 },
+    toLines(draft, columns - 2).map(({ key, mark, before, under, after }) =>
+      h(
+        Text,
+        { key },
+        h(Text, { bold: true, ...colour("cyan") }, mark),
+        before,
+        under === undefined ? "" : h(Text, { inverse: true }, under),
+        after,
+      ),
+    ),
+    waits ? h(Text, { dimColor: true }, "  is sent when this is over") : null,
+    completions.map(({ label }, index) =>
+      h(Text, { key: label, wrap: "truncate", dimColor: index > 0 }, `  ${cleanText(label, 200)}`),
+    ),
+  );
+}
+
+interface ShownLine {
+  readonly key: number;
+  readonly mark: string;
+  readonly before: string;
+  /** The character under the cursor, where the cursor is on this line. */
+  readonly under?: string;
+  readonly after: string;
+}
+
+/** The lines around the cursor, as many as fit. */
+function toLines({ text, cursor }: Draft, columns: number): ShownLine[] {
+  const shown = `${text.slice(0, cursor)}${CURSOR}${text.slice(cursor)}`;
+  // One cell is kept for a cursor at the end of a line; the sign itself counts as two.
+  const lines = wrapHard(shown, columns - 3);
+  const place = lines.findIndex((line) => line.includes(CURSOR));
+  const start = Math.max(0, Math.min(place - MOST_LINES + 2, lines.length - MOST_LINES));
+  return lines.slice(start, start + MOST_LINES).map((line, index): ShownLine => {
+    const key = start + index;
+    const mark = key === 0 ? "› " : key === start ? "… " : "  ";
+    const at = line.indexOf(CURSOR);
+    if (at === -1) return { key, mark, before: line || " ", after: "" };
+    const rest = line.slice(at + 1);
+    const under = [...rest][0] ?? " ";
+    return { key, mark, before: line.slice(0, at), under, after: rest.slice(under.length) };
+  });
+}

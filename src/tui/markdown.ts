@@ -1,0 +1,139 @@
+import { fenceMark } from "./split-answer.ts";
+
+export interface Span {
+  readonly text: string;
+  readonly style: "plain" | "bold" | "italic" | "code" | "link";
+}
+
+/** A part of a text in Markdown, as a terminal can show it. */
+export type MarkdownPart =
+  | { readonly kind: "heading" | "paragraph" | "quote"; readonly spans: readonly Span[] }
+  | { readonly kind: "item"; readonly mark: string; readonly indent: number; readonly spans: readonly Span[] }
+  | { readonly kind: "code"; readonly language: string; readonly lines: readonly string[] }
+  | { readonly kind: "rule" | "gap" };
+
+/** Reads headings, lists, quotes, code, rules and paragraphs; all else stays as it was written. */
+export function readMarkdown(text: string): MarkdownPart[] {
+  const lines = text.split("\n");
+  const parts: MarkdownPart[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at]!;
+    const mark = fenceMark(line);
+    if (mark === undefined) {
+      parts.push(readLine(line));
+      continue;
+    }
+    const code: string[] = [];
+    while (at + 1 < lines.length && !closes(lines[at + 1]!, mark)) code.push(lines[++at]!);
+    at += 1;
+    parts.push({ kind: "code", language: line.trim().slice(mark.length).trim(), lines: code });
+  }
+  return parts;
+}
+
+function closes(line: string, mark: string): boolean {
+  const found = fenceMark(line);
+  return found !== undefined && found[0] === mark[0] && found.length >= mark.length && line.trim() === found;
+}
+
+function readLine(line: string): MarkdownPart {
+  const trimmed = line.trim();
+  if (trimmed === "") return { kind: "gap" };
+  if (/^(?:-{3,}|\*{3,}|_{3,})$/.test(trimmed)) return { kind: "rule" };
+  const heading = /^#{1,6}\s/.exec(trimmed);
+  if (heading) return { kind: "heading", spans: readSpans(trimmed.slice(heading[0].length).trim()) };
+  if (trimmed.startsWith("> ")) return { kind: "quote", spans: readSpans(trimmed.slice(2)) };
+  const item = /^([-*+]|\d{1,9}[.)])\s/.exec(trimmed);
+  if (!item) return { kind: "paragraph", spans: readSpans(line.trimEnd()) };
+  const indent = Math.min(8, line.length - line.trimStart().length);
+  const mark = /\d/.test(item[1]!) ? item[1]! : "•";
+  return { kind: "item", mark, indent, spans: readSpans(trimmed.slice(item[0].length)) };
+}
+
+const MOST_LINK_CHARS = 2_000;
+
+const MARKS: readonly (readonly [mark: string, style: Span["style"]])[] = [
+  ["**", "bold"],
+  ["__", "bold"],
+  ["*", "italic"],
+  ["_", "italic"],
+];
+
+/** One pass from left to right; a mark that nothing closes is text. */
+export function readSpans(text: string): Span[] {
+  const spans: Span[] = [];
+  // Where a search for a mark has failed, it fails for the rest of the text too.
+  const missing = new Set<string>();
+  let plain = "";
+  let at = 0;
+
+  function take(span: Span, end: number): void {
+    if (plain !== "") spans.push({ text: plain, style: "plain" });
+    plain = "";
+    spans.push(span);
+    at = end;
+  }
+
+  while (at < text.length) {
+    const character = text[at]!;
+    if (character === "\\" && /[\\`*_[\]#]/.test(text[at + 1] ?? "")) {
+      plain += text[at + 1];
+      at += 2;
+      continue;
+    }
+    const found = "`*_[".includes(character) ? readSpan(text, at, missing) : undefined;
+    if (found) take(found.span, found.end);
+    else {
+      plain += character;
+      at += 1;
+    }
+  }
+  if (plain !== "") spans.push({ text: plain, style: "plain" });
+  return spans;
+}
+
+interface FoundSpan {
+  readonly span: Span;
+  readonly end: number;
+}
+
+function readSpan(text: string, at: number, missing: Set<string>): FoundSpan | undefined {
+  if (text[at] === "`") return between(text, at, "`", "code", missing);
+  if (text[at] === "[") return readLink(text, at);
+  // An underscore inside a word is a part of a name.
+  if (text[at] === "_" && /\w/.test(text[at - 1] ?? "")) return undefined;
+  for (const [mark, style] of MARKS) {
+    if (!text.startsWith(mark, at) || /\s/.test(text[at + mark.length] ?? " ")) continue;
+    const found = between(text, at, mark, style, missing);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+function between(
+  text: string,
+  at: number,
+  mark: string,
+  style: Span["style"],
+  missing: Set<string>,
+): FoundSpan | undefined {
+  if (missing.has(mark)) return undefined;
+  const start = at + mark.length;
+  const end = text.indexOf(mark, start);
+  if (end === -1) missing.add(mark);
+  if (end <= start) return undefined;
+  return { span: { text: text.slice(start, end), style }, end: end + mark.length };
+}
+
+/** The address is always shown: what a link says and where it leads can be two things. */
+function readLink(text: string, at: number): FoundSpan | undefined {
+  const rest = text.slice(at, at + MOST_LINK_CHARS);
+  const middle = rest.indexOf("](");
+  const end = rest.indexOf(")", middle);
+  const inner = rest.indexOf("[", 1);
+  if (middle === -1 || end === -1 || (inner !== -1 && inner < middle)) return undefined;
+  const label = rest.slice(1, middle);
+  const address = rest.slice(middle + 2, end);
+  const shown = label === address || label === "" ? address : `${label} (${address})`;
+  return { span: { text: shown, style: "link" }, end: at + end + 1 };
+}

@@ -1,0 +1,78 @@
+import { Readable } from "node:stream";
+import { expect, test } from "vitest";
+import { answer, createScriptedAgent, type Turn, told } from "../../test/scripted-agent.ts";
+import type { ChatAgent } from "./chat-agent.ts";
+import { createChat } from "./create-chat.ts";
+import { plainChat } from "./plain-chat.ts";
+
+const asking: Turn = async function* (_prompt, stage) {
+  yield told({ type: "tool-start", callId: "c1", tool: "shell", args: { command: "ls" } });
+  const given = yield* stage.permission("c1", "run command: ls");
+  yield told({ type: "tool-end", callId: "c1", tool: "shell", ok: false, text: given, ms: 2 });
+  yield* answer("Not allowed.");
+};
+
+test("lines come in and lines go out; what would have to be asked for is denied", async () => {
+  const lines = await play(["list", "/tools", "!date", "/exit", "never"], createScriptedAgent([asking]));
+  expect(lines).toEqual([
+    '[failed] shell {"command":"ls"} (2 ms): deny',
+    "Not allowed.",
+    "tools.one: What there is of tools.",
+    '[ok] shell {"command":"date"} (3 ms): ran date',
+  ]);
+});
+
+test("every command answers", async () => {
+  const commands = [
+    "help",
+    "context",
+    "skills",
+    "model",
+    "model other",
+    "permissions",
+    "telemetry",
+    "resume",
+  ];
+  for (const command of commands) {
+    const lines = await play([`/${command}`], createScriptedAgent([]));
+    expect(lines.join("\n"), command).not.toBe("");
+  }
+  expect(await play(["/resume one"], createScriptedAgent([]))).toEqual([
+    "Before **indeed**.",
+    "The conversation goes on. Large results that were kept beside it are gone.",
+  ]);
+  expect(await play(["/clear"], createScriptedAgent([]))).toEqual(["A new conversation."]);
+  expect(await play(["/tols"], createScriptedAgent([]))).toEqual([
+    "There is no command /tols. Did you mean /tools? /help shows all.",
+  ]);
+  expect(await play(["/constructor"], createScriptedAgent([]))).toEqual([
+    "There is no command /constructor. /help shows all.",
+  ]);
+});
+
+test("what fails is said, and the chat goes on", async () => {
+  const failing: Turn = async function* () {
+    yield told({ type: "llm-text", step: 1, text: "Half" });
+    throw new Error("The wire broke.");
+  };
+  const list: ChatAgent["list"] = async () => {
+    throw new Error("No list.");
+  };
+  const agent = createScriptedAgent([failing, () => answer("Well.")], { list });
+  expect(await play(["one", "/tools", "two"], agent)).toEqual([
+    "Half",
+    "FAILED: The wire broke.\nTry again; /help shows what can be typed.",
+    "FAILED: No list.\nTry again; /help shows what can be typed.",
+    "Well.",
+  ]);
+});
+
+async function play(lines: readonly string[], agent: ChatAgent): Promise<string[]> {
+  const written: string[] = [];
+  const chat = createChat(agent, { isFile: async () => false });
+  await plainChat(chat, {
+    input: Readable.from(lines.map((line) => `${line}\n`)),
+    write: (line) => written.push(line),
+  });
+  return written;
+}

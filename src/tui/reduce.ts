@@ -1,0 +1,236 @@
+import type { AgentEvent } from "../agent/agent-event.ts";
+import { cleanText } from "../util/clean-text.ts";
+import { toJson } from "../util/to-json.ts";
+import type { PastMessage } from "./chat-agent.ts";
+import { type Block, type ChatState, NEW_CHAT, type ToolBlock } from "./chat-state.ts";
+import { splitAnswer } from "./split-answer.ts";
+
+/** What happens in a chat beside what the agent tells. */
+export type LocalEvent =
+  | { readonly type: "turn-start"; readonly prompt: string }
+  | { readonly type: "turn-end" }
+  | { readonly type: "turn-failed"; readonly code: string; readonly message: string; readonly next: string }
+  | { readonly type: "cancel" }
+  | { readonly type: "leave-asked" }
+  | { readonly type: "leave-forgotten" }
+  | { readonly type: "show"; readonly block: Block }
+  | { readonly type: "resumed"; readonly messages: readonly PastMessage[] }
+  | { readonly type: "cleared" };
+
+export type ChatEvent = AgentEvent | LocalEvent;
+
+const MOST_TEXT_CHARS = 20_000;
+const MOST_ARGS_CHARS = 200;
+
+/** The next state. Pure: the same events make the same screen. */
+export function reduce(state: ChatState, event: ChatEvent): ChatState {
+  return settle(apply(state, event));
+}
+
+function apply(state: ChatState, event: ChatEvent): ChatState {
+  switch (event.type) {
+    case "turn-start":
+      return add(
+        { ...state, phase: "running", leaving: false },
+        { kind: "prompt", text: clean(event.prompt) },
+      );
+    case "turn-end":
+      return endTurn(state);
+    case "turn-failed": {
+      const { code, message, next } = event;
+      return add(endTurn(state), {
+        kind: "problem",
+        code: clean(code),
+        message: clean(message),
+        next: clean(next),
+      });
+    }
+    case "cancel":
+      return state.phase === "running" ? { ...state, phase: "cancelling", permissions: [] } : state;
+    case "leave-asked":
+      return { ...state, leaving: true };
+    case "leave-forgotten":
+      return state.leaving ? { ...state, leaving: false } : state;
+    case "show":
+      return add(state, event.block);
+    case "resumed":
+      return event.messages.reduce(addPast, {
+        ...NEW_CHAT,
+        conversation: state.conversation,
+        done: state.done,
+      });
+    case "cleared":
+      return add(
+        { ...NEW_CHAT, conversation: state.conversation + 1 },
+        { kind: "notice", text: "A new conversation." },
+      );
+    case "agent-start":
+    case "llm-start":
+      return state;
+    case "llm-text":
+      return addText(state, event.text);
+    case "llm-retry":
+      return add(closeAnswer(state), {
+        kind: "notice",
+        text: clean(
+          `${event.reason} Attempt ${event.attempt} follows in ${(event.delayMs / 1000).toFixed(1)} s.`,
+        ),
+      });
+    case "llm-end":
+      return { ...closeAnswer(state), lastInput: event.usage.input };
+    case "tool-start":
+      return add(closeAnswer(state), {
+        kind: "tool",
+        callId: event.callId,
+        tool: clean(event.tool, MOST_ARGS_CHARS),
+        args: argsText(event.args),
+        status: "running",
+      });
+    case "permission-request": {
+      const { callId, scope, action, reason } = event;
+      const asking = setTool(state, callId, (tool) => ({ ...tool, status: "asking" }));
+      // The action is shown as it is, with what is invisible made visible; cleaning would hide a part of it.
+      const permission = { callId, scope: clean(scope), action, reason: clean(reason) };
+      return { ...asking, permissions: [...asking.permissions, permission] };
+    }
+    case "permission-answer": {
+      const permissions = state.permissions.filter(({ callId }) => callId !== event.callId);
+      return setTool({ ...state, permissions }, event.callId, (tool) => ({ ...tool, status: "running" }));
+    }
+    case "tool-end":
+      return endTool(state, event);
+    case "notice":
+      return add(state, { kind: "notice", text: clean(event.text) });
+    case "agent-end":
+      return endAgent(state, event);
+  }
+}
+
+/** What is finished, and has nothing unfinished above it, moves up. */
+function settle(state: ChatState): ChatState {
+  const unfinished = state.live.findIndex(isUnfinished);
+  const count = unfinished === -1 ? state.live.length : unfinished;
+  if (count === 0) return state;
+  return {
+    ...state,
+    done: [...state.done, ...state.live.slice(0, count)],
+    live: state.live.slice(count),
+  };
+}
+
+function isUnfinished(block: Block): boolean {
+  if (block.kind === "answer") return block.open;
+  return block.kind === "tool" && (block.status === "running" || block.status === "asking");
+}
+
+function add(state: ChatState, block: Block): ChatState {
+  return { ...state, live: [...state.live, block] };
+}
+
+function addPast(state: ChatState, { role, text }: PastMessage): ChatState {
+  if (role === "user") return add(state, { kind: "prompt", text: clean(text) });
+  return add(state, { kind: "answer", text: clean(text), open: false, continued: false });
+}
+
+function addText(state: ChatState, text: string): ChatState {
+  const last = state.live.at(-1);
+  const open = last?.kind === "answer" && last.open ? last : undefined;
+  const before = open ? state.live.slice(0, -1) : state.live;
+  const pieces = splitAnswer(`${open?.text ?? ""}${cleanDelta(text)}`);
+  const blocks = pieces.map((piece, index): Block => {
+    return {
+      kind: "answer",
+      text: piece,
+      open: index === pieces.length - 1,
+      continued: index > 0 || (open?.continued ?? false),
+    };
+  });
+  return { ...state, live: [...before, ...blocks] };
+}
+
+function closeAnswer(state: ChatState): ChatState {
+  const live = state.live
+    .filter((block) => block.kind !== "answer" || !block.open || block.text.trim() !== "")
+    .map((block) => (block.kind === "answer" && block.open ? { ...block, open: false } : block));
+  return { ...state, live };
+}
+
+function setTool(state: ChatState, callId: string, change: (tool: ToolBlock) => ToolBlock): ChatState {
+  const live = state.live.map((block) =>
+    block.kind === "tool" && block.callId === callId && isUnfinished(block) ? change(block) : block,
+  );
+  return { ...state, live };
+}
+
+function endTool(state: ChatState, event: Extract<AgentEvent, { type: "tool-end" }>): ChatState {
+  let lastTool = state.lastTool;
+  const ended = setTool(state, event.callId, (tool) => {
+    lastTool = {
+      ...tool,
+      status: event.ok ? "ok" : "failed",
+      ms: event.ms,
+      text: clean(event.text, MOST_TEXT_CHARS),
+      ...(event.diff !== undefined && { diff: clean(event.diff, MOST_TEXT_CHARS) }),
+    };
+    return lastTool;
+  });
+  const permissions = state.permissions.filter(({ callId }) => callId !== event.callId);
+  return { ...ended, permissions, ...(lastTool && { lastTool }) };
+}
+
+const OUTCOMES = {
+  answered: undefined,
+  failed: undefined,
+  cancelled: "Cancelled.",
+  "step-limit": "Stopped: the limit of steps was reached. Ask to go on.",
+  "token-limit": "Stopped: the limit of tokens was reached.",
+  repeating: "Stopped: the same call came again and again.",
+} as const;
+
+function endAgent(state: ChatState, event: Extract<AgentEvent, { type: "agent-end" }>): ChatState {
+  const { usage, outcome, error } = event;
+  const ended = {
+    ...closeAll(state),
+    usage: {
+      input: state.usage.input + usage.input,
+      output: state.usage.output + usage.output,
+      cached: state.usage.cached + usage.cached,
+    },
+  };
+  if (error) {
+    const { code, message, next } = error;
+    return add(ended, { kind: "problem", code: clean(code), message: clean(message), next: clean(next) });
+  }
+  const text = OUTCOMES[outcome];
+  return text === undefined ? ended : add(ended, { kind: "notice", text });
+}
+
+/** Only the end of a turn is rest: an agent that has told its end may still be writing its session. */
+function endTurn(state: ChatState): ChatState {
+  return { ...closeAll(state), phase: "idle" };
+}
+
+/** Whatever is still open has been left behind. */
+function closeAll(state: ChatState): ChatState {
+  const closed = closeAnswer(state);
+  const live = closed.live.map((block): Block => {
+    return block.kind === "tool" && isUnfinished(block) ? { ...block, status: "cancelled" } : block;
+  });
+  return { ...closed, live, permissions: [] };
+}
+
+function clean(text: string, maxChars = MOST_TEXT_CHARS): string {
+  return cleanText(text, maxChars);
+}
+
+/** Pieces are cleaned one by one; a sequence that is cut in two loses what makes it one. */
+function cleanDelta(text: string): string {
+  return cleanText(text);
+}
+
+function argsText(args: unknown): string {
+  if (args === undefined) return "";
+  if (typeof args === "string") return clean(args, MOST_ARGS_CHARS).replaceAll("\n", " ");
+  const json = toJson(args);
+  return json.ok ? clean(JSON.stringify(json.value), MOST_ARGS_CHARS) : clean(json.reason, MOST_ARGS_CHARS);
+}

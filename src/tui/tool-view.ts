@@ -1,0 +1,43 @@
+import { Box, Text } from "ink";
+import { createElement as h, type ReactNode } from "react";
+import type { ToolBlock, ToolStatus } from "./chat-state.ts";
+import { colour } from "./colour.ts";
+import { DiffView } from "./diff-view.ts";
+import { foldResult, toDuration } from "./fold-tool.ts";
+
+const MARKS: Readonly<Record<ToolStatus, string>> = {
+  running: "●",
+  asking: "?",
+  ok: "✓",
+  failed: "✗",
+  cancelled: "–",
+};
+
+/** A tool call, folded: what was called and how it went, one line each. */
+export function ToolView({ tool }: { tool: ToolBlock }): ReactNode {
+  const { status } = tool;
+  const tint = status === "ok" ? "green" : status === "failed" ? "red" : "yellow";
+  return h(
+    Box,
+    { flexDirection: "column" },
+    h(
+      Box,
+      null,
+      h(Box, { flexShrink: 0 }, h(Text, colour(tint), `${MARKS[status]} `)),
+      h(
+        Text,
+        { wrap: "truncate" },
+        h(Text, { bold: true }, tool.tool),
+        h(Text, { dimColor: true }, tool.args === "" ? "" : ` ${tool.args}`),
+      ),
+      tool.ms === undefined
+        ? null
+        : h(Box, { flexShrink: 0 }, h(Text, { dimColor: true }, ` ${toDuration(tool.ms)}`)),
+    ),
+    status === "cancelled" ? h(Text, { dimColor: true }, "  └ cancelled") : null,
+    tool.text === undefined
+      ? null
+      : h(Text, { wrap: "truncate", dimColor: true }, `  └ ${foldResult(tool.text)}`),
+    tool.diff === undefined ? null : h(DiffView, { diff: tool.diff }),
+  );
+}

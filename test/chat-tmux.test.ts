@@ -1,0 +1,87 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { ModelScript } from "../src/testing/scripted-model.ts";
+import { serveScriptedModel } from "../src/testing/serve-scripted-model.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { openTerminal, tmuxMissing } from "./tmux.ts";
+
+const MAIN = resolve("src/cli/main.ts");
+
+const script: ModelScript = ({ messages }) => {
+  const last = messages.at(-1);
+  if (last?.role === "tool")
+    return { text: `The command answered: ${/from-\w+/.exec(last.text)?.[0] ?? "no"}.` };
+  if (last?.text.includes("wait")) return exec("sleep 600");
+  if (last?.text.includes("run")) return exec("printf from-%s shell");
+  const asked = messages.filter(({ role }) => role === "user").length;
+  return { text: `# Well\n\nThis is answer **${asked}**.` };
+};
+
+const missing = tmuxMissing();
+if (missing) console.warn(`The chat is not driven in a terminal: ${missing}.`);
+
+test.skipIf(missing !== undefined)("a chat in a real terminal", async () => {
+  const model = await serveScriptedModel(script);
+  onTestFinished(() => model.close());
+  const home = temporaryFolder();
+  const folder = temporaryFolder();
+  mkdirSync(join(home, ".keyhole"));
+  const settings = {
+    providers: { default: "local", local: { baseUrl: `${model.url}/v1`, model: "scripted" } },
+    agent: { mode: "fixed" },
+  };
+  writeFileSync(join(home, ".keyhole/settings.json"), JSON.stringify(settings));
+  const place = { folder, env: { HOME: home, XDG_CACHE_HOME: join(home, "cache") } };
+
+  const terminal = openTerminal([process.execPath, MAIN, "chat"], place);
+  await terminal.sees("Keyhole, local scripted.");
+  await terminal.sees("›");
+
+  terminal.type("Hello there");
+  terminal.press("Enter");
+  await terminal.sees("This is answer 1.");
+
+  terminal.type("Now run it");
+  terminal.press("Enter");
+  await terminal.sees("Allow shell-run?");
+  expect(terminal.screen()).toContain("printf from-%s shell");
+  terminal.type("y");
+  await terminal.sees("The command answered: from-shell.");
+  expect(terminal.screen()).toContain("✓ exec");
+
+  terminal.type("And wait");
+  terminal.press("Enter");
+  await terminal.sees("sleep 600");
+  await terminal.sees("Allow shell-run?");
+  terminal.type("y");
+  await terminal.sees("Running exec");
+  terminal.press("C-c");
+  await terminal.sees("Cancelled.");
+
+  terminal.resize(40, 24);
+  terminal.type("A longer question in a narrow window, which takes two lines");
+  terminal.press("Enter");
+  await terminal.sees("This is answer 4.");
+  terminal.type("/context");
+  terminal.press("Enter");
+  await terminal.sees("every tool");
+
+  terminal.press("C-c");
+  await terminal.sees("Ctrl-C again leaves.");
+  terminal.press("C-c");
+  await terminal.ends();
+
+  const again = openTerminal([process.execPath, MAIN, "chat", "--continue"], place);
+  await again.sees("This is answer 4.");
+  again.type("Still there?");
+  again.press("Enter");
+  await again.sees("This is answer 5.");
+  again.type("/exit");
+  again.press("Enter");
+  await again.ends();
+});
+
+function exec(command: string) {
+  return { calls: [{ name: "exec", args: { op: "workspace.shell", args: { command } } }] };
+}

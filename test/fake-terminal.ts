@@ -1,0 +1,69 @@
+import { PassThrough } from "node:stream";
+import { stripVTControlCharacters } from "node:util";
+import { expect, onTestFinished } from "vitest";
+import { type ChatOptions, createChat } from "../src/tui/create-chat.ts";
+import { showChat } from "../src/tui/show-chat.ts";
+import type { ScriptedAgent } from "./scripted-agent.ts";
+
+export interface FakeTerminal {
+  readonly chat: ReturnType<typeof createChat>;
+  /** Resolves when the screen is gone. */
+  readonly closed: Promise<void>;
+  /** Resolves when the keys were read, so that the next ones come by themselves. */
+  type(keys: string): Promise<void>;
+  /** All that was written, without what moves the cursor. */
+  text(): string;
+  raw(): string;
+  /** Waits until the screen has it. */
+  sees(text: string | RegExp): Promise<void>;
+}
+
+/** A chat on a terminal that is two streams. */
+export function openFakeTerminal(
+  agent: ScriptedAgent,
+  {
+    columns = 80,
+    files = [] as string[],
+    isFile,
+  }: { columns?: number; files?: string[] } & Partial<ChatOptions> = {},
+): FakeTerminal {
+  const written: string[] = [];
+  const stdout = Object.assign(new PassThrough(), { columns, rows: 30, isTTY: true });
+  stdout.on("data", (chunk: Buffer) => written.push(String(chunk)));
+  const stdin = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: () => stdin,
+    ref: () => stdin,
+    unref: () => stdin,
+  });
+  const chat = createChat(agent, { isFile: isFile ?? (async (path) => files.includes(path)) });
+  let leave = () => {};
+  const closed = showChat(chat, {
+    banner: "Keyhole, scripted",
+    files,
+    stdin: stdin as unknown as NodeJS.ReadableStream,
+    stdout: stdout as unknown as NodeJS.WritableStream,
+    onOpen: (close) => {
+      leave = close;
+    },
+  });
+  onTestFinished(async () => {
+    leave();
+    await closed;
+  });
+  const text = () => stripVTControlCharacters(written.join(""));
+  return {
+    chat,
+    closed,
+    type: async (keys) => {
+      stdin.write(keys);
+      await expect.poll(() => stdin.readableLength, { timeout: 20_000, interval: 5 }).toBe(0);
+    },
+    text,
+    raw: () => written.join(""),
+    sees: (wanted) =>
+      expect
+        .poll(text, { timeout: 20_000, interval: 10 })
+        [typeof wanted === "string" ? "toContain" : "toMatch"](wanted as never),
+  };
+}

@@ -1,0 +1,102 @@
+import type { AgentEvent } from "../src/agent/agent-event.ts";
+import type { ChatAgent, Fact, PermissionAnswer, Topic } from "../src/tui/chat-agent.ts";
+
+const SPAN = { traceId: "t", spanId: "s" };
+const USAGE = { input: 100, output: 20, cached: 0 };
+
+type Told<E = AgentEvent> = E extends AgentEvent ? Omit<E, "span"> : never;
+
+/** An event as an agent tells it. */
+export function told(event: Told): AgentEvent {
+  return { span: SPAN, ...event } as AgentEvent;
+}
+
+/** What a scripted turn may do beside telling. */
+export interface Stage {
+  readonly signal: AbortSignal;
+  /** Asks for a permission; the answer that a person gave. */
+  permission(callId: string, action: string): AsyncGenerator<AgentEvent, PermissionAnswer>;
+  /** Waits until the turn is cancelled. */
+  cancelled(): Promise<void>;
+}
+
+export type Turn = (prompt: string, stage: Stage) => AsyncGenerator<AgentEvent>;
+
+export interface ScriptedAgent extends ChatAgent {
+  readonly prompts: readonly string[];
+}
+
+/** An agent for the terminal that plays one turn after another. */
+export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAgent> = {}): ScriptedAgent {
+  const prompts: string[] = [];
+  const waiting = new Map<string, (answer: PermissionAnswer) => void>();
+  let model = "scripted";
+
+  const stageOf = (signal: AbortSignal): Stage => ({
+    signal,
+    permission: async function* (callId, action) {
+      const { promise, resolve } = Promise.withResolvers<PermissionAnswer>();
+      waiting.set(callId, resolve);
+      yield told({
+        type: "permission-request",
+        callId,
+        scope: "shell-run",
+        action,
+        reason: "No rule allows it.",
+      });
+      const answer = await promise;
+      yield told({ type: "permission-answer", callId, answer });
+      return answer;
+    },
+    cancelled: () =>
+      new Promise((resolve) => {
+        if (signal.aborted) resolve();
+        signal.addEventListener("abort", () => resolve(), { once: true });
+      }),
+  });
+
+  async function* one(tool: string, args: object, text: string): AsyncGenerator<AgentEvent> {
+    yield told({ type: "tool-start", callId: tool, tool, args });
+    yield told({ type: "tool-end", callId: tool, tool, ok: true, text, ms: 3 });
+  }
+
+  return {
+    prompts,
+    model: () => model,
+    run: (prompt, { signal }) => {
+      prompts.push(prompt);
+      const turn = turns[prompts.length - 1];
+      return turn ? turn(prompt, stageOf(signal)) : answer(`There is no turn ${prompts.length}.`);
+    },
+    shell: (command) => one("shell", { command }, `ran ${command}`),
+    read: (path) => one("read", { path }, `content of ${path}`),
+    answerPermission: (callId, given) => waiting.get(callId)?.(given),
+    context: async () => ({ menu: 400, discovery: 250, results: 100, history: 250, everything: 42_000 }),
+    list: async (topic: Topic): Promise<Fact[]> => [
+      { name: `${topic}.one`, text: `What there is of ${topic}.` },
+    ],
+    setModel: async (name) => {
+      model = name;
+    },
+    resume: async () => [
+      { role: "user", text: "Before?" },
+      { role: "assistant", text: "Before **indeed**." },
+    ],
+    clear: async () => {},
+    ...more,
+  };
+}
+
+/** A turn that says something, word by word. */
+export async function* answer(text: string): AsyncGenerator<AgentEvent> {
+  yield told({ type: "agent-start", prompt: "", session: "one" });
+  yield told({ type: "llm-start", step: 1, model: "scripted" });
+  for (const word of text.match(/\S+\s*|\s+/g) ?? []) yield told({ type: "llm-text", step: 1, text: word });
+  yield told({ type: "llm-end", step: 1, text, usage: USAGE });
+  yield told({ type: "agent-end", outcome: "answered", text, usage: USAGE, steps: 1 });
+}
+
+/** The end of a turn that was cancelled. */
+export function cancelled(): AgentEvent {
+  return told({ type: "agent-end", outcome: "cancelled", text: "", usage: USAGE, steps: 1 });
+}

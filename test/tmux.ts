@@ -1,0 +1,57 @@
+import { spawnSync } from "node:child_process";
+import { expect, onTestFinished } from "vitest";
+
+/** Why there is no tmux, or nothing where there is. */
+export function tmuxMissing(): string | undefined {
+  return spawnSync("tmux", ["-V"]).status === 0 ? undefined : "tmux is not installed";
+}
+
+export interface Terminal {
+  /** Types text as it is. */
+  type(text: string): void;
+  /** Presses keys by tmux's names for them. */
+  press(...keys: string[]): void;
+  resize(columns: number, rows: number): void;
+  /** What is on the screen. */
+  screen(): string;
+  /** Waits until the screen has it. */
+  sees(text: string): Promise<void>;
+  /** Waits until the program has ended. */
+  ends(): Promise<void>;
+}
+
+export interface TerminalOptions {
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+let terminals = 0;
+
+/** A terminal of its own, on a tmux server of its own, that runs a command. */
+export function openTerminal(command: readonly string[], { folder, env }: TerminalOptions): Terminal {
+  terminals += 1;
+  const socket = `keyhole-test-${process.pid}-${terminals}`;
+  const tmux = (...args: string[]) =>
+    spawnSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { encoding: "utf8" });
+  const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+  const opened = tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", folder, ...variables, ...command);
+  expect(opened.stderr).toBe("");
+  onTestFinished(() => void tmux("kill-server"));
+  // Neither the end of the program nor a resize takes its last screen away.
+  tmux("set-option", "-g", "remain-on-exit", "on");
+  const screen = () => tmux("capture-pane", "-p").stdout;
+  return {
+    type: (text) => void tmux("send-keys", "-l", text),
+    press: (...keys) => void tmux("send-keys", ...keys),
+    resize: (columns, rows) => void tmux("resize-window", "-x", String(columns), "-y", String(rows)),
+    screen,
+    ends: () =>
+      expect
+        .poll(() => tmux("display-message", "-p", "#{pane_dead}").stdout.trim(), {
+          timeout: 60_000,
+          interval: 50,
+        })
+        .toBe("1"),
+    sees: (text) => expect.poll(screen, { timeout: 60_000, interval: 50 }).toContain(text),
+  };
+}
