@@ -5,11 +5,12 @@ import { type Agent, createAgent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { type Ask, askPermission } from "../agent/ask.ts";
 import type { PermissionRules } from "../agent/permissions/permission-rules.ts";
-import { createPermissions } from "../agent/permissions/permissions.ts";
+import { createPermissions, type RuleStore } from "../agent/permissions/permissions.ts";
 import { tellRetry } from "../agent/run-context.ts";
 import { createSessionLogs } from "../agent/session-log.ts";
 import { workspaceDomain } from "../agent/workspace/workspace-domain.ts";
-import { type LoadedSettings, loadSettings } from "../config/load-settings.ts";
+import { type LoadedSettings, loadSettings, settingsPath } from "../config/load-settings.ts";
+import { saveSetting } from "../config/save-setting.ts";
 import { secretsOf } from "../config/secrets-of.ts";
 import type { PermissionLists, Settings } from "../config/settings-schema.ts";
 import { createGateway } from "../gateway.ts";
@@ -66,6 +67,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     user: toRules(settings.permissions.user),
     project: toRules(settings.permissions.project),
     ask: askPermission,
+    ...(trusted && { store: projectRules(settings, folder) }),
   });
   const { domains, sources = [], principal, ...config } = await configOf(options.config, trust);
   const servers = fromMcpConfig(
@@ -181,6 +183,17 @@ async function skillsOf({ skills }: Settings, folder: string, trusted: boolean):
   return read.skills.filter(
     ({ name }) => (skills.enabled?.includes(name) ?? true) && !skills.disabled.includes(name),
   );
+}
+
+/** Rules name files and commands of one project, so they are kept there, and count where its folder is trusted. */
+function projectRules({ permissions }: Settings, folder: string): RuleStore {
+  let allow: readonly string[] = permissions.project.allow;
+  return {
+    allow: async (rules) => {
+      allow = [...new Set([...allow, ...rules])];
+      await saveSetting("permissions.allow", [...allow], { file: settingsPath(folder) });
+    },
+  };
 }
 
 function toRules({ allow, ask, deny }: PermissionLists): PermissionRules {

@@ -32,7 +32,7 @@ test("a permission shows exactly what will run, and the answer goes back", async
   const terminal = openFakeTerminal(createScriptedAgent([shellTurn]));
   await terminal.type("go\r");
   await terminal.sees("Allow shell-run?");
-  expect(terminal.text()).toContain("│ run command: rm -rf build\\u{200b}");
+  expect(terminal.text()).toContain("│ run command: rm -rf build‹U+200B›");
   await terminal.type("s");
   await terminal.sees("Done.");
   expect(terminal.text()).toContain("✓ shell");

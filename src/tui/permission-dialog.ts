@@ -1,9 +1,9 @@
 import { Box, Text, useInput } from "ink";
 import { createElement as h, type ReactNode, useState } from "react";
+import { showExactly } from "../agent/permissions/show-exactly.ts";
 import type { PermissionAnswer } from "./chat-agent.ts";
 import type { Permission } from "./chat-state.ts";
 import { colour } from "./colour.ts";
-import { showExactly } from "./show-exactly.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
 const CHOICES: readonly {

@@ -104,7 +104,8 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     }
     // It may have been answered after the call was given up.
     if (signal?.aborted) return { allowed: false, reason: "The call was cancelled." };
-    if (answer === "session") session.add(keyOf(request));
+    // Where no rule can be kept, always lasts as long as the session.
+    if (answer === "session" || (answer === "always" && rules.length === 0)) session.add(keyOf(request));
     if (answer === "always" && rules.length > 0) {
       always = [...always, ...rules];
       const failure = await options.store?.allow(rules).then(() => undefined, reasonOf);
