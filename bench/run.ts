@@ -5,6 +5,7 @@ import { toTable } from "./table.ts";
 
 const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }>>> = {
   names: () => import("./names.ts"),
+  "first-token": () => import("./first-token.ts"),
   scale: () => import("./scale.ts"),
   search: () => import("./search.ts"),
   openapi: () => import("./openapi.ts"),
