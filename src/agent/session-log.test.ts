@@ -1,4 +1,12 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PLANTED } from "../../test/planted-secrets.ts";
@@ -116,3 +124,17 @@ verifies(
     for (const { secret } of plants) expect(stored).not.toContain(secret);
   },
 );
+
+test("conversations that nobody goes on with are deleted when another begins", async () => {
+  const path = temporaryFolder();
+  const logs = createSessionLogs({ path, maxAgeDays: 30 });
+  const old = logs.create();
+  old.message({ role: "user", content: "long ago" });
+  await old.close();
+  const then = new Date(Date.now() - 31 * 24 * 60 * 60_000);
+  utimesSync(join(path, `${old.id}.jsonl`), then, then);
+  const next = logs.create();
+  next.message({ role: "user", content: "now" });
+  await next.close();
+  await expect.poll(async () => (await logs.list()).map(({ id }) => id)).toEqual([next.id]);
+});

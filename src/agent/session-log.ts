@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelMessage } from "ai";
 import { problem } from "../schema/problem.ts";
@@ -44,15 +44,23 @@ export interface SessionLogsOptions {
   readonly folder?: string;
   /** What must not be written, beside what is spelled as a secret. */
   readonly secrets?: readonly string[];
+  /** Conversations that nobody has gone on with for so long are deleted when another begins. Default: never. */
+  readonly maxAgeDays?: number;
 }
 
 const MAX_LISTED = 1_000;
+const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * Lines are appended as things happen and never changed; `settle`, which a run calls when it has ended, also
  * has them on disk. A line that a crash has cut is passed over when the file is read.
  */
-export function createSessionLogs({ path, folder, secrets = [] }: SessionLogsOptions): SessionLogs {
+export function createSessionLogs({
+  path,
+  folder,
+  secrets = [],
+  maxAgeDays = Number.POSITIVE_INFINITY,
+}: SessionLogsOptions): SessionLogs {
   const redact = createRedact(secrets, { kinds: true });
   const fileOf = (id: string) => join(path, `${id}.jsonl`);
 
@@ -107,18 +115,30 @@ export function createSessionLogs({ path, folder, secrets = [] }: SessionLogsOpt
     };
   }
 
-  async function list(): Promise<SessionSummary[]> {
+  /** What cannot be deleted stays, and nobody has to know. */
+  async function sweep(): Promise<void> {
+    const oldest = Date.now() - maxAgeDays * DAY_MS;
+    for (const { id, at } of await dated()) {
+      if (at.getTime() < oldest) await rm(fileOf(id), { force: true }).catch(() => {});
+    }
+  }
+
+  async function dated(): Promise<{ id: string; at: Date }[]> {
     const names = await readdir(path).catch(() => []);
     const ids = names
       .filter((name) => name.endsWith(".jsonl"))
       .map((name) => name.slice(0, -".jsonl".length));
-    const dated = await Promise.all(
+    const found = await Promise.all(
       ids.filter(isSessionId).map(async (id) => {
         const about = await stat(fileOf(id)).catch(() => undefined);
         return about?.isFile() ? [{ id, at: about.mtime }] : [];
       }),
     );
-    const latest = dated.flat().sort((one, other) => other.at.getTime() - one.at.getTime());
+    return found.flat();
+  }
+
+  async function list(): Promise<SessionSummary[]> {
+    const latest = (await dated()).sort((one, other) => other.at.getTime() - one.at.getTime());
     return Promise.all(
       latest.slice(0, MAX_LISTED).map(async (one) => ({ ...one, ...(await headOf(fileOf(one.id))) })),
     );
@@ -126,6 +146,7 @@ export function createSessionLogs({ path, folder, secrets = [] }: SessionLogsOpt
 
   return {
     create: () => {
+      if (Number.isFinite(maxAgeDays)) void sweep().catch(() => {});
       const id = createSessionId();
       return openLog(id, { type: "session", version: 1, id, ...(folder && { folder }) });
     },

@@ -8,6 +8,7 @@ import type { PermissionRules } from "../agent/permissions/permission-rules.ts";
 import { createPermissions, type RuleStore } from "../agent/permissions/permissions.ts";
 import { tellRetry } from "../agent/run-context.ts";
 import { createSessionLogs } from "../agent/session-log.ts";
+import { loadSkillToolsets } from "../agent/skill-toolsets.ts";
 import { workspaceDomain } from "../agent/workspace/workspace-domain.ts";
 import { type LoadedSettings, loadSettings, settingsPath } from "../config/load-settings.ts";
 import { saveSetting } from "../config/save-setting.ts";
@@ -74,9 +75,15 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     { mcpServers: settings.mcpServers },
     { cacheDirectory: join(cacheFolder(), "listings"), trusted: trust },
   );
+  const skills = await skillsOf(settings, folder, trusted);
+  // Their code runs as the user's own, so being found is not enough: the settings have to name them.
+  const toolsets = await loadSkillToolsets(
+    skills.filter(({ name }) => settings.skills.enabled?.includes(name)),
+  );
+  for (const reason of toolsets.refused) console.error(reason);
   const gateway = createGateway({
     ...config,
-    domains: [...domains, workspaceDomain({ permissions })],
+    domains: [...domains, ...toolsets.domains, workspaceDomain({ permissions })],
     sources: [...sources, ...servers],
     results,
     cacheDirectory: cacheFolder(),
@@ -100,12 +107,17 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     mode,
     folder,
     writes: allowWrite ? "allow" : "ask",
-    skills: await skillsOf(settings, folder, trusted),
+    skills,
     limits: { steps: maxSteps, ...(maxTokens !== undefined && { tokens: maxTokens }) },
     ...(systemPrompt && { instructions: systemPrompt }),
     ...(ask && { ask }),
     ...(settings.session.keep && {
-      sessions: createSessionLogs({ path: join(data, "sessions"), folder, secrets }),
+      sessions: createSessionLogs({
+        path: join(data, "sessions"),
+        folder,
+        secrets,
+        maxAgeDays: settings.session.maxAgeDays,
+      }),
     }),
   });
   return {

@@ -80,7 +80,6 @@ export const settingsFileSchema = z.strictObject({
     })
     .optional(),
   session: z.strictObject({ keep: z.boolean().optional(), maxAgeDays: count.optional() }).optional(),
-  memory: z.strictObject({ enabled: z.boolean().optional(), maxTokens: count.optional() }).optional(),
   mcpServers: z
     .record(name, z.looseObject({ command: text.optional(), url: text.optional() }))
     .optional()
@@ -109,7 +108,6 @@ export const DEFAULT_SETTINGS = {
   skills: { disabled: [], places: [], maxSkills: 20 },
   telemetry: { enabled: false, endpoint: "http://localhost:4318", headers: {}, arguments: false },
   session: { keep: true, maxAgeDays: 30 },
-  memory: { enabled: true },
   mcpServers: {},
   trustedFolders: [],
 } as const satisfies SettingsFile;
@@ -127,7 +125,6 @@ export interface Settings {
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
   readonly telemetry: Required<Section<"telemetry">>;
   readonly session: Required<Section<"session">>;
-  readonly memory: Defaulted<"memory">;
   readonly mcpServers: Section<"mcpServers">;
   readonly trustedFolders: readonly string[];
 }
