@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 
@@ -59,13 +59,15 @@ export function createLogins({ path }: { readonly path: string }): Logins {
     return opening || path === ":memory:" || existsSync(path) ? open() : undefined;
   }
 
+  let reading: StatementSync | undefined;
+
   return {
+    // Before every request to a server, so it is prepared once.
     read: async (server, issuer) => {
-      const found = (await look())
-        ?.prepare(
-          "SELECT login FROM logins WHERE server = ?1 AND (?2 IS NULL OR issuer = ?2) ORDER BY saved DESC, rowid DESC LIMIT 1",
-        )
-        .get(server, issuer ?? null);
+      reading ??= (await look())?.prepare(
+        "SELECT login FROM logins WHERE server = ?1 AND (?2 IS NULL OR issuer = ?2) ORDER BY saved DESC, rowid DESC LIMIT 1",
+      );
+      const found = reading?.get(server, issuer ?? null);
       return found && (JSON.parse(String(found.login)) as KeptLogin);
     },
     save: async (server, login) => {
@@ -116,6 +118,7 @@ export function createLogins({ path }: { readonly path: string }): Logins {
     close: async () => {
       const database = await opening;
       opening = undefined;
+      reading = undefined;
       database?.close();
     },
   };

@@ -22,13 +22,24 @@ export function toWebFetch(
       ...(body != null && { body: textOf(body) }),
       ...(signal && { signal }),
     });
+    if (answer.body === null || NULL_BODY.has(answer.status) || isSmall(answer, maxBytes)) {
+      return answer as unknown as Response;
+    }
     const answered = [...answer.headers] as [string, string][];
     const init = { status: answer.status, statusText: answer.statusText, headers: answered };
-    if (answer.body === null || NULL_BODY.has(answer.status)) return new Response(null, init);
     const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-    const bounded = bound(maxBytes, isStream ? createEventMeter() : addUp(), onTooLarge);
-    return new Response((answer.body as ReadableStream<Uint8Array>).pipeThrough(bounded), init);
+    const whole = answer.body as ReadableStream<Uint8Array>;
+    return new Response(bound(whole, maxBytes, isStream ? createEventMeter() : addUp(), onTooLarge), init);
   };
+}
+
+/** What says its length has it: the client breaks off where more comes. A packed body says another one. */
+function isSmall(
+  { headers }: { readonly headers: { get(name: string): string | null } },
+  maxBytes: number,
+): boolean {
+  const length = headers.get("content-length");
+  return length !== null && headers.get("content-encoding") === null && Number(length) <= maxBytes;
 }
 
 function textOf(body: unknown): string {
@@ -40,20 +51,30 @@ function textOf(body: unknown): string {
 /** How large what is being read has become with this chunk. */
 type Meter = (chunk: Uint8Array) => number;
 
+/** A reader of our own: every call passes here, and a stream that is piped costs several times as much. */
 function bound(
+  body: ReadableStream<Uint8Array>,
   maxBytes: number,
   measure: Meter,
   onTooLarge: (reason: string) => void,
-): TransformStream<Uint8Array, Uint8Array> {
-  return new TransformStream({
-    transform: (chunk, controller) => {
-      const size = measure(chunk);
-      if (size <= maxBytes) return controller.enqueue(chunk);
-      const reason = `it sent a message of more than ${maxBytes} bytes`;
-      onTooLarge(reason);
-      controller.error(problem("UPSTREAM_LOST", { server: "", reason }, { reason }));
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      pull: async (controller) => {
+        const { done, value } = await reader.read();
+        if (done) return controller.close();
+        if (measure(value) <= maxBytes) return controller.enqueue(value);
+        const reason = `it sent a message of more than ${maxBytes} bytes`;
+        onTooLarge(reason);
+        const lost = problem("UPSTREAM_LOST", { server: "", reason }, { reason });
+        controller.error(lost);
+        await reader.cancel(lost).catch(() => {});
+      },
+      cancel: (reason) => reader.cancel(reason),
     },
-  });
+    { highWaterMark: 0 },
+  );
 }
 
 function addUp(): Meter {
