@@ -1,4 +1,5 @@
 import type { ToolResultPart, ToolSet } from "ai";
+import { newSpan } from "../telemetry/trace-context.ts";
 import { mapLimit } from "../util/map-limit.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { untilAborted } from "../util/until-aborted.ts";
@@ -8,7 +9,6 @@ import type { Approve } from "./approval.ts";
 import type { CallGuard, GuardVerdict } from "./call-guard.ts";
 import { INTERRUPTED, toResult } from "./history.ts";
 import { type RunContext, runContext } from "./run-context.ts";
-import { childOf } from "./span.ts";
 
 /** A call that the model wants. */
 export interface WantedCall {
@@ -61,7 +61,7 @@ async function callTool(
 ): Promise<ToolOutcome> {
   const { callId, tool, args } = call;
   const { emit, signal } = context;
-  const span = childOf(root);
+  const span = newSpan(root);
   const started = performance.now();
   emit({ type: "tool-start", callId, tool, args }, span);
 

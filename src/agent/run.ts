@@ -1,12 +1,12 @@
 import type { z } from "zod";
 import { problem } from "../schema/problem.ts";
+import { newSpan } from "../telemetry/trace-context.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import type { Agent, AgentSession, SessionState } from "./agent.ts";
 import type { AgentEvent, AgentOutcome, SpanContext, TokenUse } from "./agent-event.ts";
 import type { Ask } from "./ask.ts";
 import { createEventQueue } from "./event-queue.ts";
 import { type RunContext, runContext, type Untraced } from "./run-context.ts";
-import { createSpan } from "./span.ts";
 import { toAgentError } from "./to-agent-error.ts";
 import { createTurn, type Turn } from "./turn.ts";
 
@@ -48,7 +48,7 @@ async function drive(
   options: RunOptions & { readonly signal: AbortSignal },
   push: (event: AgentEvent) => void,
 ): Promise<void> {
-  const root = createSpan();
+  const root = newSpan();
   let session: SessionState | undefined;
   const emit = (event: Untraced, span: SpanContext = root) => {
     const traced = { ...event, span } as AgentEvent;

@@ -10,6 +10,7 @@ import {
 import { z } from "zod";
 import { createDisclosure, type Disclosure } from "../ai-sdk/disclosure.ts";
 import { problem } from "../schema/problem.ts";
+import { newSpan } from "../telemetry/trace-context.ts";
 import type { Agent, ModelGiven, SessionState } from "./agent.ts";
 import type { AgentOutcome, SpanContext, TokenUse } from "./agent-event.ts";
 import { createApprove } from "./approval.ts";
@@ -18,7 +19,6 @@ import { callTools, type ToolOutcome, type WantedCall } from "./call-tools.ts";
 import { closeHistory } from "./history.ts";
 import { toInstructions } from "./instructions.ts";
 import type { RunContext } from "./run-context.ts";
-import { childOf } from "./span.ts";
 
 /** One prompt on its way to its answer. */
 export interface Turn {
@@ -82,7 +82,7 @@ export async function createTurn(
     const prepared = await prepare(disclosure, steps, session.shown, instructions, model);
     session.shown = [...(prepared.messages ?? session.shown)];
     const step = steps.length + 1;
-    const span = childOf(root);
+    const span = newSpan(root);
     emit({ type: "llm-start", step, model: nameOf(model), messages: [...session.shown] }, span);
     const stream = streamText({
       model,

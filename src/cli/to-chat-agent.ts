@@ -4,7 +4,7 @@ import type { Ask, AskAnswer } from "../agent/ask.ts";
 import { createEventQueue } from "../agent/event-queue.ts";
 import { run } from "../agent/run.ts";
 import { runContext, type Untraced } from "../agent/run-context.ts";
-import { createSpan } from "../agent/span.ts";
+import { newSpan } from "../telemetry/trace-context.ts";
 import type { ChatAgent, Fact, PastMessage, RunOptions, Topic } from "../tui/chat-agent.ts";
 import { toContextReport } from "../tui/context-report.ts";
 import { reasonOf } from "../util/reason-of.ts";
@@ -46,7 +46,7 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
   /** A call of the person's own: outside of a run, and asked for like the model's. */
   async function* call(tool: "shell" | "read", args: Record<string, unknown>, { signal }: RunOptions) {
     const queue = createEventQueue<AgentEvent>();
-    const span = createSpan();
+    const span = newSpan();
     const callId = `own-${++ownCalls}`;
     const emit = (event: Untraced) => queue.push({ ...event, span } as AgentEvent);
     async function play(): Promise<void> {
