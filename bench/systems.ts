@@ -3,6 +3,7 @@ import { createGateway, type TokenCounter } from "keyhole";
 import { PLAYGROUND } from "../examples/playground/principals.ts";
 import { createSystems, listEverything } from "../examples/playground/systems.ts";
 import type { Row } from "./benchmark.ts";
+import { listingRows } from "./listing-rows.ts";
 
 export async function systemRows(countTokens: TokenCounter): Promise<Row[]> {
   const rows: Row[] = [];
@@ -14,20 +15,7 @@ export async function systemRows(countTokens: TokenCounter): Promise<Row[]> {
     const menu = countTokens(JSON.stringify(await gateway.menu()));
     await gateway.close();
     await close();
-    const row = (metric: string, value: number, unit: string): Row => ({
-      bench: "tokens",
-      case: name,
-      system: "keyhole",
-      metric,
-      value,
-      unit,
-    });
-    rows.push(
-      row("tools", listed.length, "count"),
-      row("list_all_tokens", all, "tokens"),
-      row("menu_tokens", menu, "tokens"),
-      row("saved_share", 1 - menu / all, "share"),
-    );
+    rows.push(...listingRows(name, { tools: listed.length, all, menu }));
   }
   return rows;
 }

@@ -4,6 +4,7 @@ import { createGateway } from "keyhole";
 import { loadTokenCounter } from "../src/util/tokens.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { conversationRows } from "./conversations.ts";
+import { listingRows } from "./listing-rows.ts";
 import { systemRows } from "./systems.ts";
 import { listSets, readJsonLines, type SetTool, toDomains } from "./tool-sets.ts";
 
@@ -22,20 +23,7 @@ export const benchmark: Benchmark = async ({ data }) => {
     const all = countTokens(JSON.stringify(listed));
     const menu = countTokens(JSON.stringify(await gateway.menu()));
     await gateway.close();
-    const row = (metric: string, value: number, unit: string): Row => ({
-      bench: "tokens",
-      case: set,
-      system: "keyhole",
-      metric,
-      value,
-      unit,
-    });
-    rows.push(
-      row("tools", tools.length, "count"),
-      row("list_all_tokens", all, "tokens"),
-      row("menu_tokens", menu, "tokens"),
-      row("saved_share", 1 - menu / all, "share"),
-    );
+    rows.push(...listingRows(set, { tools: tools.length, all, menu }));
   }
   return [...rows, ...(await systemRows(countTokens)), ...(await conversationRows(countTokens))];
 };

@@ -1,5 +1,6 @@
 import type { CallOptions, Gateway } from "./gateway-api.ts";
 import { errorText, toErrorAnswer } from "./operations/answer-parts.ts";
+import { failedWhole } from "./operations/failed-whole.ts";
 import type { MenuOptions, MenuTool } from "./operations/menu.ts";
 import { nativeTools } from "./operations/native-tools.ts";
 import type { OperationName } from "./operations/operations.ts";
@@ -73,19 +74,11 @@ export async function callOperation(
 ): Promise<ToolAnswer> {
   try {
     const { text, ...data } = await gateway[operation](input as never, options);
-    return { ok: !failed(data), text, data };
+    return { ok: !failedWhole(operation, data), text, data };
   } catch (error) {
     const answer = toErrorAnswer(asKnownProblem(error, operation), "root");
     return { ok: false, text: errorText(answer), data: { error: answer } };
   }
-}
-
-/** Of several requests, one that went well makes the answer one to read on in. */
-function failed(data: object): boolean {
-  if ("ok" in data) return data.ok === false;
-  if (!("summary" in data)) return false;
-  const { summary } = data as { summary?: { success?: number } };
-  return summary?.success === 0;
 }
 
 function unknownTool(name: string, known: readonly string[]): ToolAnswer {

@@ -1,7 +1,8 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Answered, CallOptions, Gateway } from "../gateway-api.ts";
 import { errorText, toErrorAnswer } from "../operations/answer-parts.ts";
-import { OPERATIONS, type OperationName } from "../operations/operations.ts";
+import { failedWhole, outcomeOf } from "../operations/failed-whole.ts";
+import type { OperationName } from "../operations/operations.ts";
 import { asKnownProblem } from "../operations/run-entry.ts";
 import type { SurfaceOptions, SurfaceTool } from "../operations/surfaces.ts";
 import { type Approval, createApproval } from "./approval.ts";
@@ -77,7 +78,7 @@ async function callOperation(
     return {
       content: [{ type: "text", text: text + note }],
       structuredContent: output,
-      ...(failedWhole(output, outcome) && { isError: true }),
+      ...(failedWhole(operation, output) && { isError: true }),
     };
   } catch (error) {
     const { help_path: _, ...answer } = toErrorAnswer(asKnownProblem(error, operation), "root");
@@ -87,16 +88,6 @@ async function callOperation(
       isError: true,
     };
   }
-}
-
-function outcomeOf(operation: OperationName, output: unknown): string {
-  return (OPERATIONS[operation].outcome as (output: unknown) => string)(output);
-}
-
-/** Of several requests, one that went well makes the answer one to read on in. */
-function failedWhole(output: Readonly<Record<string, unknown>>, outcome: string): boolean {
-  const summary = output.summary as { readonly success: number } | undefined;
-  return summary && typeof summary === "object" ? summary.success === 0 : outcome !== "ok";
 }
 
 function isSingle(operation: OperationName, args: Readonly<Record<string, unknown>>): boolean {
