@@ -24,8 +24,7 @@ export function readBytes(request: IncomingMessage, maxBytes: number): Promise<B
 /** A request without its body, which is read apart: the web's own streams cost more than most bodies. */
 export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const { method = "GET", url = "/", headers } = request;
-  const given = new Headers();
-  for (const name in headers) given.set(name, String(headers[name]));
+  const given = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
   return new Request(`http://${headers.host ?? "localhost"}${url}`, { method, headers: given, signal });
 }
 

@@ -78,10 +78,9 @@ async function toResponse(
   signal: AbortSignal | undefined,
 ): Promise<Response> {
   const { statusCode: status = 0, statusMessage: statusText = "" } = answer;
-  const headers = new Headers();
-  for (const [name, values = []] of Object.entries(answer.headersDistinct)) {
-    for (const value of values) headers.append(name, value);
-  }
+  const headers = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
   const init = { status, statusText, headers };
   if (method === "HEAD" || NULL_BODY.has(status)) {
     answer.resume();
@@ -94,9 +93,8 @@ async function toResponse(
   const { whole, chunks } = await readStart(body);
   if (!whole) return new Response(toStream(Readable.from(following(chunks, body)), signal), init);
   const bytes = Buffer.concat(chunks);
-  headers.delete("content-encoding");
-  headers.set("content-length", String(bytes.length));
-  return new Response(bytes, init);
+  const others = headers.filter(([name]) => name !== "content-encoding" && name !== "content-length");
+  return new Response(bytes, { ...init, headers: [...others, ["content-length", String(bytes.length)]] });
 }
 
 function unreached(host: string) {

@@ -17,7 +17,7 @@ export function toWebFetch(
   return async (url, { method, headers, body: sent, signal } = {}) => {
     const answer = await guardedFetch(url, {
       ...(method !== undefined && { method }),
-      headers: Object.fromEntries(new Headers(headers)),
+      headers: Object.fromEntries(headers instanceof Headers ? headers : new Headers(headers)),
       ...(sent != null && { body: textOf(sent) }),
       ...(signal && { signal }),
     });
