@@ -52,6 +52,9 @@ export interface Disclosure {
   readonly repairToolCall: ToolCallRepairFunction<ToolSet>;
 }
 
+/** Shorter ones may stand in a text by chance. */
+const SHORTEST_ID = 4;
+
 /** The tools of a gateway for one turn of a conversation with a model. */
 export async function createDisclosure(
   gateway: Gateway,
@@ -79,9 +82,10 @@ export async function createDisclosure(
       const kept = trim === false ? messages : trimMessages(messages, trim);
       // While the whole conversation is there, it is its own memory, and the instructions stay as vendors cached them.
       const isWhole = kept.length === messages.length && (steps.length > 0 || messages.some(isAnswer));
-      const memory = isWhole ? "" : renderWorkingMemory(disclosed.lacking(session.memory), countTokens);
+      const lacking = unsaid(disclosed.lacking(session.memory), kept);
+      const memory = isWhole ? "" : renderWorkingMemory(lacking, countTokens);
       if (kept.length < messages.length) session.update(forgetRules);
-      const active = disclosed.active?.(steps);
+      const active = disclosed.active?.(steps, messages);
       const shown = active ?? [...disclosed.definitions.keys()];
       gateway.noteMenu(
         shown.flatMap((name) => disclosed.definitions.get(name) ?? []),
@@ -105,6 +109,13 @@ export async function createDisclosure(
     },
     repairToolCall: async ({ toolCall }) => disclosed.repair(toolCall),
   };
+}
+
+/** A memory without the entities that the messages speak of. */
+function unsaid(memory: WorkingMemory, messages: readonly ModelMessage[]): WorkingMemory {
+  const said = JSON.stringify(messages);
+  const isSaid = (id: string) => id.length >= SHORTEST_ID && said.includes(id);
+  return { ...memory, entities: memory.entities.filter(({ id }) => !isSaid(id)) };
 }
 
 /** Rules that were cut off come again with what they concern. */
