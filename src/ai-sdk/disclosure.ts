@@ -78,7 +78,7 @@ export async function createDisclosure(
     session: handle,
     tools: { ...disclosed.tools, ...ownTools },
     instructions: disclosed.instructions,
-    prepareStep: ({ steps, messages, initialInstructions = disclosed.instructions }) => {
+    prepareStep: ({ steps, messages, ...more }) => {
       const kept = trim === false ? messages : trimMessages(messages, trim);
       // While the whole conversation is there, it is its own memory, and the instructions stay as vendors cached them.
       const isWhole = kept.length === messages.length && (steps.length > 0 || messages.some(isAnswer));
@@ -95,7 +95,7 @@ export async function createDisclosure(
         toolChoice: "auto",
         ...(active && { activeTools: [...active, ...Object.keys(ownTools)] }),
         ...(kept.length < messages.length && { messages: kept }),
-        ...(memory !== "" && { instructions: withMemory(initialInstructions, memory) }),
+        ...(memory !== "" && remind(memory, kept, more, disclosed.instructions)),
       };
     },
     onStepFinish: ({ content }) => {
@@ -127,7 +127,17 @@ function isAnswer({ role }: ModelMessage): boolean {
   return role === "assistant";
 }
 
-function withMemory(instructions: Instructions, memory: string): Instructions {
-  if (typeof instructions === "string") return `${instructions}\n\n${memory}`;
-  return [instructions, { role: "system" as const, content: memory }].flat();
+/** What a step is changed by so that the model reads the memory. */
+function remind(
+  memory: string,
+  messages: readonly ModelMessage[],
+  given: { readonly initialInstructions?: Instructions | undefined },
+  own: string,
+): { messages: ModelMessage[] } | { instructions: Instructions } {
+  // Version 6 does not say what the instructions are, so there is nothing that the memory could be added to.
+  if (!("initialInstructions" in given))
+    return { messages: [{ role: "system", content: memory }, ...messages] };
+  const instructions = given.initialInstructions ?? own;
+  if (typeof instructions === "string") return { instructions: `${instructions}\n\n${memory}` };
+  return { instructions: [instructions, { role: "system" as const, content: memory }].flat() };
 }
