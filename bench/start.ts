@@ -11,8 +11,8 @@ import { createInterface } from "node:readline";
 import { createGateway } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 import type { Benchmark, Row } from "./benchmark.ts";
-import { REQUEST_META } from "./request-meta.ts";
 import { percentile } from "./percentile.ts";
+import { REQUEST_META } from "./request-meta.ts";
 
 const ROUNDS = 9;
 const UPSTREAMS = 50;

@@ -1,13 +1,13 @@
-import { hash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { reasonOf } from "../../util/reason-of.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import type { LibraryFile } from "./library-file.ts";
 import { buildScenarioIndex, type Scenario, type ScenarioIndex } from "./match/scenario-index.ts";
 
 /** Changes with what the files of an index hold or mean. */
-const VERSION = "1";
+const VERSION = "2";
 const FILES = "files.index";
 const USE_WHEN = "usewhen-index.json";
 const KEYWORDS = "keyword-index.json";
@@ -42,7 +42,7 @@ export async function writeLibraryIndex(
     Buffer.from(`${JSON.stringify(facts)}\n`),
     ...chunks.map(({ bytes }) => bytes),
   ]);
-  const checksum = hash("sha256", content, "hex");
+  const checksum = checksumOf(content);
   const head = Buffer.from(`${JSON.stringify({ version: VERSION, checksum })}\n`);
 
   const fragments = files.filter((file) => file.kind === "fragment");
@@ -81,7 +81,7 @@ export async function readLibraryIndex(
     const { version, checksum } = JSON.parse(whole.toString("utf8", 0, headEnd));
     if (version !== VERSION) return { reason: `the index is of version ${version}` };
     const content = whole.subarray(headEnd + 1);
-    if (hash("sha256", content, "hex") !== checksum) return { reason: "the index is damaged" };
+    if (checksumOf(content) !== checksum) return { reason: "the index is damaged" };
     return {
       files: readFiles(content),
       loadScenarios: () => readScenarios(folder, checksum).catch(() => undefined),
@@ -90,6 +90,11 @@ export async function readLibraryIndex(
     if ((error as { code?: unknown }).code === "ENOENT") return undefined;
     return { reason: `the index cannot be read: ${reasonOf(error)}` };
   }
+}
+
+/** Against accidents, not against whoever may write the folder: that one could write the library itself. */
+function checksumOf(content: string | Buffer): string {
+  return `${content.length} ${crc32(content).toString(16)}`;
 }
 
 /**
@@ -139,12 +144,12 @@ async function readScenarios(folder: string, checksum: string): Promise<Scenario
 }
 
 async function writeSealed(path: string, content: Readonly<Record<string, unknown>>): Promise<void> {
-  const checksum = hash("sha256", JSON.stringify(content), "hex");
+  const checksum = checksumOf(JSON.stringify(content));
   await writeFileAtomic(path, `${JSON.stringify({ version: VERSION, checksum, ...content })}\n`);
 }
 
 async function readSealed<T>(path: string): Promise<T | undefined> {
   const { version, checksum, ...content } = JSON.parse(await readFile(path, "utf8"));
-  const whole = version === VERSION && hash("sha256", JSON.stringify(content), "hex") === checksum;
+  const whole = version === VERSION && checksumOf(JSON.stringify(content)) === checksum;
   return whole ? content : undefined;
 }

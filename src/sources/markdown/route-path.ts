@@ -22,11 +22,11 @@ export function uniquePaths(
   const doubled: string[] = [];
   for (const path of paths) {
     const route = routePath(path);
-    // An op writes dots for slashes.
-    const op = route.replaceAll("/", ".");
-    if (known.has(op)) doubled.push(path);
+    // An op writes dots for slashes, so routes that differ in nothing else would have the same one.
+    const key = route.includes(".") ? route.replaceAll(".", "/") : route;
+    if (known.has(key)) doubled.push(path);
     else byPath.set(path, route);
-    known.add(op);
+    known.add(key);
   }
   return { byPath, doubled };
 }
