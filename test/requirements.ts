@@ -71,6 +71,7 @@ export const REQUIREMENTS = {
   "pins:quarantine": "what nobody approved is neither shown by its own words nor callable",
   "pins:changed": "a definition that changed waits for approval again, with a diff",
   "pins:fail-closed": "a lost or damaged store means that everything waits for approval",
+  "pins:command": "what waits is shown and approved from the command line, and a gateway that runs notices",
   "markdown:fragments": "fragments are found by what they are for, beside tools, and lead to each other",
   "markdown:prompts": "arguments go into a prompt in one pass, and required ones that are missing are named",
   "markdown:rules": "a file of rules comes with the entries of its category, once a session",
