@@ -37,10 +37,6 @@ export const CLIENT_FAILURES: Readonly<Record<string, Readonly<Record<string, st
     "auth/wif-jwt-bearer": "An extension: no identity of a workload is exchanged for a token.",
   },
   client: {
-    "sep-2322-client-request-state":
-      "A server asks the client behind the gateway; the suite has none there, and the gateway answers for nobody.",
-    "http-invalid-tool-headers":
-      "A gap: tools whose schema declares headers wrongly are listed and called, where the protocol wants them left out.",
     "json-schema-2020-12-preservation": "Not scored, added after the revision; the cause is not known yet.",
   },
 };

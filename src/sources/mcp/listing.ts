@@ -3,6 +3,7 @@ import { cleanText } from "../../util/clean-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";
 import { fetchSkills } from "./fetch-skills.ts";
+import { headerFault } from "./header-fault.ts";
 
 const MAX_PAGES = 64;
 const MAX_ENTRIES = 5_000;
@@ -24,8 +25,11 @@ interface Page<T extends Listed> {
   readonly next?: string | undefined;
 }
 
-/** Asks a connected server for all it has. Only a failing list of tools is a failure of the whole. */
-export async function fetchListing(client: Client, timeout: number): Promise<Listing> {
+/**
+ * Asks a connected server for all it has. Only a failing list of tools is a failure of the whole. Over HTTP
+ * (`inHeaders`) the newer protocol has arguments repeated in headers, where a schema says so.
+ */
+export async function fetchListing(client: Client, timeout: number, inHeaders: boolean): Promise<Listing> {
   const warnings: string[] = [];
   const options = { timeout };
   const {
@@ -42,7 +46,9 @@ export async function fetchListing(client: Client, timeout: number): Promise<Lis
   const tools = hasTools
     ? await walk("tools", warnings, async (cursor) => {
         const page = await client.request({ method: "tools/list", params: at(cursor) }, options);
-        return { items: page.tools, next: page.nextCursor };
+        const repeats = inHeaders && client.getProtocolEra() === "modern";
+        const items = repeats ? page.tools.filter((tool) => isCallable(tool, warnings)) : page.tools;
+        return { items, next: page.nextCursor };
       })
     : [];
   const prompts = walk("prompts", warnings, async (cursor) => {
@@ -116,6 +122,12 @@ function isSound(item: Listed, warnings: string[]): boolean {
     warnings.push(`the definition of ${cleanText(item.name, 100)} cannot be read`);
     return false;
   }
+}
+
+function isCallable({ name, inputSchema }: Tool, warnings: string[]): boolean {
+  const fault = headerFault(inputSchema);
+  if (fault !== undefined) warnings.push(cleanText(`the tool ${name} is left out: ${fault}`, 300));
+  return fault === undefined;
 }
 
 function at(cursor: string | undefined): Record<string, unknown> {
