@@ -36,6 +36,7 @@ export const REQUIREMENTS = {
   "registry:round-trip": "a registry file is read back as it was written, damage is refused",
   "schema:hostile": "hostile schemas are refused at ingest, or harmless",
   "names:hostile": "names such as constructor and __proto__ are names like any other",
+  "names:plain": "a plain name that one shown entry alone has is as good as its op, and reaches no more",
   "events:shapes-only": "events tell who, what and how it went, never argument values",
   "learning:bounded": "what was used lifts, within bounds, per scope, replayable, and can be switched off",
   "search:snapshot": "a start reads the search snapshot; a damaged, old or torn one is found out and rebuilt",
