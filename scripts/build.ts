@@ -30,7 +30,7 @@ const inputs = [...Object.values(root.exports as Record<string, string>), ...pro
   file,
 ]);
 /** Loaded only when something calls for it, or brought by the user. */
-const ON_DEMAND = ["ajv", "ajv-formats", "gpt-tokenizer", "ink", "jose", "react", "undici"];
+const ON_DEMAND = ["ajv", "ajv-formats", "gpt-tokenizer", "ink", "jose", "react"];
 const external = [...ON_DEMAND, ...Object.keys(peerDependencies), "pg"];
 const bundle = await rolldown({
   input: Object.fromEntries(inputs),

@@ -1,4 +1,5 @@
 import {
+  type CallToolResult,
   type InputRequests,
   type InputRequiredResult,
   inputRequired,
@@ -40,7 +41,8 @@ export async function callNative(
     { ...passing, limits: WHOLE },
   );
   const whole = passed();
-  if (isCallToolResult(whole) && (output.ok || output.error.code === "UPSTREAM_ERROR")) return whole;
+  // Who serves this checks what goes out; here it only has to be told from what has another shape.
+  if (hasContent(whole) && (output.ok || output.error.code === "UPSTREAM_ERROR")) return whole;
   if (!output.ok) {
     throwFailed(failed(), output.error.code);
     const { code, message, next, details } = output.error;
@@ -94,6 +96,10 @@ function passingOn(options: CallOptions): {
   };
   const client = options.client && { ...options.client, passOn, passError };
   return { passing: client ? { ...options, client } : options, passed: () => given, failed: () => error };
+}
+
+function hasContent(value: unknown): value is CallToolResult {
+  return isObject(value) && Array.isArray(value.content);
 }
 
 /** An error of the protocol goes on as the server gave it, where it is why the call failed. */

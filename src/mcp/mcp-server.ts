@@ -52,8 +52,14 @@ export interface McpServerOptions {
 /** A gateway as an MCP server: the same tools over HTTP and stdio, in every revision that clients speak. */
 export interface McpServer {
   readonly maxBodyBytes: number;
-  /** Answers one request over Streamable HTTP. It trusts its caller: `serveHttp` puts the checks in front. */
-  fetch(request: Request, caller?: { readonly principal?: Principal }): Promise<Response>;
+  /**
+   * Answers one request over Streamable HTTP. It trusts its caller: `serveHttp` puts the checks in front. A `body`
+   * that the caller has read is not read again.
+   */
+  fetch(
+    request: Request,
+    caller?: { readonly principal?: Principal; readonly body?: string },
+  ): Promise<Response>;
   /** Serves one connection over stdin and stdout, or over a transport of the SDK. */
   connect(transport?: Transport): { close(): Promise<void> };
   /** Whether all is well, as far as the caller may see it. */
@@ -116,7 +122,8 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     maxBodyBytes,
     fetch: async (request, caller = {}) => {
       const principal = caller.principal ?? options.principal ?? (await gateway.view()).principal;
-      const read = request.method === "POST" ? await readBody(request, maxBodyBytes) : { body: undefined };
+      const isPost = request.method === "POST";
+      const read = isPost ? await readBody(request, maxBodyBytes, caller.body) : { body: undefined };
       if (read instanceof Response) return read;
       const { body } = read;
       const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));

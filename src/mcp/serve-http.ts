@@ -1,6 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { toNodeHandler } from "@modelcontextprotocol/node";
 import {
   localhostAllowedHostnames,
   localhostAllowedOrigins,
@@ -9,12 +8,13 @@ import {
 } from "@modelcontextprotocol/server";
 import type { Principal } from "../schema/principal.ts";
 import { reasonOf } from "../util/reason-of.ts";
-import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
 import { createBearerCheck, generateToken } from "./bearer.ts";
 import { type CallerLimitOptions, createCallerLimits } from "./caller-limits.ts";
 import { jsonRpcError } from "./json-rpc-error.ts";
 import type { McpServer } from "./mcp-server.ts";
+import { readBytes, toWebRequest, writeResponse } from "./node-http.ts";
 import { createOAuthGuard, type OAuthOptions } from "./oauth.ts";
+import { tooLarge } from "./read-body.ts";
 import { createWebhooks, type Webhook } from "./webhooks.ts";
 
 export interface HttpOptions {
@@ -70,16 +70,6 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
   const running = new Map<ServerResponse, { readonly lasting: boolean }>();
   let closing = false;
 
-  const forward = toNodeHandler(
-    {
-      fetch: (request, { authInfo } = {}) => {
-        const principal = fromAuthInfo(authInfo);
-        return server.fetch(request, principal ? { principal } : {});
-      },
-    },
-    { maxRequestBodySize: server.maxBodyBytes },
-  );
-
   async function authenticate({ headers }: IncomingMessage) {
     if (!options.authenticate) return bearer(headers.authorization);
     const decided = await options.authenticate(headers);
@@ -102,8 +92,23 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     return undefined;
   }
 
-  /** The refusal of a request, the document it asked for, or nothing: then it may go on. */
-  async function admit(request: IncomingMessage, response: ServerResponse): Promise<Response | undefined> {
+  /** Lets the server answer; whoever hangs up cancels what it asked for. */
+  async function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    principal: Principal | undefined,
+  ): Promise<Response> {
+    const bytes = request.method === "POST" ? await readBytes(request, server.maxBodyBytes) : Buffer.alloc(0);
+    if (!bytes) return tooLarge(server.maxBodyBytes);
+    const gone = new AbortController();
+    response.once("close", () => response.writableFinished || gone.abort());
+    return server.fetch(toWebRequest(request, gone.signal), {
+      body: bytes.toString(),
+      ...(principal && { principal }),
+    });
+  }
+
+  async function respond(request: IncomingMessage, response: ServerResponse): Promise<Response> {
     const { headers } = request;
     const rightHost = validateHostHeader(headers.host, hosts);
     if (!rightHost.ok) return jsonRpcError(403, -32000, rightHost.message);
@@ -126,13 +131,13 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     const refusal = enter(caller.principal?.id ?? OWN, lasting, response);
     if (refusal) return refusal;
     if (isHealth) return extractionHealth(server, caller.principal);
-    if (caller.principal) Object.assign(request, { auth: toAuthInfo(caller.principal) });
-    return undefined;
+    return answer(request, response, caller.principal);
   }
 
   const http = createServer((request, response) => {
-    admit(request, response)
-      .then((refusal) => (refusal ? write(response, refusal) : forward(request, response)))
+    respond(request, response)
+      // What the client may still be sending is not read, so the connection is of no more use.
+      .then((answered) => writeResponse(response, answered, !request.complete))
       .catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
@@ -164,10 +169,4 @@ async function extractionHealth(server: McpServer, principal: Principal | undefi
   } catch (error) {
     return Response.json({ status: "error", error: reasonOf(error) }, { status: 500 });
   }
-}
-
-async function write(response: ServerResponse, refusal: Response): Promise<void> {
-  // What the client may still be sending is not read, so the connection is of no more use.
-  response.writeHead(refusal.status, { ...Object.fromEntries(refusal.headers), connection: "close" });
-  response.end(await refusal.text());
 }

@@ -2,6 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { LRUCache } from "lru-cache";
 import { problem } from "../schema/problem.ts";
+import { readBytes } from "./node-http.ts";
 
 /** What a request to one path may set off. */
 export interface Webhook {
@@ -31,7 +32,7 @@ export function createWebhooks(
     if (request.method !== "POST") return plain(405, "Only POST.", { allow: "POST" });
     const given = request.headers["x-hub-signature-256"];
     if (typeof given !== "string") return plain(401, "X-Hub-Signature-256 is missing.");
-    const body = await readAll(request);
+    const body = await readBytes(request, MAX_BODY_BYTES);
     if (!body) return plain(413, `The body is larger than ${MAX_BODY_BYTES} bytes.`);
     if (!isSigned(body, secret, given)) return plain(401, "The signature is not right.");
     // GitHub tells deliveries apart in a header that nobody signs, so the signed body is what counts.
@@ -62,17 +63,6 @@ function isSigned(body: Buffer, secret: string, given: string): boolean {
   const right = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(right), digest(given));
-}
-
-async function readAll(request: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function plain(status: number, text: string, headers: Record<string, string> = {}): Response {

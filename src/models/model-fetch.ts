@@ -16,10 +16,8 @@ export function createModelFetch(ownUrl?: string): typeof fetch {
       ...(typeof init.body === "string" ? { body: init.body } : {}),
       ...(init.signal ? { signal: init.signal } : {}),
     });
-    const { status, statusText } = response;
-    const body = response.body as ReadableStream<Uint8Array> | null;
-    const headers = [...response.headers];
-    return new Response(body?.pipeThrough(limit()), { status, statusText, headers });
+    const { status, statusText, headers, body } = response;
+    return new Response(body?.pipeThrough(limit()) ?? null, { status, statusText, headers });
   };
 }
 

@@ -1,7 +1,7 @@
 import { isIP, type LookupFunction } from "node:net";
-import type { Agent, RequestInit, Response } from "undici";
 import { isProblem, problem } from "../../schema/problem.ts";
 import { addressRefusal, namedAddressRefusal } from "./address-refusal.ts";
+import type { Dialler } from "./dialler.ts";
 import { guardedLookup } from "./guarded-lookup.ts";
 
 export interface GuardOptions {
@@ -26,7 +26,6 @@ export interface GuardedFetch {
 }
 
 const MAX_REDIRECTS = 5;
-const CONNECT_MS = 10_000;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
@@ -35,12 +34,12 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  */
 export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
   const allowed = new Set((options.allowPrivateHosts ?? []).map((host) => host.toLowerCase()));
-  let opening: Promise<Agents> | undefined;
+  let opening: Promise<Diallers> | undefined;
 
   async function send(url: URL, request: GuardedRequest, hops: number): Promise<Response> {
     const reach = check(url, allowed);
-    opening ??= openAgents(options.lookup);
-    const response = await dial(url, request, await opening, reach);
+    opening ??= openDiallers(options.lookup);
+    const response = await dial(url, request, (await opening)[reach]);
     const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
     if (location === null) return response;
     await response.body?.cancel();
@@ -54,25 +53,26 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     async (url: string | URL, request: GuardedRequest = {}) => send(toUrl(url), request, 0),
     {
       close: async () => {
-        const agents = await opening;
-        await Promise.all([agents?.public.destroy(), agents?.private.destroy()]);
+        const diallers = await opening;
+        diallers?.public.close();
+        diallers?.private.close();
       },
     },
   );
 }
 
-interface Agents {
-  readonly public: Agent;
-  readonly private: Agent;
-  readonly fetch: typeof import("undici").fetch;
+interface Diallers {
+  readonly public: Dialler;
+  readonly private: Dialler;
 }
 
-/** The client is large, and many who have a guarded fetch never use it: it loads with the first request. */
-async function openAgents(lookup: LookupFunction | undefined): Promise<Agents> {
-  const { Agent, fetch } = await import("undici");
-  const agent = (refusalOf: typeof addressRefusal) =>
-    new Agent({ connect: { timeout: CONNECT_MS, lookup: guardedLookup(refusalOf, lookup) } });
-  return { public: agent(addressRefusal), private: agent(namedAddressRefusal), fetch };
+/** Many who have a guarded fetch never use it: what it needs loads with the first request. */
+async function openDiallers(lookup: LookupFunction | undefined): Promise<Diallers> {
+  const { createDialler } = await import("./dialler.ts");
+  return {
+    public: createDialler(guardedLookup(addressRefusal, lookup)),
+    private: createDialler(guardedLookup(namedAddressRefusal, lookup)),
+  };
 }
 
 function toUrl(url: string | URL): URL {
@@ -95,19 +95,14 @@ function check(url: URL, allowed: ReadonlySet<string>): "public" | "private" {
   return isAllowed ? "private" : "public";
 }
 
-async function dial(
-  url: URL,
-  request: GuardedRequest,
-  agents: Agents,
-  reach: "public" | "private",
-): Promise<Response> {
-  const init: RequestInit = { ...request, redirect: "manual", dispatcher: agents[reach] };
+async function dial(url: URL, request: GuardedRequest, dialler: Dialler): Promise<Response> {
   try {
-    return await agents.fetch(url, init);
+    return await dialler.send(url, request);
   } catch (error) {
     request.signal?.throwIfAborted();
-    const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
-    if (isProblem(cause)) throw cause;
+    if (isProblem(error)) throw error;
+    // Where a name has several addresses, none was reached.
+    const cause = error instanceof AggregateError ? error.errors[0] : error;
     const reason = cause instanceof Error ? `${codeOf(cause)}${cause.message}` : String(cause);
     const fills = {
       name: url.host,
@@ -143,7 +138,10 @@ function refused(url: URL, reason: string) {
 }
 
 function codeOf(cause: unknown): string {
-  return cause instanceof Error && "code" in cause ? `${String(cause.code)} ` : "";
+  if (!(cause instanceof Error) || !("code" in cause)) return "";
+  // What fails in the first bytes of TLS has a code of the socket; the cause is in its words.
+  const tls = /SSL routines:\w*:([a-z ]{1,60})/.exec(cause.message)?.[1]?.trim();
+  return tls ? `ERR_SSL_${tls.toUpperCase().replaceAll(" ", "_")} ` : `${String(cause.code)} `;
 }
 
 function portOf(url: URL): string {

@@ -1,4 +1,3 @@
-import type { Response } from "undici";
 import { problem } from "../../schema/problem.ts";
 
 const MAX_BYTES = 50 * 1024 * 1024;

@@ -1,4 +1,3 @@
-import type { Response } from "undici";
 import { type Problem, problem } from "../../schema/problem.ts";
 import { cleanText } from "../../util/clean-text.ts";
 

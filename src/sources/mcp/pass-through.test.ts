@@ -1,5 +1,6 @@
+import { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
 import { expect, test } from "vitest";
-import { toQuestion } from "./pass-through.ts";
+import { CAPABILITIES_KEY, LOG_LEVEL_KEY, toQuestion } from "./pass-through.ts";
 
 const form = { method: "elicitation/create", params: { message: "Your name?", requestedSchema: {} } };
 const question = (request: object) => ({ resultType: "input_required", inputRequests: { it: request } });
@@ -27,4 +28,8 @@ test.each([
   expect(() => toQuestion(question(request), { label: "notes", trusted: false })).toThrow(
     /only a trusted server may/,
   );
+});
+
+test("the keys are those of the protocol", () => {
+  expect([CAPABILITIES_KEY, LOG_LEVEL_KEY]).toEqual([CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY]);
 });

@@ -4,6 +4,9 @@ import { problem } from "../../schema/problem.ts";
 
 /** What a server that the owner trusts may ask the client behind a call for. Any other may show a form. */
 const ASKABLE = ["elicitation", "sampling", "roots"];
+/** As the SDK has them, which is not loaded before a server is called, and not asked for again by every call. */
+export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
+export const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 
 export interface Asking {
   readonly label: string;
@@ -23,17 +26,16 @@ interface Passed {
  * What goes with a request on behalf of the client behind it: how far the server is goes to that client; and
  * where results are passed on, a server of the newer protocol may ask it, in rounds, and tell it what it logs.
  */
-export async function passThrough(
+export function passThrough(
   client: Client,
   caller: CallingClient | undefined,
   { trusted }: Pick<Asking, "trusted">,
   meta: Readonly<Record<string, unknown>> = {},
-): Promise<Passed> {
+): Passed {
   const params = Object.keys(meta).length > 0 ? { _meta: meta } : {};
   if (!caller) return { params, options: {} };
   const onprogress: RequestOptions["onprogress"] = (update) => caller.progress(update);
   if (!caller.passOn || client.getProtocolEra() !== "modern") return { params, options: { onprogress } };
-  const { CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY } = await import("@modelcontextprotocol/client");
   const { capabilities, responses, state } = caller;
   const askable = trusted ? Object.entries(capabilities).filter(([name]) => ASKABLE.includes(name)) : [];
   const offered = trusted || !takesForms(capabilities) ? askable : [["elicitation", { form: {} }] as const];
@@ -41,9 +43,9 @@ export async function passThrough(
     params: {
       _meta: {
         ...meta,
-        [CLIENT_CAPABILITIES_META_KEY]: Object.fromEntries(offered),
+        [CAPABILITIES_KEY]: Object.fromEntries(offered),
         // The face leaves out what its client does not listen to.
-        [LOG_LEVEL_META_KEY]: "debug",
+        [LOG_LEVEL_KEY]: "debug",
       },
       ...(Object.keys(responses).length > 0 && { inputResponses: responses as InputResponses }),
       ...(state !== undefined && { requestState: state }),

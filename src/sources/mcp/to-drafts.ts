@@ -74,7 +74,7 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
           check: checkOffered(tool, (listing) => listing.tools, route, options),
           work: (client, request) =>
             traceRequest(trace, about("tools/call", options, tool.name), async (meta) => {
-              const passed = await passThrough(client, caller, options, meta);
+              const passed = passThrough(client, caller, options, meta);
               return client
                 .callTool(
                   { name: tool.name, arguments: params, ...passed.params },
@@ -119,7 +119,7 @@ function promptDraft(prompt: Prompt, route: string, options: DraftOptions): Entr
           check: checkOffered(prompt, (listing) => listing.prompts, route, options),
           work: (client, request) =>
             traceRequest(trace, about("prompts/get", options, prompt.name), async (meta) => {
-              const passed = await passThrough(client, caller, options, meta);
+              const passed = passThrough(client, caller, options, meta);
               return client
                 .getPrompt(
                   { name: prompt.name, arguments: Object.fromEntries(texts), ...passed.params },
@@ -169,7 +169,7 @@ function resourceDraft(
           ),
           work: (client, request) =>
             traceRequest(trace, about("resources/read", options), async (meta) => {
-              const passed = await passThrough(client, caller, options, meta);
+              const passed = passThrough(client, caller, options, meta);
               return client
                 .readResource({ uri, ...passed.params }, { ...request, ...passed.options })
                 .catch(passError(caller));

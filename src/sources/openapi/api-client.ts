@@ -1,4 +1,3 @@
-import type { Response } from "undici";
 import type { CallContext } from "../../schema/entry.ts";
 import { isProblem, problem } from "../../schema/problem.ts";
 import { cutText } from "../../util/cut-text.ts";

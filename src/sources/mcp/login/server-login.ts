@@ -38,6 +38,8 @@ export interface ServerLogin {
 
 const METADATA_BYTES = 1024 * 1024;
 const EARLY_MS = 30_000;
+/** For so long a token is not looked up again; one that is refused is. */
+const LOOK_MS = 1_000;
 const BARE: OAuthConfig = { grant: "authorization_code", algorithm: "ES256", allowPrivateHosts: [] };
 
 export function createServerLogin(options: ServerLoginOptions): ServerLogin {
@@ -47,6 +49,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
   let challenge: Challenge | undefined;
   let complaint: string | undefined;
   let secret: string | undefined;
+  let lookedAt = Number.NEGATIVE_INFINITY;
 
   function open(): Opened {
     opened ??= read(label, config, variables);
@@ -54,13 +57,19 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
   }
 
   async function currentToken(): Promise<string | undefined> {
+    if (performance.now() - lookedAt < LOOK_MS) return secret;
     const { server } = open();
     const kept = await logins.read(server);
     const token = kept?.tokens?.access_token;
     const expired = kept?.expiresAt !== undefined && kept.expiresAt - EARLY_MS < Date.now();
     const renewed = expired && (await renew(token, {}));
     secret = renewed ? (await logins.read(server))?.tokens?.access_token : token;
+    lookedAt = performance.now();
     return secret;
+  }
+
+  function lookAgain(): void {
+    lookedAt = Number.NEGATIVE_INFINITY;
   }
 
   /** True where there is another token than the one that is of no use. One request at a time, in all processes. */
@@ -115,6 +124,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
         const answer = await send(url, withToken(init, token));
         const asked = await challengeOf(answer);
         if (!asked) return answer;
+        lookAgain();
         const wanted = await noteChallenge(asked, answer.status);
         // Another token of a person's login has the same scopes: only the person can widen them.
         if (answer.status === 403 && oauth.grant !== "client_credentials") return answer;
@@ -138,11 +148,15 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
       const wanted = (await logins.challenge(server)) ?? challenge ?? {};
       const flow = { sdk, label, url, server, oauth, logins, fetch: oauthFetch, challenge: wanted, checkUrl };
       await logIn(flow, how);
+      lookAgain();
       await logins.saveChallenge(server, undefined);
       challenge = undefined;
       complaint = undefined;
     },
-    logOut: () => logins.forget(open().server),
+    logOut: () => {
+      lookAgain();
+      return logins.forget(open().server);
+    },
     close: async () => {
       await opened?.guardedFetch.close();
       opened = undefined;
@@ -197,8 +211,9 @@ function hasOwnCredentials(headers: Readonly<Record<string, string>>): boolean {
 }
 
 function withToken(init: RequestInit = {}, token: string | undefined): RequestInit {
+  if (token === undefined) return init;
   const headers = new Headers(init.headers);
-  if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+  headers.set("authorization", `Bearer ${token}`);
   return { ...init, headers };
 }
 

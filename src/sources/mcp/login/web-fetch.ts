@@ -2,7 +2,6 @@ import type { FetchLike } from "@modelcontextprotocol/client";
 import { problem } from "../../../schema/problem.ts";
 import type { GuardedFetch } from "../../guarded-fetch/guarded-fetch.ts";
 
-const NULL_BODY = new Set([101, 204, 205, 304]);
 const NEWLINE = 10;
 const RETURN = 13;
 
@@ -15,29 +14,23 @@ export function toWebFetch(
   maxBytes: number,
   onTooLarge: (reason: string) => void = () => {},
 ): FetchLike {
-  return async (url, { method, headers, body, signal } = {}) => {
+  return async (url, { method, headers, body: sent, signal } = {}) => {
     const answer = await guardedFetch(url, {
       ...(method !== undefined && { method }),
-      headers: Object.fromEntries(new Headers(headers)),
-      ...(body != null && { body: textOf(body) }),
+      headers: Object.fromEntries(headers instanceof Headers ? headers : new Headers(headers)),
+      ...(sent != null && { body: textOf(sent) }),
       ...(signal && { signal }),
     });
-    if (answer.body === null || NULL_BODY.has(answer.status) || isSmall(answer, maxBytes)) {
-      return answer as unknown as Response;
-    }
-    const answered = [...answer.headers] as [string, string][];
-    const init = { status: answer.status, statusText: answer.statusText, headers: answered };
+    if (answer.body === null || isSmall(answer, maxBytes)) return answer;
+    const { status, statusText, headers: answered } = answer;
     const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
-    const whole = answer.body as ReadableStream<Uint8Array>;
-    return new Response(bound(whole, maxBytes, isStream ? createEventMeter() : addUp(), onTooLarge), init);
+    const body = bound(answer.body, maxBytes, isStream ? createEventMeter() : addUp(), onTooLarge);
+    return new Response(body, { status, statusText, headers: answered });
   };
 }
 
 /** What says its length has it: the client breaks off where more comes. A packed body says another one. */
-function isSmall(
-  { headers }: { readonly headers: { get(name: string): string | null } },
-  maxBytes: number,
-): boolean {
+function isSmall({ headers }: Response, maxBytes: number): boolean {
   const length = headers.get("content-length");
   return length !== null && headers.get("content-encoding") === null && Number(length) <= maxBytes;
 }

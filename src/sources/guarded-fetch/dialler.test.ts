@@ -1,0 +1,174 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { isProblem } from "../../schema/problem.ts";
+import { createGuardedFetch } from "./guarded-fetch.ts";
+
+let server: Server;
+let url = "";
+let connections = 0;
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+const guarded = createGuardedFetch({ allowPrivateHosts: ["127.0.0.1"] });
+const JSON_TYPE = { "content-type": "application/json; charset=utf-8" };
+
+beforeAll(async () => {
+  server = createServer((request, response) => answer(request, response));
+  server.on("connection", () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+});
+beforeEach(() => {
+  connections = 0;
+});
+afterAll(async () => {
+  await guarded.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+describe("bodies", () => {
+  const PACKED = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
+  const packings = Object.keys(PACKED) as (keyof typeof PACKED)[];
+
+  test.each(packings)("%s is unpacked, small and large, JSON and not", async (packing) => {
+    for (const size of [10, 300_000]) {
+      for (const type of ["application/json", "text/plain"]) {
+        const text = JSON.stringify({ text: "ä".repeat(size) });
+        answer = (request, response) => {
+          expect(request.headers["accept-encoding"]).toContain(packing);
+          response.writeHead(200, { "content-type": type, "content-encoding": packing });
+          response.end(PACKED[packing](text));
+        };
+        expect(await (await guarded(url)).text()).toBe(text);
+      }
+    }
+  });
+
+  test("JSON that comes in many pieces is whole, whatever its size", async () => {
+    for (const count of [1, 7, 5_000]) {
+      const value = Array.from({ length: count }, (_, index) => ({ index, text: "some words" }));
+      answer = (_, response) => {
+        response.writeHead(200, JSON_TYPE);
+        const text = JSON.stringify(value);
+        for (let at = 0; at < text.length; at += 1_000) response.write(text.slice(at, at + 1_000));
+        response.end();
+      };
+      expect(await (await guarded(url)).json()).toEqual(value);
+    }
+  });
+
+  test("JSON that is whole says its length", async () => {
+    answer = (_, response) => response.writeHead(200, JSON_TYPE).end('{"text":"ä"}');
+    const { headers } = await guarded(url);
+    expect([headers.get("content-length"), headers.get("content-encoding")]).toEqual(["13", null]);
+  });
+
+  test("a stream is passed on as it comes", async () => {
+    let more = () => {};
+    answer = (_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write("data: one\n\n");
+      more = () => response.end("data: two\n\n");
+    };
+    const reader = (await guarded(url)).body!.pipeThrough(new TextDecoderStream()).getReader();
+    expect((await reader.read()).value).toBe("data: one\n\n");
+    more();
+    expect((await reader.read()).value).toBe("data: two\n\n");
+    expect((await reader.read()).done).toBe(true);
+  });
+
+  test.each([204, 205, 304])("%i has none", async (status) => {
+    answer = (_, response) => response.writeHead(status).end();
+    const response = await guarded(url);
+    expect([response.status, response.body]).toEqual([status, null]);
+  });
+
+  test("HEAD has headers only", async () => {
+    answer = (_, response) => response.writeHead(200, { ...JSON_TYPE, "content-length": 5 }).end();
+    const response = await guarded(url, { method: "HEAD" });
+    expect([response.headers.get("content-length"), await response.text()]).toEqual(["5", ""]);
+  });
+});
+
+describe("what goes wrong", () => {
+  const breakOff = (type: string) => {
+    answer = (_, response) => {
+      response.writeHead(200, { "content-type": type, "content-length": 1_000 });
+      response.write('{"a":', () => response.destroy());
+    };
+  };
+
+  test("JSON that breaks off is a problem that names the connection", async () => {
+    breakOff("application/json");
+    const caught: unknown = await guarded(url).catch((error: unknown) => error);
+    expect(isProblem(caught) && [caught.code, caught.details.network]).toEqual(["CALL_FAILED", "ECONNRESET"]);
+  });
+
+  test("text that breaks off fails whoever reads it", async () => {
+    breakOff("text/plain");
+    const response = await guarded(url);
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  test("what was packed and breaks off is not taken for the whole", async () => {
+    answer = (_, response) => {
+      response.writeHead(200, { ...JSON_TYPE, "content-encoding": "gzip" });
+      response.write(gzipSync('{"a":1}').subarray(0, 12), () => response.destroy());
+    };
+    const caught: unknown = await guarded(url).catch((error: unknown) => error);
+    expect(isProblem(caught) && caught.code).toBe("CALL_FAILED");
+  });
+
+  test("a status that no response can have", async () => {
+    answer = (request) => void request.socket.end("HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n");
+    const caught: unknown = await guarded(url).catch((error: unknown) => error);
+    expect(isProblem(caught) && caught.code).toBe("CALL_FAILED");
+  });
+
+  test("a signal ends an answer that has begun", async () => {
+    const stop = new AbortController();
+    let hungUp = false;
+    answer = (_, response) => {
+      response.on("close", () => {
+        hungUp = true;
+      });
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write("data: one\n\n");
+    };
+    const response = await guarded(url, { signal: stop.signal });
+    const reader = response.body!.getReader();
+    await reader.read();
+    stop.abort();
+    await expect(reader.read()).rejects.toThrow(/abort/i);
+    await expect.poll(() => hungUp).toBe(true);
+    await expect(guarded(url, { signal: stop.signal })).rejects.toThrow(/abort/i);
+  });
+});
+
+describe("connections", () => {
+  test("are used again, one request after the other", async () => {
+    answer = (_, response) => response.writeHead(200, JSON_TYPE).end("{}");
+    for (let count = 0; count < 5; count++) expect(await (await guarded(url)).json()).toEqual({});
+    expect(connections).toBeLessThanOrEqual(1);
+  });
+
+  test("answers go to who asked", async () => {
+    answer = (request, response) => {
+      const chunks: Buffer[] = [];
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () =>
+        setImmediate(() => response.writeHead(200, JSON_TYPE).end(Buffer.concat(chunks))),
+      );
+    };
+    const asked = Array.from({ length: 100 }, (_, index) => ({ index, text: "ü".repeat(index) }));
+    const answered = await Promise.all(
+      asked.map(async (value) =>
+        (await guarded(url, { method: "POST", body: JSON.stringify(value) })).json(),
+      ),
+    );
+    expect(answered).toEqual(asked);
+  });
+});

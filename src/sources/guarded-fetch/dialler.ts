@@ -1,0 +1,140 @@
+import { Agent, type ClientRequest, type IncomingMessage, request as openHttp } from "node:http";
+import { request as openHttps, Agent as TlsAgent } from "node:https";
+import type { LookupFunction } from "node:net";
+import { addAbortSignal, pipeline, Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { problem } from "../../schema/problem.ts";
+import type { GuardedRequest } from "./guarded-fetch.ts";
+
+/** Sends requests over connections that it keeps open for a while. It checks nothing but addresses. */
+export interface Dialler {
+  send(url: URL, request: GuardedRequest): Promise<Response>;
+  close(): void;
+}
+
+const CONNECT_MS = 10_000;
+/** Shorter than what servers commonly allow, so that a request seldom meets a connection that is being closed. */
+const IDLE_MS = 4_000;
+/** JSON answers up to this size are read at once: a stream costs more than its content. */
+const WHOLE_BYTES = 64 * 1024;
+const DEFAULTS = { accept: "*/*", "accept-encoding": "gzip, deflate, br", "user-agent": "keyhole" };
+const DECODERS = new Map<string, () => Transform>([
+  ["gzip", createGunzip],
+  ["x-gzip", createGunzip],
+  ["deflate", createInflate],
+  ["br", createBrotliDecompress],
+]);
+const NULL_BODY = new Set([204, 205, 304]);
+
+export function createDialler(lookup: LookupFunction): Dialler {
+  const settings = { keepAlive: true, timeout: IDLE_MS, lookup };
+  const plain = new Agent(settings);
+  const secure = new TlsAgent(settings);
+
+  return {
+    send: async (url, { method = "GET", headers, body, signal }) => {
+      signal?.throwIfAborted();
+      const options = {
+        method,
+        headers: { ...DEFAULTS, ...headers, ...(body !== undefined && lengthOf(body)) },
+        ...(signal && { signal }),
+      };
+      const request =
+        url.protocol === "https:"
+          ? openHttps(url, { ...options, agent: secure })
+          : openHttp(url, { ...options, agent: plain });
+      limitConnecting(request);
+      request.end(body);
+      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+        request.once("response", resolve);
+        // Also errors that come after the answer has begun: whoever reads the answer is told of those.
+        request.on("error", reject);
+      });
+      return toResponse(answer, method, signal);
+    },
+    close: () => {
+      plain.destroy();
+      secure.destroy();
+    },
+  };
+}
+
+function lengthOf(body: string | Uint8Array): { "content-length": number } {
+  return { "content-length": Buffer.byteLength(body) };
+}
+
+function limitConnecting(request: ClientRequest): void {
+  request.once("socket", (socket) => {
+    if (!socket.connecting) return;
+    const timer = setTimeout(() => request.destroy(unreached(request.host)), CONNECT_MS);
+    const stop = () => clearTimeout(timer);
+    socket.once("connect", stop).once("close", stop);
+  });
+}
+
+async function toResponse(
+  answer: IncomingMessage,
+  method: string,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  const { statusCode: status = 0, statusMessage: statusText = "" } = answer;
+  const headers = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  const init = { status, statusText, headers };
+  if (method === "HEAD" || NULL_BODY.has(status)) {
+    answer.resume();
+    return new Response(null, init);
+  }
+  const body = unpack(answer);
+  if (!/^application\/json\b/i.test(answer.headers["content-type"] ?? "")) {
+    return new Response(toStream(body, signal), init);
+  }
+  const { whole, chunks } = await readStart(body);
+  if (!whole) return new Response(toStream(Readable.from(following(chunks, body)), signal), init);
+  const bytes = Buffer.concat(chunks);
+  const others = headers.filter(([name]) => name !== "content-encoding" && name !== "content-length");
+  return new Response(bytes, { ...init, headers: [...others, ["content-length", String(bytes.length)]] });
+}
+
+function unreached(host: string) {
+  const advice = "Check that the host is up and its name right.";
+  const fills = { name: host, reason: "it could not be reached in time", advice };
+  return problem("CALL_FAILED", fills, { network: "ETIMEDOUT" });
+}
+
+function unpack(answer: IncomingMessage): Readable {
+  const encoding = answer.headers["content-encoding"]?.toLowerCase();
+  if (encoding === undefined || encoding === "identity") return answer;
+  const decoder = DECODERS.get(encoding)?.();
+  if (!decoder) return answer;
+  // An answer that breaks off has no proper end: what came of it is not to be taken for the whole.
+  return pipeline(answer, decoder, () => {});
+}
+
+function toStream(body: Readable, signal: AbortSignal | undefined): ReadableStream<Uint8Array> {
+  if (signal) addAbortSignal(signal, body);
+  return Readable.toWeb(body) as ReadableStream<Uint8Array>;
+}
+
+/** The whole body, or as much as it takes to see that it is a large one. */
+function readStart(body: Readable): Promise<{ whole: boolean; chunks: Buffer[] }> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const take = (chunk: Buffer) => {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= WHOLE_BYTES) return;
+      body.off("data", take).off("end", end).off("error", reject).pause();
+      resolve({ whole: false, chunks });
+    };
+    const end = () => resolve({ whole: true, chunks });
+    body.on("data", take).once("end", end).once("error", reject);
+  });
+}
+
+async function* following(chunks: readonly Buffer[], rest: Readable): AsyncGenerator<Buffer> {
+  yield* chunks;
+  yield* rest;
+}
