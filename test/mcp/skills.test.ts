@@ -225,7 +225,10 @@ describe("skills of an upstream", () => {
       expect(resources.map(({ uri }) => uri).sort()).toEqual(["doc://prices", "skill://pricing/SKILL.md"]);
       const { contents } = await client.readResource({ uri: "skill://pricing/SKILL.md" });
       expect(contents).toMatchObject([
-        { uri: "skill://pricing/SKILL.md", text: expect.stringMatching(/^---\nname: pricing[\s\S]*costs\.\n$/) },
+        {
+          uri: "skill://pricing/SKILL.md",
+          text: expect.stringMatching(/^---\nname: pricing[\s\S]*costs\.\n$/),
+        },
       ]);
       const skills = new SkillsClient(client);
       const [skill] = (await skills.list()).skills;
