@@ -86,6 +86,7 @@ export const REQUIREMENTS = {
   "mcp:problems": "a refusal is a result with code, message and next step",
   "mcp:get-may-write": "get runs what writes only where there is no exec and the caller may write",
   "mcp:skills": "skills are published by the protocol's extension, through the View, with digests that hold",
+  "mcp:argument-headers": "over HTTP, headers that repeat arguments have to fit them",
   "skills:contained": "a hostile skill is refused with a reason, or reaches nothing outside of its folder",
   "skills:tiers": "a query sees of skills nothing, their number, their list, or at most three in full",
   "upstream:skills": "skills of an upstream are entries, read with their files and checked",

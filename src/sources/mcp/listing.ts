@@ -1,9 +1,9 @@
 import type { Client, Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import { readArgumentHeaders } from "../../util/argument-headers.ts";
 import { cleanText } from "../../util/clean-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";
 import { fetchSkills } from "./fetch-skills.ts";
-import { headerFault } from "./header-fault.ts";
 
 const MAX_PAGES = 64;
 const MAX_ENTRIES = 5_000;
@@ -124,10 +124,11 @@ function isSound(item: Listed, warnings: string[]): boolean {
   }
 }
 
+/** Over HTTP a client must leave out what it cannot repeat: the server would refuse it, or misread it. */
 function isCallable({ name, inputSchema }: Tool, warnings: string[]): boolean {
-  const fault = headerFault(inputSchema);
-  if (fault !== undefined) warnings.push(cleanText(`the tool ${name} is left out: ${fault}`, 300));
-  return fault === undefined;
+  const read = readArgumentHeaders(inputSchema);
+  if (!read.ok) warnings.push(cleanText(`the tool ${name} is left out: ${read.reason}`, 300));
+  return read.ok;
 }
 
 function at(cursor: string | undefined): Record<string, unknown> {

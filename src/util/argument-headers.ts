@@ -1,4 +1,4 @@
-import { field, fieldsOf, isFields } from "../../util/fields.ts";
+import { field, fieldsOf, isFields } from "./fields.ts";
 
 const HEADER = "x-mcp-header";
 /** A name that can stand in a header (RFC 9110). */
@@ -19,46 +19,64 @@ const SINGLE = [
 ];
 const NAMED = ["patternProperties", "dependentSchemas", "$defs", "definitions"];
 
+/** An argument that the newer protocol has repeated in a header over HTTP, because its schema says so. */
+export interface ArgumentHeader {
+  readonly path: readonly string[];
+  readonly name: string;
+  readonly type: string;
+}
+
+export type ArgumentHeaders =
+  | { readonly ok: true; readonly headers: readonly ArgumentHeader[] }
+  | { readonly ok: false; readonly reason: string };
+
 interface Place {
   readonly node: unknown;
   /** The argument, or the one around it; none where it is the schema itself. */
   readonly name?: string;
+  readonly parent?: Place;
   /** Whether only `properties` lead to it, so that an argument can be told by its path. */
   readonly direct: boolean;
 }
 
-/**
- * What is wrong with the headers that a tool's input schema wants arguments repeated in. Over HTTP a client must
- * leave such a tool out: what the server would compare with its arguments cannot be known.
- */
-export function headerFault(schema: unknown): string | undefined {
-  const taken = new Set<string>();
+/** The headers that a tool's input schema wants arguments repeated in, or what is wrong with them. */
+export function readArgumentHeaders(schema: unknown): ArgumentHeaders {
+  const headers = new Map<string, ArgumentHeader>();
   const pending: Place[] = [{ node: schema, direct: true }];
   // A list of open places instead of recursion: definitions may be nested deeper than the stack.
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
-    const { node, direct, ...where } = at;
+    const { node, direct, name } = at;
     if (!isFields(node)) continue;
     if (Object.hasOwn(node, HEADER)) {
-      const header = node[HEADER];
-      const fault = faultOf(header, field(node, "type"), direct && where.name !== undefined, taken);
-      if (fault !== undefined) return `${where.name ?? "its schema"} ${fault}`;
-      taken.add(String(header).toLowerCase());
+      const [header, type] = [node[HEADER], field(node, "type")];
+      const fault = faultOf(header, type, direct && name !== undefined, headers);
+      if (fault !== undefined) return { ok: false, reason: `${name ?? "its schema"} ${fault}` };
+      const told = { path: pathOf(at), name: String(header), type: String(type) };
+      headers.set(told.name.toLowerCase(), told);
     }
-    for (const [name, child] of entriesOf(node, "properties")) pending.push({ node: child, name, direct });
+    for (const [key, child] of entriesOf(node, "properties"))
+      pending.push({ node: child, name: key, parent: at, direct });
     const elsewhere = [
       ...SINGLE.flatMap((key) => field(node, key) ?? []),
       ...NAMED.flatMap((key) => entriesOf(node, key).map(([, child]) => child)),
     ];
-    for (const child of elsewhere) pending.push({ node: child, ...where, direct: false });
+    for (const child of elsewhere)
+      pending.push({ node: child, ...(name !== undefined && { name }), direct: false });
   }
-  return undefined;
+  return { ok: true, headers: [...headers.values()] };
+}
+
+function pathOf(place: Place): string[] {
+  const path: string[] = [];
+  for (let at: Place | undefined = place; at?.name !== undefined; at = at.parent) path.push(at.name);
+  return path.reverse();
 }
 
 function faultOf(
   header: unknown,
   type: unknown,
   direct: boolean,
-  taken: ReadonlySet<string>,
+  taken: ReadonlyMap<string, unknown>,
 ): string | undefined {
   if (!direct) return "declares a header where no argument can be told by its path";
   if (typeof header !== "string" || !TOKEN.test(header))

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { headerFault } from "./header-fault.ts";
+import { readArgumentHeaders } from "./argument-headers.ts";
 
 const header = (name: unknown, type: unknown = "string") => ({ type, "x-mcp-header": name });
 const object = (properties: object, more: object = {}) => ({ type: "object", properties, ...more });
@@ -13,7 +13,7 @@ test.each([
   object({}),
   undefined,
 ])("%j may be called", (schema) => {
-  expect(headerFault(schema)).toBeUndefined();
+  expect(readArgumentHeaders(schema)).toMatchObject({ ok: true });
 });
 
 test.each([
@@ -33,12 +33,23 @@ test.each([
   object({}, { anyOf: [object({ region: header("Region") })] }),
   header("Whole", "object"),
 ])("%j is left out", (schema) => {
-  expect(headerFault(schema)).toBeTypeOf("string");
+  expect(readArgumentHeaders(schema)).toMatchObject({ ok: false, reason: expect.any(String) });
 });
 
 test("any JSON, however deep, is judged", () => {
-  fc.assert(fc.property(fc.jsonValue(), (schema) => void headerFault(schema)));
+  fc.assert(fc.property(fc.jsonValue(), (schema) => void readArgumentHeaders(schema)));
   let deep: object = header("Deep");
   for (let depth = 0; depth < 5_000; depth += 1) deep = object({ deeper: deep });
-  expect(headerFault(deep)).toBeUndefined();
+  expect(readArgumentHeaders(deep)).toMatchObject({ ok: true, headers: [{ name: "Deep" }] });
+});
+
+test("headers come with the path and type of their argument", () => {
+  const schema = object({ where: object({ region: header("Region") }), count: header("Count", "integer") });
+  expect(readArgumentHeaders(schema)).toEqual({
+    ok: true,
+    headers: expect.arrayContaining([
+      { path: ["where", "region"], name: "Region", type: "string" },
+      { path: ["count"], name: "Count", type: "integer" },
+    ]),
+  });
 });
