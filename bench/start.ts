@@ -11,7 +11,7 @@ import { createInterface } from "node:readline";
 import { createGateway } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 import type { Benchmark, Row } from "./benchmark.ts";
-import { REQUEST_META } from "./overhead/request-meta.ts";
+import { REQUEST_META } from "./request-meta.ts";
 import { percentile } from "./percentile.ts";
 
 const ROUNDS = 9;

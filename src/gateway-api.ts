@@ -55,6 +55,8 @@ export interface CallOptions {
   readonly limits?: Partial<Limits>;
   /** Lets `get` run tools that write too, for principals that may write: for surfaces without `exec`. */
   readonly getMayWrite?: boolean;
+  /** So many of the hits of an `ask` count as discovered, and bring their rules; the others are only named. */
+  readonly discovers?: number;
   readonly client?: CallingClient;
   /** The trace that the call belongs to; upstreams that it reaches are told. */
   readonly trace?: CallTrace;

@@ -178,6 +178,77 @@ test("the second turn has the tools of the first", async () => {
   expect(second.requests[0]?.messages[0]).toEqual(first.requests[0]?.messages[0]);
 });
 
+test("what was found and not used stays for one more turn, what was used for longer", async () => {
+  const { gateway } = openShop();
+  const shown: (readonly string[])[] = [];
+  let history: readonly ModelMessage[] = [];
+  let session = gateway.openSession();
+  const turn = async (prompt: string, replies: readonly ScriptedReply[]) => {
+    const spoken = await speak({ gateway, prompt, replies, history, options: { session } });
+    history = spoken.messages;
+    session = spoken.session;
+    shown.push(spoken.requests[0]!.tools);
+  };
+  await turn("Which orders are there?", [search("list orders"), call("list_orders"), { text: "Two." }]);
+  await turn("Thanks.", [{ text: "Welcome." }]);
+  await turn("Bye.", [{ text: "Bye." }]);
+  expect(shown[1]!.length).toBeGreaterThan(2);
+  expect(shown[1]).toContain("list_orders");
+  expect(shown[2]).toEqual(["tool_search", "list_orders"]);
+  const alone = await speak({ gateway, prompt: "Hi.", replies: [{ text: "Hi." }], options: { session } });
+  expect(alone.requests[0]!.tools).toEqual(shown[1]);
+});
+
+test("an ask of a search is seen once, and only what is discovered is remembered", async () => {
+  const { gateway } = openShop();
+  const { session, requests } = await speak({
+    gateway,
+    prompt: "Orders?",
+    replies: [search("list orders"), { text: "Two." }],
+  });
+  const found = requests[1]!.tools.filter((name) => name !== "tool_search");
+  expect(found).toHaveLength(3);
+  expect(gateway.session(session).memory.discoveredTools).toHaveLength(3);
+  expect(requests[1]!.messages.at(-1)?.text).toMatch(/^Now available: .*\nAlso there: /);
+});
+
+test("the block leaves out what the messages that are left speak of", async () => {
+  const find = defineTool({
+    name: "find_person",
+    description: "Find a person by name.",
+    extraction: { path: "$root", type: "person", nameField: "name" },
+    inputSchema: z.object({ name: z.string() }),
+    execute: ({ name }) => ({ id: `person-${name}`, name }),
+  });
+  const gateway = createGateway({
+    domains: [defineDomain({ name: "staff", description: "People.", tools: [find] })],
+  });
+  onTestFinished(() => gateway.close());
+  const first = await speak({
+    gateway,
+    prompt: "Who is Ann?",
+    replies: [search("find person"), call("find_person", { name: "Ann" }), { text: "A person." }],
+  });
+  const options = { session: first.session, trim: { most: 2, keep: 4 } };
+  const second = await speak({
+    gateway,
+    options,
+    history: first.messages,
+    prompt: "And Bob?",
+    replies: [call("find_person", { name: "Bob" }), { text: "Another." }],
+  });
+  const third = await speak({
+    gateway,
+    options,
+    history: second.messages,
+    prompt: "Who else?",
+    replies: [{ text: "Nobody." }],
+  });
+  const block = third.requests[0]!.messages[0]!.text;
+  expect(block).toContain("person Ann (person-Ann)");
+  expect(block).not.toContain("Bob");
+});
+
 test("what was cut off or not handed over comes back as the block of the session", async () => {
   const domain = defineDomain({
     name: "staff",

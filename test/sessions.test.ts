@@ -210,7 +210,7 @@ describe("after a compaction", () => {
       "cms://tools/page/get(id: string|int): Get a page by its id. (used 1x)",
       "cms://tools/page/history(): All changes of a page.",
       "Rules for pages: Search before you create. A slug is used once.",
-      'page "Page home" (id "home")',
+      'page "Page home" (home)',
       `${handle} of "cms.page.list"`,
     ]) {
       expect(card.text).toContain(part);

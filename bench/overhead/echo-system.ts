@@ -16,53 +16,52 @@ export interface EchoSystem {
 interface Program {
   readonly name: string;
   readonly file: string;
-  readonly args: readonly string[];
+  /** `upstream` is how the echo server is reached. */
+  args(transport: "stdio" | "http", upstream: string): readonly string[];
   call(text: string): { readonly name: string; readonly arguments: Record<string, unknown> };
 }
+
+const native = (text: string) => ({ name: "echo_get_echo", arguments: { text } });
+const exec = (text: string) => ({ name: "exec", arguments: { op: "echo.get_echo", args: { text } } });
 
 const DIRECT: Program = {
   name: "direct",
   file: "echo-server.ts",
-  args: [],
+  args: (transport) => [transport],
   call: (text) => ({ name: "get_echo", arguments: { text } }),
 };
-const THROUGH: readonly Program[] = [
-  {
-    name: "keyhole",
-    file: "keyhole-server.ts",
-    args: ["native"],
-    call: (text) => ({ name: "echo_get_echo", arguments: { text } }),
-  },
-  {
-    name: "keyhole-lanes",
-    file: "keyhole-server.ts",
-    args: ["lanes"],
-    call: (text) => ({ name: "exec", arguments: { op: "echo.get_echo", args: { text } } }),
-  },
-];
+const KEYHOLE: readonly Program[] = [
+  ["keyhole", "native", native] as const,
+  ["keyhole-lanes", "lanes", exec] as const,
+].flatMap(([name, surface, call]) => [
+  { name, file: "keyhole-server.ts", args: (transport, upstream) => [surface, transport, upstream], call },
+  { name: inCode(name), file: "keyhole-server.ts", args: (transport) => [surface, transport, "code"], call },
+]);
+
+/** The system with the tool in code, where the other has it behind a server. */
+export function inCode(name: string): string {
+  return `${name}-code`;
+}
 
 export async function stdioSystems(): Promise<EchoSystem[]> {
-  return Promise.all([DIRECT, ...THROUGH].map(overStdio));
+  return Promise.all([DIRECT, ...KEYHOLE].map(overStdio));
 }
 
 async function overStdio({ name, file, args, call }: Program): Promise<EchoSystem> {
   const client = newClient();
-  const command = [resolve(import.meta.dirname, file), ...args];
+  const command = [resolve(import.meta.dirname, file), ...args("stdio", "server")];
   await client.connect(new StdioClientTransport({ command: process.execPath, args: command }));
   return { name, echo: (text) => echo(client, call(text)), close: () => client.close() };
 }
 
 /** Systems over HTTP: one echo server, called directly and by the gateways. */
 export async function httpSystems() {
-  const upstream = await startHttp({ ...DIRECT, args: ["http"] });
+  const upstream = await startHttp(DIRECT, "");
   const direct = { program: DIRECT, ...upstream };
-  const through = await Promise.all(
-    THROUGH.map(async (program) => {
-      const started = await startHttp({ ...program, args: [...program.args, upstream.url] });
-      return { program, ...started };
-    }),
+  const others = await Promise.all(
+    KEYHOLE.map(async (program) => ({ program, ...(await startHttp(program, upstream.url)) })),
   );
-  const all = [direct, ...through];
+  const all = [direct, ...others];
   return {
     systems: await Promise.all(all.map(({ program, url }) => connectHttp(program, url))),
     /** One more client of a system. */
@@ -79,10 +78,12 @@ export async function httpSystems() {
   };
 }
 
-async function startHttp({ file, args }: Program): Promise<{ child: ChildProcess; url: string }> {
-  const child = spawn(process.execPath, [resolve(import.meta.dirname, file), ...args], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+async function startHttp(
+  { file, args }: Program,
+  upstream: string,
+): Promise<{ child: ChildProcess; url: string }> {
+  const command = [resolve(import.meta.dirname, file), ...args("http", upstream)];
+  const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "inherit"] });
   const [url] = await once(createInterface({ input: child.stdout }), "line");
   return { child, url };
 }

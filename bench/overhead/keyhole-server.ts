@@ -1,23 +1,18 @@
-// Keyhole in front of the echo server, both over the same transport: SURFACE, then the upstream's address
-// for HTTP. Over HTTP it prints its own address.
+// Keyhole with the echo tool: SURFACE, TRANSPORT and the upstream: `code` for the tool in code, `server` for the
+// echo server behind stdio, or its address. Over HTTP it prints its own address.
 import { resolve } from "node:path";
-import { createGateway } from "keyhole";
+import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { createMcpSource } from "keyhole/sources";
+import { z } from "zod";
 import type { Surface } from "../../src/operations/surfaces.ts";
 
-const [surface = "native", url] = process.argv.slice(2);
-const upstream = url
-  ? { url }
-  : { command: process.execPath, args: [resolve(import.meta.dirname, "echo-server.ts")] };
-const gateway = createGateway({
-  domains: [],
-  sources: [createMcpSource("echo", upstream, { trusted: true })],
-});
+const [surface = "native", transport = "stdio", upstream = "code"] = process.argv.slice(2);
+const gateway = upstream === "code" ? inCode() : inFrontOf(upstream);
 const server = createMcpServer(gateway, { surface: surface as Surface });
 await gateway.ready();
 
-if (url) {
+if (transport === "http") {
   // One token stands for all clients here, and the limits are meant for each of them.
   const limits = { ratePerSecond: 1e6, burst: 1e6, concurrency: 1e6 };
   const http = await serveHttp(server, { token: "benchmark", limits });
@@ -31,3 +26,24 @@ if (url) {
   });
 }
 process.on("SIGTERM", () => void gateway.close().then(() => process.exit(0)));
+
+function inFrontOf(address: string): Gateway {
+  const config =
+    address === "server"
+      ? { command: process.execPath, args: [resolve(import.meta.dirname, "echo-server.ts")] }
+      : { url: address };
+  return createGateway({ domains: [], sources: [createMcpSource("echo", config, { trusted: true })] });
+}
+
+function inCode(): Gateway {
+  const echo = defineTool({
+    name: "get_echo",
+    op: "echo.get_echo",
+    description: "Says it again.",
+    inputSchema: z.object({ text: z.string() }),
+    execute: ({ text }) => text,
+  });
+  return createGateway({
+    domains: [defineDomain({ name: "echo", description: "Echo.", tools: [echo] })],
+  });
+}

@@ -57,7 +57,7 @@ quote(found.text);
 
 heading("the block for the system prompt of the next turn");
 const block = renderWorkingMemory(first.session(session).memory, countTokens);
-assert.match(block, /Entities: image "mountain.jpg" \(id "img-1"\)/);
+assert.match(block, /Entities: image mountain.jpg \(img-1\)/);
 assert.match(block, /discoveredTools: \["cms.image.search"\]/);
 quote(block);
 await first.close();

@@ -1,4 +1,4 @@
-import type { StepResult, ToolCallRepairFunction, ToolSet } from "ai";
+import type { ModelMessage, StepResult, ToolCallRepairFunction, ToolSet } from "ai";
 import type { CallOptions } from "../gateway-api.ts";
 import type { NativeNames } from "../operations/native-tools.ts";
 import type { Entry } from "../schema/entry.ts";
@@ -12,7 +12,7 @@ export interface DisclosedTools {
   readonly definitions: ReadonlyMap<string, object>;
   readonly instructions: string;
   /** Which of the tools a step has; absent: all. */
-  active?(steps: readonly StepResult<ToolSet>[]): string[];
+  active?(steps: readonly StepResult<ToolSet>[], messages: readonly ModelMessage[]): string[];
   /** What a model has to be told of a memory, beside the tools that it is shown. */
   lacking(memory: WorkingMemory): WorkingMemory;
   /** A call of what is not among the tools of the step, put so that it can be made. */

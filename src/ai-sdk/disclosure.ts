@@ -52,6 +52,9 @@ export interface Disclosure {
   readonly repairToolCall: ToolCallRepairFunction<ToolSet>;
 }
 
+/** Shorter ones may stand in a text by chance. */
+const SHORTEST_ID = 4;
+
 /** The tools of a gateway for one turn of a conversation with a model. */
 export async function createDisclosure(
   gateway: Gateway,
@@ -75,13 +78,14 @@ export async function createDisclosure(
     session: handle,
     tools: { ...disclosed.tools, ...ownTools },
     instructions: disclosed.instructions,
-    prepareStep: ({ steps, messages, initialInstructions = disclosed.instructions }) => {
+    prepareStep: ({ steps, messages, ...more }) => {
       const kept = trim === false ? messages : trimMessages(messages, trim);
       // While the whole conversation is there, it is its own memory, and the instructions stay as vendors cached them.
       const isWhole = kept.length === messages.length && (steps.length > 0 || messages.some(isAnswer));
-      const memory = isWhole ? "" : renderWorkingMemory(disclosed.lacking(session.memory), countTokens);
+      const lacking = unsaid(disclosed.lacking(session.memory), kept);
+      const memory = isWhole ? "" : renderWorkingMemory(lacking, countTokens);
       if (kept.length < messages.length) session.update(forgetRules);
-      const active = disclosed.active?.(steps);
+      const active = disclosed.active?.(steps, messages);
       const shown = active ?? [...disclosed.definitions.keys()];
       gateway.noteMenu(
         shown.flatMap((name) => disclosed.definitions.get(name) ?? []),
@@ -91,7 +95,7 @@ export async function createDisclosure(
         toolChoice: "auto",
         ...(active && { activeTools: [...active, ...Object.keys(ownTools)] }),
         ...(kept.length < messages.length && { messages: kept }),
-        ...(memory !== "" && { instructions: withMemory(initialInstructions, memory) }),
+        ...(memory !== "" && remind(memory, kept, more, disclosed.instructions)),
       };
     },
     onStepFinish: ({ content }) => {
@@ -107,6 +111,13 @@ export async function createDisclosure(
   };
 }
 
+/** A memory without the entities that the messages speak of. */
+function unsaid(memory: WorkingMemory, messages: readonly ModelMessage[]): WorkingMemory {
+  const said = JSON.stringify(messages);
+  const isSaid = (id: string) => id.length >= SHORTEST_ID && said.includes(id);
+  return { ...memory, entities: memory.entities.filter(({ id }) => !isSaid(id)) };
+}
+
 /** Rules that were cut off come again with what they concern. */
 function forgetRules(memory: WorkingMemory): WorkingMemory {
   return { ...memory, rules: [] };
@@ -116,7 +127,17 @@ function isAnswer({ role }: ModelMessage): boolean {
   return role === "assistant";
 }
 
-function withMemory(instructions: Instructions, memory: string): Instructions {
-  if (typeof instructions === "string") return `${instructions}\n\n${memory}`;
-  return [instructions, { role: "system" as const, content: memory }].flat();
+/** What a step is changed by so that the model reads the memory. */
+function remind(
+  memory: string,
+  messages: readonly ModelMessage[],
+  given: { readonly initialInstructions?: Instructions | undefined },
+  own: string,
+): { messages: ModelMessage[] } | { instructions: Instructions } {
+  // Version 6 does not say what the instructions are, so there is nothing that the memory could be added to.
+  if (!("initialInstructions" in given))
+    return { messages: [{ role: "system", content: memory }, ...messages] };
+  const instructions = given.initialInstructions ?? own;
+  if (typeof instructions === "string") return { instructions: `${instructions}\n\n${memory}` };
+  return { instructions: [instructions, { role: "system" as const, content: memory }].flat() };
 }

@@ -1,4 +1,4 @@
-import type { StepResult, ToolSet } from "ai";
+import type { ModelMessage, StepResult, ToolSet } from "ai";
 import type { Gateway } from "../gateway-api.ts";
 import type { MenuTool } from "../operations/menu.ts";
 import { nativeTools, toNativeTool } from "../operations/native-tools.ts";
@@ -21,10 +21,14 @@ import {
 const MOST_ACTIVE = 120;
 /** What else was found is named only: a call of it discovers it. */
 const MOST_NAMED = 3;
-/** Of what was found, unveiled and used in earlier turns, so many each stay active. */
-const RECENT = 5;
+/** Of what was used in earlier turns, so many stay active. */
+const RECENTLY_USED = 5;
+/** Of what was found or unveiled, as many as one search finds. */
+const RECENTLY_FOUND = DEFAULT_LIMIT;
+/** For so many turns after a search, what it found stays active without being used. */
+const FRESH_TURNS = 1;
 const GET = "get";
-const INSTRUCTIONS = `Use ${TOOL_SEARCH} to find the tools you need, by saying what you want to do; it also gives the rules for using them. Search again when you need more. If you can answer without tools, answer directly.`;
+const INSTRUCTIONS = `Find tools with ${TOOL_SEARCH}. If you need none, answer directly.`;
 
 /** Every entry is a tool of its own; those are active that were discovered. */
 export async function createFoundTools(
@@ -38,26 +42,25 @@ export async function createFoundTools(
 
   async function search(input: ToolSearchInput, signal?: AbortSignal): Promise<ToolSearchOutput> {
     const { query, call: made } = input;
-    const limit = made ? 1 : (input.limit ?? DEFAULT_LIMIT);
+    const discovers = made ? 1 : (input.limit ?? DEFAULT_LIMIT);
     const options = { ...call, ...(signal && { signal }) };
-    const found = await gateway.ask({ query, limit }, options);
-    // Without the session: what is only named is not yet discovered.
-    const { session: _, ...apart } = options;
-    const more = made ? { hits: [] } : await gateway.ask({ query, limit: limit + MOST_NAMED }, apart);
-    const output = toSearchOutput(query, found, more, (route) => nameOf.get(route));
+    const limit = made ? discovers : discovers + MOST_NAMED;
+    const answer = await gateway.ask({ query, limit }, { ...options, discovers });
+    const output = toSearchOutput(query, answer, discovers, (route) => nameOf.get(route));
     const entry = made && entries.get(made.name);
     // What changes something is only called by who has seen what it is.
     if (entry?.lane !== "read" || asksFirst(entry)) return output;
     return { ...output, result: (await callEntry(gateway, entry, made?.input, options)).text };
   }
 
-  /** What was found or unveiled last, and what was used last: the rest is still there to be called or found again. */
-  function remembered(): string[] {
+  /** What was used, unveiled or found last: the rest is still there to be called or found again. */
+  function remembered(messages: readonly ModelMessage[]): string[] {
     const { discoveredTools, unveiled, usedTools } = session.memory;
+    const isFresh = turnsSinceSearch(messages) <= FRESH_TURNS;
     const addresses = [
-      ...usedTools.slice(-RECENT).map(({ name }) => name),
-      ...discoveredTools.slice(-RECENT),
-      ...unveiled.slice(-RECENT),
+      ...usedTools.slice(-RECENTLY_USED).map(({ name }) => name),
+      ...(isFresh ? discoveredTools.slice(-RECENTLY_FOUND) : []),
+      ...unveiled.slice(-RECENTLY_FOUND),
     ];
     return addresses.flatMap((address) => nameOf.get(view.find(address)?.route ?? "") ?? []);
   }
@@ -94,8 +97,8 @@ export async function createFoundTools(
     tools: { [TOOL_SEARCH]: createToolSearch(search), [GET]: reader, ...Object.fromEntries(entryTools) },
     definitions,
     instructions: INSTRUCTIONS,
-    active: (steps) => {
-      const found = [...new Set([...remembered(), ...steps.flatMap(foundIn)])].slice(-MOST_ACTIVE);
+    active: (steps, messages) => {
+      const found = [...new Set([...remembered(messages), ...steps.flatMap(foundIn)])].slice(-MOST_ACTIVE);
       return [TOOL_SEARCH, ...(hasToRead(steps) ? [GET] : []), ...found];
     },
     lacking: (memory) => ({ ...memory, discoveredTools: [], usedTools: [] }),
@@ -123,6 +126,14 @@ type Definition = Pick<MenuTool, "name" | "title" | "description" | "inputSchema
 /** The gateway checks the input, so a model need not read all that is checked. */
 function toShown({ name, title, description, inputSchema }: MenuTool): Definition {
   return { name, title, description, inputSchema: compactSchema(inputSchema) };
+}
+
+function turnsSinceSearch(messages: readonly ModelMessage[]): number {
+  const last = messages.findLastIndex(({ role, content }) => {
+    if (role !== "assistant" || typeof content === "string") return false;
+    return content.some((part) => part.type === "tool-call" && part.toolName === TOOL_SEARCH);
+  });
+  return messages.slice(last + 1).filter(({ role }) => role === "user").length;
 }
 
 function searchesOf({ toolResults }: StepResult<ToolSet>): Partial<ToolSearchOutput>[] {

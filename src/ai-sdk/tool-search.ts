@@ -35,13 +35,12 @@ export interface ToolSearchOutput {
 export const SEARCH_DEFINITION = {
   name: TOOL_SEARCH,
   title: "Find tools",
-  description:
-    'Finds the tools for a need, and makes them available. Say what you want to do, such as "find image" or "create page"; search again when you need more.',
+  description: "Finds tools for what you want to do and makes them available. Search again for more.",
   inputSchema: {
     type: "object" as const,
     properties: {
-      query: { type: "string" as const, description: "What you need to do" },
-      limit: { type: "integer" as const, minimum: 1, maximum: MOST, default: DEFAULT_LIMIT },
+      query: { type: "string" as const },
+      limit: { type: "integer" as const },
     },
     required: ["query"],
   },
@@ -59,19 +58,20 @@ export function createToolSearch(
   });
 }
 
-/** What was found as the model is told it; `more` has what comes after, too. */
+/** What was found as the model is told it: the first are discovered, of the others only tools are named. */
 export function toSearchOutput(
   query: string,
-  { hits, rules }: Pick<AskOutput, "hits" | "rules">,
-  more: Pick<AskOutput, "hits">,
+  { hits: found, rules }: Pick<AskOutput, "hits" | "rules">,
+  discovers: number,
   nameOf: (route: string) => string | undefined,
 ): ToolSearchOutput {
   const isUsable = (hit: AskHit) => hit.unavailable === undefined;
   const isTool = ({ route }: AskHit) => nameOf(route) !== undefined;
   const toLine = ({ summary = "" }: AskHit) => toSummary(summary, SUMMARY_CHARS);
-  const known = new Set(hits.map(({ route }) => route));
-  const names = more.hits
-    .filter((hit) => isUsable(hit) && isTool(hit) && !known.has(hit.route))
+  const hits = found.slice(0, discovers);
+  const names = found
+    .slice(discovers)
+    .filter((hit) => isUsable(hit) && isTool(hit))
     .map(({ route }) => nameOf(route)!);
   const documents = hits.filter((hit) => isUsable(hit) && !isTool(hit));
   const unusable = hits.flatMap(({ name, unavailable: why }) => (why ? [`${name} (${why})`] : []));
@@ -116,7 +116,7 @@ function validate(value: unknown) {
   const { query, limit, call } = (value ?? {}) as Partial<ToolSearchInput>;
   if (typeof query !== "string")
     return { success: false as const, error: new TypeError("query must be text") };
-  const wanted = Number.isInteger(limit) ? Math.min(Math.max(Number(limit), 1), MOST) : DEFAULT_LIMIT;
+  const wanted = Number.isInteger(limit) && { limit: Math.min(Math.max(Number(limit), 1), MOST) };
   const made = call && typeof call.name === "string" ? { call: { name: call.name, input: call.input } } : {};
-  return { success: true as const, value: { query, limit: wanted, ...made } };
+  return { success: true as const, value: { query, ...wanted, ...made } };
 }

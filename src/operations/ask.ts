@@ -31,7 +31,7 @@ export const ask = defineOperation({
   input: askInput,
   output: askOutput,
   run: async (input, context) => {
-    const { view, session } = context;
+    const { view, session, discovers } = context;
     if (input.domain && !view.domains.has(input.domain)) {
       const near = nearest(input.domain, view.domains.keys());
       throw problem("NOT_FOUND", { name: `domain ${cutText(input.domain, 80)}` }, { nearest: near });
@@ -46,7 +46,7 @@ export const ask = defineOperation({
     const output = fitAsk(
       {
         hits,
-        rules: rulesFor(hits, context),
+        rules: rulesFor(hits.slice(0, discovers), context),
         suggestions: unsure ? suggest(queries, hits, input, context) : [],
         notes: hits.length === 0 ? [nothingFound(queries)] : [],
         asides: keptListings(hits, context),
@@ -60,8 +60,8 @@ export const ask = defineOperation({
       output.explanations = Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations]));
     }
     session?.update((memory) => {
-      const found = output.hits.filter((hit) => hit.kind !== "resource").map(addressOf);
-      return deliverRules(discover(memory, found), output.rules.map(ruleId));
+      const found = output.hits.slice(0, discovers).filter((hit) => hit.kind !== "resource");
+      return deliverRules(discover(memory, found.map(addressOf)), output.rules.map(ruleId));
     });
     const shown = output.hits.map((hit) => hit.route);
     for (const query of queries) {

@@ -59,6 +59,8 @@ export interface OperationContext {
   readonly sessionImplied?: boolean;
   /** Where there is no `exec`, `get` runs tools that write too, for those who may write. */
   readonly getMayWrite?: boolean;
+  /** So many of the hits of an `ask` count as discovered; absent: all. */
+  readonly discovers?: number;
   readonly client?: CallingClient;
   readonly trace?: CallTrace;
   notice(notice: NoticeEvent["notice"], detail: string): void;

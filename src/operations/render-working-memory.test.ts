@@ -21,7 +21,7 @@ test("the block says what was met, found and used", () => {
     [
       "<working-memory>",
       'Summary: "We look for the hero."',
-      'Entities: page "Home" (id "7")',
+      "Entities: page Home (7)",
       'discoveredTools: ["cms.page.get", "cms.page.list"]',
       'Recently used: "cms.page.get" (2x, last failed)',
       "</working-memory>",

@@ -25,8 +25,8 @@ const PRICE = {
 const RECENT = 10;
 
 /**
- * What a session remembers, as the block that a system prompt carries; empty for a new session. Words from
- * outside stand in it as JSON strings that cannot close the block or begin a line.
+ * What a session remembers, as the block that a system prompt carries; empty for a new session. Text from
+ * outside stands in it as JSON strings that cannot close the block or begin a line.
  */
 export function renderWorkingMemory(
   memory: WorkingMemory,
@@ -49,8 +49,14 @@ export function quoted(text: string): string {
   return JSON.stringify(cleanText(text)).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
 }
 
+/** Type, name and, in brackets, id. */
 export function entityForms({ type, id, name }: Entity): string[] {
-  return [`${plain(type)} ${quoted(name)} (id ${quoted(id)})`, `${plain(type)} ${quoted(id)}`, ""];
+  return [`${plain(type)} ${word(name)} (${word(id)})`, `${plain(type)} (${word(id)})`, ""];
+}
+
+/** One word can say nothing but itself, so it needs no quotes. */
+function word(text: string): string {
+  return /^[\w.-]{1,80}$/.test(text) ? text : quoted(text);
 }
 
 export function entityGroup(entities: readonly Entity[]): LineGroup {

@@ -21,11 +21,38 @@ test("what only a validator needs is left out, at any depth", () => {
   });
 });
 
+test("bounds and defaults that go without saying are left out, others stay", () => {
+  const schema = {
+    type: "object",
+    properties: {
+      offset: { type: "integer", default: 0, minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+      limit: { type: "integer", default: 10, minimum: 1, maximum: 40 },
+      stars: { type: "integer", minimum: 2, maximum: 5 },
+      dry: { type: "boolean", default: true },
+      loud: { type: "boolean", default: false },
+      field: { type: "string", default: "image" },
+      slug: { type: "string", pattern: "^[a-z-]+$", description: "Address of the page" },
+    },
+  };
+  expect(compactSchema(schema)).toEqual({
+    type: "object",
+    properties: {
+      offset: { type: "integer" },
+      limit: { type: "integer", maximum: 40 },
+      stars: { type: "integer", minimum: 2, maximum: 5 },
+      dry: { type: "boolean", default: true },
+      loud: { type: "boolean" },
+      field: { type: "string", default: "image" },
+      slug: { type: "string", description: "Address of the page" },
+    },
+  });
+});
+
 test("names and data that are spelt like keywords stay", () => {
   const schema = {
     type: "object",
     properties: {
-      minLength: { type: "integer", default: 3 },
+      minLength: { type: "integer" },
       size: { enum: [{ maxLength: 3 }], default: { minItems: 1 } },
     },
     required: ["minLength"],
