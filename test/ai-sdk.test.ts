@@ -66,6 +66,22 @@ function openShop(): { gateway: Gateway; calls: Calls } {
   return { gateway, calls };
 }
 
+/** People, who are remembered once they were found. */
+function openStaff(): Gateway {
+  const find = defineTool({
+    name: "find_person",
+    description: "Find a person by name.",
+    extraction: { path: "$root", type: "person", nameField: "name" },
+    inputSchema: z.object({ name: z.string() }),
+    execute: ({ name }) => ({ id: `person-${name}`, name }),
+  });
+  const gateway = createGateway({
+    domains: [defineDomain({ name: "staff", description: "People.", tools: [find] })],
+  });
+  onTestFinished(() => gateway.close());
+  return gateway;
+}
+
 interface Turn {
   readonly gateway: Gateway;
   readonly prompt: string;
@@ -213,17 +229,7 @@ test("an ask of a search is seen once, and only what is discovered is remembered
 });
 
 test("the block leaves out what the messages that are left speak of", async () => {
-  const find = defineTool({
-    name: "find_person",
-    description: "Find a person by name.",
-    extraction: { path: "$root", type: "person", nameField: "name" },
-    inputSchema: z.object({ name: z.string() }),
-    execute: ({ name }) => ({ id: `person-${name}`, name }),
-  });
-  const gateway = createGateway({
-    domains: [defineDomain({ name: "staff", description: "People.", tools: [find] })],
-  });
-  onTestFinished(() => gateway.close());
+  const gateway = openStaff();
   const first = await speak({
     gateway,
     prompt: "Who is Ann?",
@@ -250,21 +256,7 @@ test("the block leaves out what the messages that are left speak of", async () =
 });
 
 test("what was cut off or not handed over comes back as the block of the session", async () => {
-  const domain = defineDomain({
-    name: "staff",
-    description: "People.",
-    tools: [
-      defineTool({
-        name: "find_person",
-        description: "Find a person by name.",
-        extraction: { path: "$root", type: "person", nameField: "name" },
-        inputSchema: z.object({ name: z.string() }),
-        execute: ({ name }) => ({ id: "p1", name }),
-      }),
-    ],
-  });
-  const gateway = createGateway({ domains: [domain] });
-  onTestFinished(() => gateway.close());
+  const gateway = openStaff();
   const first = await speak({
     gateway,
     prompt: "Who is Ann?",

@@ -117,9 +117,12 @@ verifies("names:hostile", "as tools, arguments, domains, handles and help paths"
       ok: true,
       result: JSON.stringify(args),
     });
-    expect(await gateway.exec({ op: name }), name).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
+    expect(await gateway.exec({ op: name, args }), name).toMatchObject({ ok: true, op: `lab.${name}` });
     expect((await gateway.ask({ query: name })).hits[0]?.op).toBe(`lab.${name}`);
-    await expect(gateway.help({ path: name }), name).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(await gateway.help({ path: name }), name).toMatchObject({ path: `lab.${name}` });
+    const none = gatewayOf({});
+    expect(await none.exec({ op: name }), name).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
+    await expect(none.help({ path: name }), name).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(gateway.ask({ query: "x", session: name }), name).rejects.toMatchObject({
       code: "UNKNOWN_HANDLE",
     });

@@ -150,3 +150,21 @@ verifies(
     await withGateway(createPins({ path }), use, { cacheDirectory });
   },
 );
+
+verifies("pins:command", "what another process approves or loses counts here without a restart", async () => {
+  const path = join(temporaryFolder(), "pins.json");
+  const cacheDirectory = temporaryFolder();
+  const use = async (one: Gateway) => {
+    const { exec } = one;
+    expect(await exec({ op: "bad.add", args: {} })).toMatchObject({ error: { code: "UNAVAILABLE" } });
+    const approve = async ({ pins }: Gateway) => void (await pins.approve("all"));
+    await withGateway(createPins({ path }), approve, { cacheDirectory });
+    await eventually(async () => expect(await exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true }));
+    writeFileSync(path, "{");
+    await eventually(async () =>
+      expect(await exec({ op: "bad.add", args: {} })).toMatchObject({ error: { code: "UNAVAILABLE" } }),
+    );
+    expect(one.pins.damage).toContain("nothing in it counts as approved");
+  };
+  await withGateway(createPins({ path }), use, { cacheDirectory });
+});

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync } from "node:fs";
+import { readFileSync, renameSync, statSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname } from "node:path";
 import { z } from "zod";
@@ -18,6 +18,8 @@ export interface PinStore {
   get(key: string): Approval | undefined;
   /** What is set and, where undefined, taken back. Resolves when it is on the disk; else nothing has changed. */
   change(changes: ReadonlyMap<string, Approval | undefined>): Promise<void>;
+  /** Reads the file again where somebody has written it since. True where what is approved is not the same now. */
+  refresh(): boolean;
   /** Set where the file was damaged and nothing in it counts. */
   readonly damage: string | undefined;
 }
@@ -36,8 +38,8 @@ const fileSchema = z.object({
 
 /** Keeps approvals in a file, or in memory where no path is given. */
 export function createPinStore(path?: string): PinStore {
-  const first = read(path);
-  let pins = first.pins;
+  let stamp = stampOf(path);
+  let { pins, damage } = read(path);
   let changing: Promise<void> = Promise.resolve();
 
   async function apply(changes: ReadonlyMap<string, Approval | undefined>): Promise<void> {
@@ -52,7 +54,17 @@ export function createPinStore(path?: string): PinStore {
   }
 
   return {
-    damage: first.damage,
+    get damage() {
+      return damage;
+    },
+    refresh: () => {
+      const found = stampOf(path);
+      if (found === stamp) return false;
+      stamp = found;
+      const before = checksumOf(pins);
+      ({ pins, damage } = read(path));
+      return checksumOf(pins) !== before;
+    },
     get: (key) => pins.get(key),
     change: (changes) => {
       const applied = changing.then(() => apply(changes));
@@ -62,8 +74,22 @@ export function createPinStore(path?: string): PinStore {
   };
 }
 
+/** Another for every writing of the file; taken before it is read, so that none is missed in between. */
+function stampOf(path: string | undefined): string | undefined {
+  const about = path === undefined ? undefined : statSync(path, { bigint: true, throwIfNoEntry: false });
+  return about && [about.ino, about.mtimeNs, about.size].join(" ");
+}
+
+function checksumOf(pins: ReadonlyMap<string, Approval>): string {
+  return contentHash(sorted(pins));
+}
+
+function sorted(pins: ReadonlyMap<string, Approval>): [string, Approval][] {
+  return [...pins].sort(([left], [right]) => (left < right ? -1 : 1));
+}
+
 async function write(path: string, pins: ReadonlyMap<string, Approval>): Promise<void> {
-  const content = [...pins].sort(([left], [right]) => (left < right ? -1 : 1));
+  const content = sorted(pins);
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
   const text = JSON.stringify({ format: FORMAT, checksum: contentHash(content), pins: content }, null, 1);
   await writeFileAtomic(path, text);

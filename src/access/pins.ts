@@ -29,25 +29,45 @@ export interface Pins {
   readonly damage: string | undefined;
   /** Drafts as they may be shown now: as they are, or with nothing of their definition. */
   judge(drafts: readonly EntryDraft[]): EntryDraft[];
-  /** Calls the listener after each change, and waits for it; the answer stops it. */
+  /** Calls the listener after each change, also by another process, and waits for it; the answer stops it. */
   onChange(listener: () => Promise<void>): () => void;
 }
 
 export interface PinsOptions {
   /** The file that approvals are kept in. Without it they last as long as the process. */
   readonly path?: string;
+  /** What to tell whoever meets an entry that waits: how it can be approved. */
+  advise?(pin: { readonly route: string; readonly source: string; readonly state: WaitingState }): string;
 }
+
+export type WaitingState = Extract<PinState, "pending" | "changed">;
 
 interface Judged {
   readonly route: string;
   readonly origin: Origin;
 }
 
-export function createPins({ path }: PinsOptions = {}): Pins {
+/** How soon what another process has approved or taken back counts here. */
+const FOLLOW_MS = 500;
+
+export function createPins({ path, advise }: PinsOptions = {}): Pins {
   const store = createPinStore(path);
   let judged = new Map<string, Judged>();
   const masked = new WeakMap<EntryDraft, EntryDraft>();
   const listeners = new Set<() => Promise<void>>();
+  let following: NodeJS.Timeout | undefined;
+
+  /** A look at the file now and then, since not every file system tells of changes. */
+  function follow(): void {
+    if (path === undefined || following) return;
+    following = setInterval(() => {
+      if (store.refresh()) void tell();
+    }, FOLLOW_MS).unref();
+  }
+
+  async function tell(): Promise<void> {
+    await Promise.all([...listeners].map((listener) => listener()));
+  }
 
   function stateOf({ route, origin }: Judged): PinState {
     if (origin.trusted) return "trusted";
@@ -72,7 +92,7 @@ export function createPins({ path }: PinsOptions = {}): Pins {
     try {
       await store.change(new Map(changes));
     } finally {
-      await Promise.all([...listeners].map((listener) => listener()));
+      await tell();
     }
     return selected.length;
   }
@@ -85,7 +105,8 @@ export function createPins({ path }: PinsOptions = {}): Pins {
     const state = stateOf(pin);
     if (state === "trusted" || state === "approved") return draft;
     const known = masked.get(draft);
-    const reason = REASONS[state];
+    const advice = advise?.({ route, source: origin.source, state });
+    const reason = advice === undefined ? REASONS[state] : `${REASONS[state]}; ${advice}`;
     if (known?.status?.reason === reason) return known;
     const made = mask(draft, route, { state: "quarantined", reason });
     masked.set(draft, made);
@@ -93,7 +114,9 @@ export function createPins({ path }: PinsOptions = {}): Pins {
   }
 
   return {
-    damage: store.damage,
+    get damage() {
+      return store.damage;
+    },
     judge: (drafts) => {
       judged = new Map();
       return drafts.map(judgeOne);
@@ -124,7 +147,13 @@ export function createPins({ path }: PinsOptions = {}): Pins {
       ),
     onChange: (listener) => {
       listeners.add(listener);
-      return () => void listeners.delete(listener);
+      follow();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        clearInterval(following);
+        following = undefined;
+      };
     },
   };
 }

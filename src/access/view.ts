@@ -18,8 +18,10 @@ export interface View {
   readonly shown: readonly Entry[];
   /** Entry points of the domains that have them. */
   readonly entryPoints: ReadonlyMap<string, readonly Entry[]>;
-  /** By route or op. */
+  /** By route or op; else by its plain name, where no other shown entry has it. */
   find(address: string): Entry | undefined;
+  /** Shown entries of exactly this name. None for one that has the marks of an address: it could pose as one. */
+  byName(name: string): readonly Entry[];
   /** Shown entries whose name, op, route or alias has these words, in lower case: however it is spelt. */
   named(words: readonly string[]): readonly Entry[];
 }
@@ -30,6 +32,8 @@ interface Snapshot {
   readonly entries: readonly Entry[];
   find(address: string): Entry | undefined;
 }
+
+const ADDRESS_MARKS = /[.:/?#]/;
 
 type Sight = Omit<View, "principal">;
 
@@ -48,8 +52,14 @@ function createSight(catalog: Snapshot, principal: Principal, scopeKey: string):
   const entries = catalog.entries.filter((entry) => maySee(principal, entry));
   const shown = entries.filter((entry) => entry.visibility !== "hidden");
   const seenDomains = new Set(shown.map((entry) => entry.domain));
+  let plainNames: Map<string, Entry[]> | undefined;
   let names: Map<string, Entry[]> | undefined;
   let beginnings: Set<string> | undefined;
+  const byName = (name: string): readonly Entry[] => {
+    if (ADDRESS_MARKS.test(name)) return [];
+    plainNames ??= Map.groupBy(shown, (entry) => entry.name);
+    return plainNames.get(name) ?? [];
+  };
   return {
     version: catalog.version,
     scopeKey,
@@ -62,8 +72,11 @@ function createSight(catalog: Snapshot, principal: Principal, scopeKey: string):
     ),
     find: (address) => {
       const entry = catalog.find(address);
-      return entry && maySee(principal, entry) ? entry : undefined;
+      if (entry) return maySee(principal, entry) ? entry : undefined;
+      const sharing = byName(address);
+      return sharing.length === 1 ? sharing[0] : undefined;
     },
+    byName,
     named: (words) => {
       names ??= indexNames(shown);
       beginnings ??= new Set(names.keys().map((name) => name.split(" ", 1)[0] ?? ""));

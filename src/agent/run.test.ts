@@ -147,6 +147,14 @@ const removal = inOrder([
   { text: "Well." },
 ]);
 
+test("a destructive call by its plain name waits for a person too", async () => {
+  const script = inOrder([{ calls: [exec("remove", { id: "o1" }, { dry_run: false })] }, { text: "Done." }]);
+  const { agent, shop } = openShop(script);
+  const events = await all(run(agent, "remove o1"));
+  expect(events.find(({ type }) => type === "permission-answer")).toMatchObject({ answer: "deny" });
+  expect(shop.removed).toEqual([]);
+});
+
 test("a destructive call waits for a person, and is denied where nobody is there", async () => {
   const headless = openShop(removal);
   const denied = await all(run(headless.agent, "remove o1"));

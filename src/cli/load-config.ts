@@ -5,10 +5,11 @@ import type { Gateway, GatewayOptions } from "../gateway-api.ts";
 import type { HttpOptions } from "../mcp/serve-http.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
+import { openPins } from "./open-pins.ts";
 import { cacheFolder, setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
 
-export const DEFAULT_CONFIGS = ["keyhole.config.ts", "keyhole.config.js", "keyhole.config.mjs"];
+const DEFAULT_CONFIGS = ["keyhole.config.ts", "keyhole.config.js", "keyhole.config.mjs"];
 
 export interface LoadedConfig {
   readonly options: GatewayOptions;
@@ -27,23 +28,29 @@ export async function loadConfig(
   given: string | undefined,
   { trusted = false }: ConfigOptions = {},
 ): Promise<LoadedConfig> {
-  const stateFolder = setStateFolder();
+  setStateFolder();
   const path = given ?? DEFAULT_CONFIGS.find((file) => existsSync(file)) ?? DEFAULT_CONFIGS[0]!;
   if (!existsSync(path)) throw problem("CONFIG_INVALID", { path, reason: "there is no such file" });
-  return /\.jsonc?$/i.test(path) ? loadJson(path, stateFolder, trusted) : loadModule(path);
+  return /\.jsonc?$/i.test(path) ? loadJson(path, trusted) : loadModule(path, given);
 }
 
-async function loadJson(path: string, stateFolder: string, trusted: boolean): Promise<LoadedConfig> {
-  const [{ readJsonConfig }, { createPins }] = await Promise.all([
-    import("./read-json-config.ts"),
-    import("../access/pins.ts"),
-  ]);
+/** Likewise; nothing where none is named and there is none here. */
+export async function loadAnyConfig(
+  given: string | undefined,
+  options: ConfigOptions = {},
+): Promise<GatewayOptions> {
+  if (given === undefined && !DEFAULT_CONFIGS.some((file) => existsSync(file))) return { domains: [] };
+  return (await loadConfig(given, options)).options;
+}
+
+async function loadJson(path: string, trusted: boolean): Promise<LoadedConfig> {
+  const { readJsonConfig } = await import("./read-json-config.ts");
   const read = () => readJsonConfig(path, { cacheDirectory: join(cacheFolder(), "listings"), trusted });
   return {
     options: {
       domains: [],
       sources: await read(),
-      pins: createPins({ path: join(stateFolder, "pins.json") }),
+      pins: openPins(path),
     },
     watch: (gateway) =>
       watchConfig({
@@ -56,12 +63,20 @@ async function loadJson(path: string, stateFolder: string, trusted: boolean): Pr
 }
 
 /** The gateway options that a module exports by their names. It is code of the user's own, and runs as such. */
-async function loadModule(path: string): Promise<LoadedConfig> {
+async function loadModule(path: string, given: string | undefined): Promise<LoadedConfig> {
   const exported = (await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
     const reason = reasonOf(error);
     throw problem("CONFIG_INVALID", { path, reason });
   })) as Partial<GatewayOptions> & Pick<LoadedConfig, "webhooks">;
-  const { domains = [], sources = [], principal, approve, limits, pins, webhooks } = exported;
+  const {
+    domains = [],
+    sources = [],
+    principal,
+    approve,
+    limits,
+    pins = openPins(given),
+    webhooks,
+  } = exported;
   if (domains.length === 0 && sources.length === 0) {
     throw problem("CONFIG_INVALID", { path, reason: "it exports neither domains nor sources" });
   }
@@ -71,7 +86,7 @@ async function loadModule(path: string): Promise<LoadedConfig> {
     ...(principal && { principal }),
     ...(approve && { approve }),
     ...(limits && { limits }),
-    ...(pins && { pins }),
+    pins,
   };
   return { options, ...(webhooks && { webhooks }) };
 }

@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   run: { summary: "Ask the agent once, and print what it answers.", load: () => import("./run.ts") },
   login: { summary: "Log in to an upstream server.", load: () => import("./login.ts") },
   logout: { summary: "Forget the login to an upstream server.", load: () => import("./logout.ts") },
+  pins: { summary: "Show and approve what upstream servers define.", load: () => import("./pins.ts") },
   index: {
     summary: "Build the index of a library of Markdown files.",
     load: () => import("./build-index.ts"),

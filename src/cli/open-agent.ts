@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { type Agent, createAgent } from "../agent/agent.ts";
@@ -15,15 +14,16 @@ import { saveSetting } from "../config/save-setting.ts";
 import { secretsOf } from "../config/secrets-of.ts";
 import type { PermissionLists, Settings } from "../config/settings-schema.ts";
 import { createGateway } from "../gateway.ts";
-import type { Gateway, GatewayOptions } from "../gateway-api.ts";
+import type { Gateway } from "../gateway-api.ts";
 import { createLLMClient } from "../models/llm-client.ts";
 import { createDiskResultStore } from "../session/disk-result-store.ts";
 import { readSkills } from "../sources/markdown/skills/read-skills.ts";
 import type { Skill } from "../sources/markdown/skills/skill.ts";
 import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
-import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
 import { secretVariables } from "../util/redact.ts";
-import { DEFAULT_CONFIGS, loadConfig } from "./load-config.ts";
+import { loadAnyConfig } from "./load-config.ts";
+import { openPins } from "./open-pins.ts";
+import { settingsServers } from "./settings-servers.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 export interface OpenAgentOptions {
@@ -70,11 +70,13 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ask: askPermission,
     ...(trusted && { store: projectRules(settings, folder) }),
   });
-  const { domains, sources = [], principal, ...config } = await configOf(options.config, trust);
-  const servers = fromMcpConfig(
-    { mcpServers: settings.mcpServers },
-    { cacheDirectory: join(cacheFolder(), "listings"), trusted: trust },
-  );
+  const {
+    domains,
+    sources = [],
+    principal,
+    ...config
+  } = await loadAnyConfig(options.config, { trusted: trust });
+  const servers = settingsServers(settings, trust);
   const skills = await skillsOf(settings, folder, trusted);
   // Their code runs as the user's own, so being found is not enough: the settings have to name them.
   const toolsets = await loadSkillToolsets(
@@ -82,6 +84,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   );
   for (const reason of toolsets.refused) console.error(reason);
   const gateway = createGateway({
+    pins: openPins(options.config),
     ...config,
     domains: [...domains, ...toolsets.domains, workspaceDomain({ permissions })],
     sources: [...sources, ...servers],
@@ -178,11 +181,6 @@ function environment({ provider, model }: OpenAgentOptions): NodeJS.ProcessEnv {
     ...(provider && { KEYHOLE_PROVIDER: provider }),
     ...(model && { KEYHOLE_MODEL: model }),
   };
-}
-
-async function configOf(given: string | undefined, trusted: boolean): Promise<GatewayOptions> {
-  if (given === undefined && !DEFAULT_CONFIGS.some((file) => existsSync(file))) return { domains: [] };
-  return (await loadConfig(given, { trusted })).options;
 }
 
 /** A project that is not trusted has no skills: they would speak to the model in the person's name. */

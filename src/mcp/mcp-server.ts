@@ -13,6 +13,7 @@ import type { Principal } from "../schema/principal.ts";
 import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
 import { followChanges } from "./changes.ts";
 import { createConnections } from "./connections.ts";
+import { headerMismatch } from "./header-mismatch.ts";
 import type { InstructionsOption } from "./instructions.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
 import { createListings } from "./listing.ts";
@@ -128,6 +129,11 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       const { body } = read;
       const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));
       if (isLegacy) return legacy.fetch(request, body, principal);
+      if (menu.surface === "native") {
+        const { listing } = await listings.for(principal);
+        const mismatch = headerMismatch(body, request.headers, listing.native);
+        if (mismatch) return mismatch;
+      }
       return modern.fetch(request, { authInfo: toAuthInfo(principal), parsedBody: body });
     },
     connect: (transport) => {

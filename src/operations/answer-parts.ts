@@ -25,6 +25,8 @@ export const errorSchema = z.object({
 
 export type ErrorAnswer = z.output<typeof errorSchema>;
 
+const MOST_SHARING = 10;
+
 /** Where to read on: the op itself, or the deepest group that the address leads to. */
 export function helpPathOf(address: string, { view }: OperationContext): string {
   const entry = view.find(address);
@@ -44,6 +46,11 @@ export function toErrorAnswer({ code, message, next, details }: Problem, helpPat
 
 /** The problem of an address that names nothing the caller may see, with the nearest that do. */
 export function notFound(address: string, { view, session }: OperationContext): Problem {
+  const sharing = view.byName(address);
+  if (sharing.length > 1) {
+    const ops = sharing.slice(0, MOST_SHARING).map(({ op }) => op);
+    return problem("NOT_FOUND", { name: `single entry named ${cutText(address, 128)}` }, { nearest: ops });
+  }
   const unveiled = (session?.memory.unveiled ?? []).flatMap((route) => view.find(route) ?? []);
   const names = [...view.shown, ...unveiled];
   const candidates = names.flatMap((entry) =>

@@ -51,11 +51,15 @@ export function describe(input: HelpInput, context: OperationContext): HelpOutpu
     include_schemas,
   ]);
   const entry = find(path);
-  if (entry) context.session?.update((memory) => discover(memory, [addressOf(entry)]));
-  return context.remember(key, () => {
-    if (entry) return describeEntry(entry, input, context.view);
-    return describeDirectory(toSegments(path), context.view) ?? missing(path, context);
+  const isAddress = entry && (entry.op === path || entry.route === path);
+  const output = context.remember(key, (): HelpOutput => {
+    // A domain or group goes before an entry that has only its plain name in common with it.
+    const directory = isAddress ? undefined : describeDirectory(toSegments(path), context.view);
+    return directory ?? (entry ? describeEntry(entry, input, context.view) : missing(path, context));
   });
+  if (entry && output.kind !== "directory")
+    context.session?.update((memory) => discover(memory, [addressOf(entry)]));
+  return output;
 }
 
 function missing(path: string, context: OperationContext): never {

@@ -17,6 +17,8 @@ export const hitSchema = z.object({
 });
 export type Hit = z.output<typeof hitSchema>;
 
+/** Room for a command that helps. */
+const REASON_CHARS = 120;
 const cache = new WeakMap<Entry, readonly Hit[]>();
 
 /** An entry as search shows it, from the fullest form to the bare address. */
@@ -25,7 +27,7 @@ export function hitForms(entry: Entry): readonly Hit[] {
   if (known) return known;
   const { route, op, kind, domain, name, lane, status } = entry;
   const bare: Hit = { route, op, kind, domain, name, lane };
-  const why = status && { unavailable: `${status.state}: ${cutText(status.reason, 80)}` };
+  const why = status && { unavailable: `${status.state}: ${cutText(status.reason, REASON_CHARS)}` };
   const signature = (maxChars: number, requiredOnly = false) =>
     kind === "resource" ? {} : { signature: toSignature(entry.inputSchema, { maxChars, requiredOnly }) };
   const forms = [

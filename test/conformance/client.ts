@@ -1,5 +1,7 @@
 // The client under test of the official suite: an upstream of a gateway, used as anybody would. Usage: URL.
+import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createGateway } from "keyhole";
+import { createMcpServer } from "keyhole/mcp";
 import { createMcpSource, type McpServerConfig } from "keyhole/sources";
 
 interface Context
@@ -19,6 +21,12 @@ const gateway = createGateway({
   principal: { id: "person", scopes: [], allowWrite: true },
 });
 
+if (process.env.MCP_CONFORMANCE_SCENARIO === "sep-2322-client-request-state") {
+  await callWithAnswers();
+  await gateway.close();
+  process.exit();
+}
+
 let logins = 0;
 await source.refresh().catch(() => {});
 while (
@@ -32,6 +40,24 @@ while (
   });
 }
 await gateway.close();
+
+/** What a server asks goes to the client behind the gateway, so that one is there, which agrees to everything. */
+async function callWithAnswers(): Promise<void> {
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  createMcpServer(gateway, { surface: "native" }).connect(far);
+  const client = new Client(
+    { name: "person", version: "1" },
+    { capabilities: { elicitation: {} }, versionNegotiation: { mode: { pin: "2026-07-28" } } },
+  );
+  client.setRequestHandler("elicitation/create", async () => ({
+    action: "accept",
+    content: { confirmed: true },
+  }));
+  await client.connect(near);
+  for (const { name } of (await client.listTools()).tools)
+    console.log(JSON.stringify(await client.callTool({ name, arguments: {} })));
+  await client.close();
+}
 
 /** True where a tool wants a login with more scopes. */
 async function callTools(): Promise<boolean> {

@@ -104,6 +104,10 @@ function drafts(change: () => void, changes: number): Draft[] {
     ...["test_trigger_tool_change", "test_trigger_prompt_change"].map((name) =>
       tool(name, () => void change()),
     ),
+    tool("test_header", ({ region }) => region, {
+      properties: { region: { type: "string", "x-mcp-header": "Region" } },
+      required: ["region"],
+    }),
     tool("json_schema_2020_12_tool", () => "ok", SCHEMA_2020_12),
     ...changed,
     prompt("test_simple_prompt", () => "This is a simple prompt for testing."),

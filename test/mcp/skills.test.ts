@@ -203,6 +203,39 @@ describe("skills of an upstream", () => {
     },
   );
 
+  verifies(
+    "upstream:skills",
+    "that are listed as resources too are found once, at both addresses",
+    async () => {
+      const config = { command: process.execPath, args: [resolve("test/listed-skill-upstream.ts")], env: {} };
+      const { gateway, server } = serve([createMcpSource("up", config, { trusted: true })]);
+      const route = "up://skills/pricing";
+      await eventually(async () => {
+        expect((await gateway.view()).find(route)).toBeDefined();
+      });
+      const { hits } = await gateway.ask({ query: "help with pricing" });
+      expect(hits.filter(({ name }) => name === "pricing").map((hit) => hit.route)).toEqual([route]);
+      expect((await gateway.view()).shown.map((entry) => entry.route)).toEqual([
+        "up://resources/prices",
+        route,
+      ]);
+
+      const { client } = await connect(server, "2026-07-28");
+      const { resources } = await client.listResources();
+      expect(resources.map(({ uri }) => uri).sort()).toEqual(["doc://prices", "skill://pricing/SKILL.md"]);
+      const { contents } = await client.readResource({ uri: "skill://pricing/SKILL.md" });
+      expect(contents).toMatchObject([
+        {
+          uri: "skill://pricing/SKILL.md",
+          text: expect.stringMatching(/^---\nname: pricing[\s\S]*costs\.\n$/),
+        },
+      ]);
+      const skills = new SkillsClient(client);
+      const [skill] = (await skills.list()).skills;
+      expect((await skills.read(skill!)).verified).toBe(true);
+    },
+  );
+
   test("wait for approval where the server is not trusted", async () => {
     const { gateway } = serve([upstream(writeLibrary(), false)]);
     const route = "up://skills/lib/pricing";

@@ -1,4 +1,5 @@
 import type { Client, Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import { readArgumentHeaders } from "../../util/argument-headers.ts";
 import { cleanText } from "../../util/clean-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";
@@ -24,8 +25,11 @@ interface Page<T extends Listed> {
   readonly next?: string | undefined;
 }
 
-/** Asks a connected server for all it has. Only a failing list of tools is a failure of the whole. */
-export async function fetchListing(client: Client, timeout: number): Promise<Listing> {
+/**
+ * Asks a connected server for all it has. Only a failing list of tools is a failure of the whole. Over HTTP
+ * (`inHeaders`) the newer protocol has arguments repeated in headers, where a schema says so.
+ */
+export async function fetchListing(client: Client, timeout: number, inHeaders: boolean): Promise<Listing> {
   const warnings: string[] = [];
   const options = { timeout };
   const {
@@ -42,7 +46,9 @@ export async function fetchListing(client: Client, timeout: number): Promise<Lis
   const tools = hasTools
     ? await walk("tools", warnings, async (cursor) => {
         const page = await client.request({ method: "tools/list", params: at(cursor) }, options);
-        return { items: page.tools, next: page.nextCursor };
+        const repeats = inHeaders && client.getProtocolEra() === "modern";
+        const items = repeats ? page.tools.filter((tool) => isCallable(tool, warnings)) : page.tools;
+        return { items, next: page.nextCursor };
       })
     : [];
   const prompts = walk("prompts", warnings, async (cursor) => {
@@ -116,6 +122,13 @@ function isSound(item: Listed, warnings: string[]): boolean {
     warnings.push(`the definition of ${cleanText(item.name, 100)} cannot be read`);
     return false;
   }
+}
+
+/** Over HTTP a client must leave out what it cannot repeat: the server would refuse it, or misread it. */
+function isCallable({ name, inputSchema }: Tool, warnings: string[]): boolean {
+  const read = readArgumentHeaders(inputSchema);
+  if (!read.ok) warnings.push(cleanText(`the tool ${name} is left out: ${read.reason}`, 300));
+  return read.ok;
 }
 
 function at(cursor: string | undefined): Record<string, unknown> {

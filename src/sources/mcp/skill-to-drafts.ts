@@ -11,8 +11,16 @@ const SEGMENT = /^[A-Za-z0-9._~%!$&'()*+,;=:@-]+$/;
 const MAX_PATH = 350;
 const MANIFEST = "/SKILL.md";
 
-/** A skill of the server, and its files as hidden entries below it. Approving the skill approves all of them. */
-export function skillToDrafts(skill: ListedSkill, ops: Set<string>, options: DraftOptions): EntryDraft[] {
+/**
+ * A skill of the server, and its files as hidden entries below it. Approving the skill approves all of them. One
+ * that is listed among the resources keeps the address that it has there.
+ */
+export function skillToDrafts(
+  skill: ListedSkill,
+  isResource: boolean,
+  ops: Set<string>,
+  options: DraftOptions,
+): EntryDraft[] {
   const { label, trusted, status } = options;
   const root = skill.uri.slice(0, -MANIFEST.length);
   const path = toPath(root.replace(/^[a-z][a-z0-9+.-]*:\/\/+/i, ""), ops);
@@ -37,7 +45,11 @@ export function skillToDrafts(skill: ListedSkill, ops: Set<string>, options: Dra
       name: skill.name,
       description: skill.description,
       origin,
-      metadata: { resource_type: "skill", mimeType: "text/markdown" },
+      metadata: {
+        resource_type: "skill",
+        mimeType: "text/markdown",
+        ...(isResource && { uri: skill.uri }),
+      },
       ...(whole && {
         manifest: {
           frontmatter: skill.frontmatter,

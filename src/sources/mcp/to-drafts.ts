@@ -35,13 +35,20 @@ export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] 
   const prompts = assignPaths(listing.prompts, ({ name }) => name, ops, "prompts.");
   const documents = [...listing.resources, ...listing.templates];
   const resources = assignPaths(documents, ({ name }) => name, ops, "resources.");
+  const listed = new Set(listing.resources.map(({ uri }) => uri));
+  const skills = listing.skills.map((skill) => ({
+    uri: skill.uri,
+    drafts: skillToDrafts(skill, listed.has(skill.uri), ops, options),
+  }));
+  // What is served as a skill too is one entry, the skill.
+  const served = new Set(skills.filter(({ drafts }) => drafts.length > 0).map(({ uri }) => uri));
   return [
     ...[...tools].map(([tool, path]) => toolDraft(tool, `${label}://tools/${path}`, options)),
     ...[...prompts].map(([prompt, path]) => promptDraft(prompt, `${label}://prompts/${path}`, options)),
-    ...[...resources].map(([resource, path]) =>
-      resourceDraft(resource, `${label}://resources/${path}`, options),
-    ),
-    ...listing.skills.flatMap((skill) => skillToDrafts(skill, ops, options)),
+    ...[...resources]
+      .filter(([resource]) => !("uri" in resource && served.has(resource.uri)))
+      .map(([resource, path]) => resourceDraft(resource, `${label}://resources/${path}`, options)),
+    ...skills.flatMap(({ drafts }) => drafts),
   ];
 }
 

@@ -150,7 +150,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         },
         onClosed: (made) => void end(made),
       });
-      const made: Session = { ...opened, listing: await fetchListing(opened.client, limits.connectMs) };
+      const made: Session = { ...opened, listing: await list(opened.client) };
       if (stopping.signal.aborted) throw problem("CLOSED");
       session = made;
       era = made.era;
@@ -244,10 +244,14 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     });
   }
 
+  function list(client: Client): Promise<Listing> {
+    return fetchListing(client, limits.connectMs, config.transport === "http");
+  }
+
   async function relist(): Promise<void> {
     const open = session;
     if (!open) return;
-    open.listing = await fetchListing(open.client, limits.connectMs);
+    open.listing = await list(open.client);
     setListing(open.listing);
   }
 

@@ -1,0 +1,157 @@
+import { parseArgs } from "node:util";
+import type { Pin, PinSelection, PinState } from "../access/pins.ts";
+import { problem } from "../schema/problem.ts";
+import { cutText } from "../util/cut-text.ts";
+import { nearest } from "../util/nearest.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import { toVisibleText } from "../util/visible-text.ts";
+import { type Survey, surveyServers } from "./survey-servers.ts";
+
+const USAGE = `Usage: keyhole pins [CONFIG]
+       keyhole pins diff ROUTE
+       keyhole pins approve SOURCE|ROUTE|--all
+       keyhole pins revoke SOURCE|ROUTE|--all
+
+Shows what upstream servers define and whether it was approved, what waits first; how a definition differs
+from the approved one; approves definitions exactly as they are now, or takes approvals back. A gateway that
+runs notices within a second.
+
+  --config FILE    as for keyhole serve (default: keyhole.config.ts or .js here, if there is one); the
+                   servers of the settings are there too
+  --refresh        asks all servers, also those that were listed within a day
+  --all            approves or takes back everything
+  --help
+
+Exits with 1 where a server could not be listed.`;
+
+type Action = (survey: Survey, target: string) => Promise<void> | void;
+
+const ACTIONS: Readonly<Record<string, Action>> = { diff: showDiff, approve, revoke };
+const ALL = "--all";
+const ORDER: readonly PinState[] = ["changed", "pending", "approved", "trusted"];
+const VALUE_CHARS = 4_000;
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = readOptions(args);
+  if (values.help) return console.log(USAGE);
+  const [first = "", second] = positionals;
+  const action = Object.hasOwn(ACTIONS, first) ? ACTIONS[first] : undefined;
+  const target = values.all ? ALL : second;
+  const given = positionals.length + (action && values.all ? 1 : 0);
+  if (given > (action ? 2 : 1)) throw invalid("there is an argument too many");
+  if (action && target === undefined) throw invalid(`${first} needs a source or a route`);
+
+  const survey = await surveyServers({
+    config: values.config ?? (action ? undefined : positionals[0]),
+    source: action && target?.split("://")[0],
+    refresh: values.refresh,
+  });
+  try {
+    if (survey.pins.damage) console.error(survey.pins.damage);
+    for (const reason of survey.unreached) console.error(toVisibleText(reason));
+    if (survey.unreached.length > 0) process.exitCode = 1;
+    if (action) await action(survey, target ?? "");
+    else list(survey);
+  } finally {
+    await survey.close();
+  }
+}
+
+function list({ pins }: Survey): void {
+  const found = pins.list().toSorted((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state));
+  const width = (field: "route" | "source") =>
+    Math.max(0, ...found.map((pin) => toVisibleText(pin[field]).length));
+  const [routes, sources] = [width("route"), width("source")];
+  for (const { route, source, state } of found)
+    console.log(`${toVisibleText(route).padEnd(routes)}  ${toVisibleText(source).padEnd(sources)}  ${state}`);
+  const counts = ORDER.flatMap((state) => {
+    const count = found.filter((pin) => pin.state === state).length;
+    return count === 0 ? [] : `${count} ${state}`;
+  });
+  console.log(`${found.length} definitions${counts.length === 0 ? "" : `: ${counts.join(", ")}`}.`);
+}
+
+function showDiff({ pins }: Survey, route: string): void {
+  const pin = pins.list().find((one) => one.route === route);
+  if (!pin)
+    throw unknown(
+      route,
+      pins.list().map((one) => one.route),
+    );
+  console.log(`${toVisibleText(route)}  ${pin.state}`);
+  const changes = pins.diff(route);
+  if (changes.length === 0) console.log("It is as it was approved.");
+  for (const change of changes) {
+    console.log(toVisibleText(change.path));
+    if ("before" in change) console.log(`- ${toVisibleText(shown(change.before))}`);
+    if ("after" in change) console.log(`+ ${toVisibleText(shown(change.after))}`);
+  }
+}
+
+async function approve({ pins }: Survey, target: string): Promise<void> {
+  const chosen = choose(pins.list(), target).filter(
+    ({ state }) => state === "pending" || state === "changed",
+  );
+  const count = await pins.approve(selectionOf(target));
+  say("Approved", count, chosen);
+}
+
+async function revoke({ pins }: Survey, target: string): Promise<void> {
+  const chosen = choose(pins.list(), target).filter(
+    ({ state }) => state === "approved" || state === "changed",
+  );
+  const count = await pins.revoke(selectionOf(target));
+  say("Taken back", count, chosen);
+}
+
+function say(done: string, count: number, pins: readonly Pin[]): void {
+  for (const { route } of pins) console.log(toVisibleText(route));
+  console.log(`${done}: ${count}.`);
+}
+
+function choose(pins: readonly Pin[], target: string): readonly Pin[] {
+  const chosen = pins.filter(({ route, source }) => [ALL, route, source].includes(target));
+  if (chosen.length > 0 || target === ALL) return chosen;
+  throw unknown(
+    target,
+    pins.flatMap(({ route, source }) => [route, source]),
+  );
+}
+
+function selectionOf(target: string): PinSelection {
+  if (target === ALL) return "all";
+  return target.includes("://") ? { route: target } : { source: target };
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value) ?? "";
+  if (text.length <= VALUE_CHARS) return text;
+  return `${cutText(text, VALUE_CHARS)} (${text.length} characters)`;
+}
+
+function unknown(target: string, names: readonly string[]) {
+  const near = nearest(target, names);
+  const hint = near.length === 0 ? "keyhole pins shows what there is" : `near it: ${near.join(", ")}`;
+  return invalid(toVisibleText(`there is no ${cutText(target, 128)}; ${hint}`));
+}
+
+function readOptions(args: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: {
+        config: { type: "string" },
+        refresh: { type: "boolean", default: false },
+        all: { type: "boolean", default: false },
+        help: { type: "boolean", default: false },
+      },
+    });
+  } catch (error) {
+    throw invalid(reasonOf(error));
+  }
+}
+
+function invalid(reason: string) {
+  return problem("INVALID_INPUT", { operation: "pins", reason });
+}

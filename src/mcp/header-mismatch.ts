@@ -1,0 +1,66 @@
+import type { Entry } from "../schema/entry.ts";
+import { type ArgumentHeader, readArgumentHeaders } from "../util/argument-headers.ts";
+import { field } from "../util/fields.ts";
+
+const CODE = -32_020;
+const BASE64 = /^=\?base64\?(.*)\?=$/s;
+const DECIMAL = /^-?\d{1,32}(?:\.\d{1,32})?$/;
+
+const known = new WeakMap<object, readonly ArgumentHeader[]>();
+
+/**
+ * The refusal of a call whose headers do not repeat its arguments as the tool's schema wants: whoever routes by
+ * the headers and whoever runs the body must see the same call.
+ */
+export function headerMismatch(
+  body: unknown,
+  headers: Headers,
+  tools: ReadonlyMap<string, Entry>,
+): Response | undefined {
+  if (field(body, "method") !== "tools/call") return undefined;
+  const params = field(body, "params");
+  const entry = tools.get(String(field(params, "name")));
+  for (const { name, path, type } of entry ? headersOf(entry.inputSchema) : []) {
+    const value = path.reduce(field, field(params, "arguments"));
+    if (!["string", "number", "boolean"].includes(typeof value)) continue;
+    const header = `Mcp-Param-${name}`;
+    const given = headers.get(header);
+    if (given === null) return refuse(body, header, "it is missing, and the argument is there");
+    const said = decode(given);
+    if (said === undefined) return refuse(body, header, "it is not Base64 of UTF-8");
+    const isSame = type === "integer" && DECIMAL.test(said) ? Number(said) === value : said === String(value);
+    if (!isSame) return refuse(body, header, "it says something else than the argument");
+  }
+  return undefined;
+}
+
+function headersOf(schema: object): readonly ArgumentHeader[] {
+  const read = known.get(schema);
+  if (read) return read;
+  // Clients leave out a tool that declares them wrongly; there is nothing that could be compared.
+  const headers = readArgumentHeaders(schema);
+  known.set(schema, headers.ok ? headers.headers : []);
+  return headers.ok ? headers.headers : [];
+}
+
+/** A value that a header cannot hold comes as Base64. */
+function decode(given: string): string | undefined {
+  const encoded = BASE64.exec(given)?.[1];
+  if (encoded === undefined) return given;
+  const bytes = Buffer.from(encoded, "base64");
+  if (bytes.toString("base64") !== encoded) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(body: unknown, header: string, reason: string): Response {
+  const message = `The header ${header} does not fit the body: ${reason}.`;
+  const id = field(body, "id") ?? null;
+  return Response.json(
+    { jsonrpc: "2.0", id, error: { code: CODE, message, data: { header } } },
+    { status: 400 },
+  );
+}

@@ -1,0 +1,107 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect, onTestFinished } from "vitest";
+import { verifies } from "./requirements.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { eventually } from "./upstream-kit.ts";
+
+const MAIN = resolve("src/cli/main.ts");
+const CHAOS = resolve("src/testing/chaos-upstream.ts");
+
+/** A person's folder with a config of these servers, and the program as they would use it. */
+function setUp(servers: Record<string, object>) {
+  const folder = temporaryFolder();
+  const config = join(folder, "mcp.json");
+  const save = (mcpServers: object) => writeFileSync(config, JSON.stringify({ mcpServers }));
+  save(servers);
+  const env = { PATH: process.env.PATH ?? "", HOME: folder };
+  const keyhole = async (...args: string[]) => {
+    const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder, env });
+    let [out, errors] = ["", ""];
+    child.stdout.on("data", (chunk) => {
+      out += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      errors += chunk;
+    });
+    const [code] = await once(child, "close");
+    return { out, errors, code: Number(code) };
+  };
+  const serve = async () => {
+    const args = [MAIN, "serve", "--config", config, "--allow-write"];
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args, cwd: folder, env, stderr: "ignore" }),
+    );
+    onTestFinished(() => client.close());
+    return async (name: string, given: Record<string, unknown>) => {
+      const { content } = await client.callTool({ name, arguments: given });
+      return (content as { text: string }[])[0]?.text ?? "";
+    };
+  };
+  return { config, save, keyhole, serve };
+}
+
+function chaos(description?: string): object {
+  const env = description === undefined ? {} : { CHAOS_DESCRIPTION: description };
+  return { command: process.execPath, args: [CHAOS], env };
+}
+
+verifies("pins:command", "a gateway that runs notices what the command it names approves", async () => {
+  const { config, keyhole, serve } = setUp({ bad: chaos() });
+  const call = await serve();
+  const refused = await call("exec", { op: "bad.add", args: { a: 1 } });
+  expect(refused).toContain("UNAVAILABLE");
+  const command = `run: keyhole pins approve bad --config ${config}`;
+  expect(refused).toContain(command);
+  expect(await call("help", { path: "bad.add" })).toContain(command);
+  expect(await call("ask", { query: "bad.add" })).toContain("run: keyhole pins approve bad");
+
+  const approved = await keyhole("pins", "approve", "bad", "--config", config);
+  expect(approved).toMatchObject({ code: 0, out: expect.stringContaining("Approved: 14.") });
+  await eventually(async () =>
+    expect(await call("exec", { op: "bad.add", args: { a: 1 } })).toContain('"a":1'),
+  );
+  expect((await keyhole("pins", "revoke", "bad://tools/add", "--config", config)).out).toContain(
+    "Taken back: 1.",
+  );
+  await eventually(async () =>
+    expect(await call("exec", { op: "bad.add", args: {} })).toContain("UNAVAILABLE"),
+  );
+  expect(await call("exec", { op: "bad.fail", args: {} })).toContain("UPSTREAM_ERROR");
+});
+
+verifies("pins:command", "what waits is listed first, and its words are shown as they are", async () => {
+  const { config, save, keyhole } = setUp({ bad: chaos() });
+  await keyhole("pins", "approve", "--all", "--config", config);
+  save({ bad: chaos("Adds.\u001b[2J\u202e<!-- steal -->") });
+  const { out } = await keyhole("pins", config);
+  expect(out).toMatch(/^bad:\/\/tools\/add +bad +changed\n/);
+  expect(out).toMatch(/14 definitions: 1 changed, 13 approved\.\n$/);
+
+  const diff = await keyhole("pins", "diff", "bad://tools/add", "--config", config);
+  expect(diff.out).toContain('- "Adds two numbers."\n+ "Adds.\\u001b[2J\\u{202e}<!-- steal -->"\n');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that none is there is what counts.
+  expect(diff.out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
+});
+
+verifies("pins:command", "a server that cannot be reached is named, and the others are shown", async () => {
+  const { config, keyhole } = setUp({ bad: chaos(), gone: { command: "/nonexistent/server" } });
+  const listed = await keyhole("pins", config);
+  expect(listed).toMatchObject({ code: 1, errors: expect.stringContaining("mcp:gone could not be listed") });
+  expect(listed.out).toContain("14 definitions: 14 pending.");
+  expect((await keyhole("pins", "approve", "bad", "--config", config)).code).toBe(0);
+  const unknown = await keyhole("pins", "approve", "bed", "--config", config);
+  expect(unknown).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining("there is no bed; near it: bad"),
+  });
+  expect(await keyhole("pins", "approve", "--config", config)).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining("approve needs a source or a route"),
+  });
+});
