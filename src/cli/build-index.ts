@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { problem } from "../schema/problem.ts";
 import { buildLibraryIndex } from "../sources/markdown/build-library-index.ts";
-import { reasonOf } from "../util/reason-of.ts";
+import { readArgs } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole index build [DIRECTORY] [options]
 
@@ -33,19 +32,15 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 function readOptions(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        out: { type: "string" },
-        json: { type: "boolean", default: false },
-        help: { type: "boolean", default: false },
-      },
-    });
-  } catch (error) {
-    throw invalid(reasonOf(error));
-  }
+  return readArgs("index", {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      out: { type: "string" },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
 }
 
 function invalid(reason: string) {

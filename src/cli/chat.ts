@@ -1,8 +1,6 @@
 import { stat } from "node:fs/promises";
-import { parseArgs } from "node:util";
 import { loadPackage } from "../models/load-package.ts";
-import { problem } from "../schema/problem.ts";
-import { reasonOf } from "../util/reason-of.ts";
+import { readArgs } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole chat [options]
 
@@ -60,22 +58,17 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 function readOptions(args: readonly string[]) {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        continue: { type: "boolean", short: "c", default: false },
-        resume: { type: "string", short: "r" },
-        provider: { type: "string" },
-        model: { type: "string" },
-        config: { type: "string" },
-        trust: { type: "boolean", default: false },
-        plain: { type: "boolean", default: false },
-        help: { type: "boolean", default: false },
-      },
-    });
-    return values;
-  } catch (error) {
-    throw problem("INVALID_INPUT", { operation: "chat", reason: reasonOf(error) });
-  }
+  return readArgs("chat", {
+    args: [...args],
+    options: {
+      continue: { type: "boolean", short: "c", default: false },
+      resume: { type: "string", short: "r" },
+      provider: { type: "string" },
+      model: { type: "string" },
+      config: { type: "string" },
+      trust: { type: "boolean", default: false },
+      plain: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  }).values;
 }

@@ -1,8 +1,7 @@
-import { parseArgs } from "node:util";
 import { problem } from "../schema/problem.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
-import { reasonOf } from "../util/reason-of.ts";
 import { loadConfig } from "./load-config.ts";
+import { readArgs } from "./read-args.ts";
 
 export interface ServerArgs {
   readonly label: string | undefined;
@@ -14,22 +13,18 @@ export interface ServerArgs {
 
 /** The arguments of a command about one server. */
 export function readServerArgs(command: string, args: readonly string[]): ServerArgs {
-  try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        config: { type: "string" },
-        open: { type: "boolean", default: false },
-        timeout: { type: "string" },
-        help: { type: "boolean", default: false },
-      },
-    });
-    const { config, open, timeout, help } = values;
-    return { label: positionals[0], config, open, timeout, help };
-  } catch (error) {
-    throw problem("INVALID_INPUT", { operation: command, reason: reasonOf(error) });
-  }
+  const { values, positionals } = readArgs(command, {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      config: { type: "string" },
+      open: { type: "boolean", default: false },
+      timeout: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const { config, open, timeout, help } = values;
+  return { label: positionals[0], config, open, timeout, help };
 }
 
 /** The server of that label in the config, with its logins where `keyhole serve` has them. */

@@ -1,10 +1,9 @@
-import { parseArgs } from "node:util";
 import type { Pin, PinSelection, PinState } from "../access/pins.ts";
 import { problem } from "../schema/problem.ts";
 import { cutText } from "../util/cut-text.ts";
 import { nearest } from "../util/nearest.ts";
-import { reasonOf } from "../util/reason-of.ts";
 import { toVisibleText } from "../util/visible-text.ts";
+import { readArgs } from "./read-args.ts";
 import { type Survey, surveyServers } from "./survey-servers.ts";
 
 const USAGE = `Usage: keyhole pins [CONFIG]
@@ -136,20 +135,16 @@ function unknown(target: string, names: readonly string[]) {
 }
 
 function readOptions(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        config: { type: "string" },
-        refresh: { type: "boolean", default: false },
-        all: { type: "boolean", default: false },
-        help: { type: "boolean", default: false },
-      },
-    });
-  } catch (error) {
-    throw invalid(reasonOf(error));
-  }
+  return readArgs("pins", {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      config: { type: "string" },
+      refresh: { type: "boolean", default: false },
+      all: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
 }
 
 function invalid(reason: string) {

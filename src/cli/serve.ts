@@ -1,13 +1,12 @@
 import { Console } from "node:console";
-import { parseArgs } from "node:util";
 import { createGateway } from "../gateway.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { SURFACES, type Surface } from "../operations/surfaces.ts";
 import { problem } from "../schema/problem.ts";
-import { reasonOf } from "../util/reason-of.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { type LoadedConfig, loadConfig } from "./load-config.ts";
 import { openTelemetry } from "./open-telemetry.ts";
+import { readArgs } from "./read-args.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 const USAGE = `Usage: keyhole serve [options]
@@ -73,25 +72,19 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 function readOptions(args: readonly string[]) {
-  try {
-    const { values } = parseArgs({
-      args: [...args],
-      options: {
-        config: { type: "string" },
-        surface: { type: "string", default: "lanes" },
-        trust: { type: "boolean", default: false },
-        "allow-write": { type: "boolean", default: false },
-        http: { type: "boolean", default: false },
-        host: { type: "string" },
-        port: { type: "string" },
-        help: { type: "boolean", default: false },
-      },
-    });
-    return values;
-  } catch (error) {
-    const reason = reasonOf(error);
-    throw problem("INVALID_INPUT", { operation: "serve", reason });
-  }
+  return readArgs("serve", {
+    args: [...args],
+    options: {
+      config: { type: "string" },
+      surface: { type: "string", default: "lanes" },
+      trust: { type: "boolean", default: false },
+      "allow-write": { type: "boolean", default: false },
+      http: { type: "boolean", default: false },
+      host: { type: "string" },
+      port: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  }).values;
 }
 
 function openStdio(server: McpServer): { close(): Promise<void> } {
