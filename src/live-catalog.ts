@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { Pins } from "./access/pins.ts";
 import { createViews, type View } from "./access/view.ts";
@@ -74,7 +75,8 @@ export function createLiveCatalog(
   async function swap(next: Generation): Promise<void> {
     if (starting) {
       show(next);
-      filling = filling.catch(() => {}).then(() => bringIn(next));
+      // Whoever waits for the catalog goes first.
+      filling = Promise.allSettled([filling, setImmediate()]).then(() => bringIn(next));
       // Whoever searches is told.
       filling.catch(() => {});
     } else {
