@@ -23,6 +23,8 @@ function gatedIndex() {
   return {
     hold: () => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
+      // Whoever puts is told.
+      promise.catch(() => {});
       gate = promise;
       return { resolve, reject };
     },
