@@ -108,6 +108,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       limits: callLimits,
       getMayWrite = false,
       discovers,
+      toText,
       client,
       trace: given,
     }: CallOptions = {},
@@ -160,7 +161,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           publish({ type: "notice", notice, detail, traceId, principal: principal.id }),
       };
       const output = await operation.run(parsed.data, context);
-      const text = operation.toText(output);
+      const text = toText?.(output as object) ?? operation.toText(output);
       const tokens = isHeard() ? countTokens(text) : undefined;
       if (tokens !== undefined) {
         report(operation.outcome(output), tokens, operation.targets(parsed.data), session?.handle);
