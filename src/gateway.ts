@@ -91,6 +91,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     );
   }
 
+  /** A menu is counted later, when its session may be over: then it counts in all only. */
+  function noteMenu(tools: readonly object[], session: string | undefined, principal: Principal): void {
+    const shownTo = session && toLenientSession(shared.sessions, session, principal.id, () => {});
+    ledger.noteMenu(tools, shownTo || undefined);
+  }
+
   async function current(): Promise<Generation> {
     if (closed) throw problem("CLOSED");
     await sources.ready();
@@ -141,7 +147,12 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (!parsed.success) throw invalidInput(operation.name, parsed.error);
       const named = (parsed.data as { session?: string }).session;
       session = sessionOf(named ?? implied, principal);
-      const budget = budgetOf(session, { ...limits, ...callLimits }, operation.targets(parsed.data), ledger);
+      const budget = await budgetOf(
+        session,
+        { ...limits, ...callLimits },
+        operation.targets(parsed.data),
+        ledger,
+      );
       const context: OperationContext = {
         ...shared,
         ...(approve && { approve }),
@@ -195,17 +206,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     pins,
     menu: async ({ principal = options.principal ?? NOBODY, session, ...menuOptions } = {}) => {
       const { viewFor } = await current();
-      const shownTo = sessionOf(session, principal);
       const tools = await createMenu(
         viewFor(principal),
         { loadCounter: loadTokenCounter, memo },
         menuOptions,
       );
-      if (shownTo) ledger.noteMenu(tools, shownTo);
+      if (session !== undefined) noteMenu(tools, session, principal);
       return tools;
     },
     noteMenu: (tools, { principal = options.principal ?? NOBODY, session } = {}) =>
-      ledger.noteMenu(tools, sessionOf(session, principal)),
+      noteMenu(tools, session, principal),
     view: async ({ principal = options.principal ?? NOBODY } = {}) => (await current()).viewFor(principal),
     openSession: ({ principal = options.principal ?? NOBODY, resume } = {}) =>
       resume !== undefined && isKnown(shared.sessions, resume, principal.id)
@@ -268,7 +278,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ready: async () => void (await current()),
     close: async () => {
       closed = true;
-      ledger.settle();
+      await ledger.settle();
       const { warning } = shared.extractor;
       if (warning) publish({ type: "notice", notice: "extraction-idle", detail: warning });
       learning?.close();

@@ -15,7 +15,8 @@ import { problem } from "../schema/problem.ts";
 import { EMPTY_MEMORY, use, type WorkingMemory } from "../session/working-memory.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { createFixedTools } from "./fixed-tools.ts";
-import { createFoundTools, FOUND_NAMES } from "./found-tools.ts";
+import { createFoundTools } from "./found-tools.ts";
+import { FOUND_NAMES } from "./named-tools.ts";
 import { type TrimOptions, trimMessages } from "./trim-messages.ts";
 
 export interface DisclosureOptions {
@@ -77,7 +78,7 @@ export async function createDisclosure(
   let before = EMPTY_MEMORY;
   return {
     session: handle,
-    tools: { ...disclosed.tools, ...ownTools },
+    tools: Object.assign(disclosed.tools, ownTools),
     instructions: disclosed.instructions,
     prepareStep: ({ steps, messages, ...more }) => {
       const kept = trim === false ? messages : trimMessages(messages, trim);

@@ -1,3 +1,4 @@
+import { jsonSchema } from "ai";
 import type { Gateway } from "../gateway-api.ts";
 import { createToolbox } from "../toolbox.ts";
 import { operationAsksFirst } from "./approvals.ts";
@@ -17,7 +18,7 @@ export async function createFixedTools(
   const tools = toolbox.tools.map((tool) => [
     tool.name,
     toSdkTool(
-      tool,
+      { ...tool, inputSchema: jsonSchema(tool.inputSchema) },
       (input, signal) => toolbox.call(tool.name, input, signal && { signal }),
       byApplication && (async (input) => operationAsksFirst(tool.name, input, await gateway.view(call))),
     ),

@@ -1,4 +1,4 @@
-import type { ModelMessage, StepResult, ToolSet } from "ai";
+import { jsonSchema, type ModelMessage, type StepResult, type ToolSet } from "ai";
 import type { CallOptions, Gateway } from "../gateway-api.ts";
 import type { AskOutput } from "../operations/ask-input.ts";
 import { menuTool } from "../operations/menu.ts";
@@ -8,7 +8,7 @@ import { discover } from "../session/working-memory.ts";
 import { callEntry, callOperation } from "../toolbox.ts";
 import { asksFirst, operationAsksFirst } from "./approvals.ts";
 import { argsOf, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
-import { nameTools } from "./named-tools.ts";
+import { GET, nameTools } from "./named-tools.ts";
 import { toSdkTool } from "./to-sdk-tool.ts";
 import {
   createToolSearch,
@@ -32,11 +32,7 @@ const RECENTLY_USED = 5;
 const RECENTLY_FOUND = DEFAULT_LIMIT;
 /** For so many turns after a search, what it found stays active without being used. */
 const FRESH_TURNS = 1;
-const GET = "get";
 const INSTRUCTIONS = `Find tools with ${TOOL_SEARCH}. If you need none, answer directly.`;
-
-/** The names that tools of our own have, whatever an entry is called. */
-export const FOUND_NAMES = [TOOL_SEARCH, GET];
 
 /** Every entry is a tool of its own; those are active that were discovered. */
 export async function createFoundTools(
@@ -44,7 +40,7 @@ export async function createFoundTools(
   { call, session, byApplication, names = "names", ownNames }: ModeOptions,
 ): Promise<DisclosedTools> {
   const view = await gateway.view(call);
-  const named = nameTools(view, names, new Set([...FOUND_NAMES, ...ownNames]));
+  const named = nameTools(view, names, ownNames);
   const approved: CallOptions = { ...call, ...(byApplication && { approve: () => true }) };
   const nameAt = (address: string) => named.names.get(view.find(address)?.route ?? "");
 
@@ -106,26 +102,26 @@ export async function createFoundTools(
     return entry !== undefined && asksFirst(entry);
   }
 
-  const entryTools = [...named.entries].map(([name, entry]) => [
-    name,
-    toSdkTool(
-      { ...named.tools.get(name)!, inputSchema: () => named.definition(name)!.inputSchema },
-      (input, signal) => callEntry(gateway, entry, input, { ...approved, ...(signal && { signal }) }),
-      byApplication && (() => entryAsksFirst(entry.route)),
-    ),
-  ]);
   const reading = menuTool(GET, view);
   const reader = toSdkTool(
-    reading,
+    { ...reading, inputSchema: jsonSchema(reading.inputSchema) },
     (input, signal) => callOperation(gateway, GET, input, { ...approved, ...(signal && { signal }) }),
     byApplication && (async (input) => operationAsksFirst(GET, input, await gateway.view(call))),
   );
+  const tools: ToolSet = { [TOOL_SEARCH]: createToolSearch(search), [GET]: reader };
+  for (const [name, entry] of named.entries) {
+    tools[name] = toSdkTool(
+      named.sdkDefinitions.get(name)!,
+      (input, signal) => callEntry(gateway, entry, input, { ...approved, ...(signal && { signal }) }),
+      byApplication && (() => entryAsksFirst(entry.route)),
+    );
+  }
   const own = new Map<string, object>([
     [TOOL_SEARCH, SEARCH_DEFINITION],
     [GET, reading],
   ]);
   return {
-    tools: { [TOOL_SEARCH]: createToolSearch(search), [GET]: reader, ...Object.fromEntries(entryTools) },
+    tools,
     definition: (name) => own.get(name) ?? named.definition(name),
     instructions: INSTRUCTIONS,
     active: (steps, messages) => {

@@ -1,27 +1,24 @@
-import { dynamicTool, jsonSchema, type Tool } from "ai";
+import type { Schema, Tool } from "ai";
 import type { MenuTool } from "../operations/menu.ts";
-import type { JsonSchema } from "../schema/json-schema.ts";
 import type { ToolAnswer } from "../toolbox.ts";
 
-type Shown = Pick<MenuTool, "title" | "description"> & {
-  /** A function is asked when the schema is needed. */
-  readonly inputSchema: JsonSchema | (() => JsonSchema);
+export type SdkDefinition = Pick<MenuTool, "title" | "description"> & {
+  readonly inputSchema: Schema<unknown>;
 };
 
 /** A tool of ours as the AI SDK's: data for the application, text for the model. */
 export function toSdkTool(
-  { title, description, inputSchema }: Shown,
+  { title, description, inputSchema }: SdkDefinition,
   call: (input: unknown, signal: AbortSignal | undefined) => Promise<ToolAnswer>,
   needsApproval: false | ((input: unknown) => Promise<boolean>) = false,
 ): Tool {
   return {
-    ...dynamicTool({
-      title,
-      description,
-      inputSchema: jsonSchema(inputSchema),
-      execute: (input, { abortSignal }) => call(input, abortSignal),
-      toModelOutput,
-    }),
+    type: "dynamic",
+    title,
+    description,
+    inputSchema,
+    execute: (input, { abortSignal }) => call(input, abortSignal),
+    toModelOutput,
     needsApproval,
   };
 }
