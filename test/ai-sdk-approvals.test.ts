@@ -128,14 +128,18 @@ test("what becomes destructive, or appears, after the tools were made is asked a
     onTestFinished(() => gateway.close());
     const wipe = mode === "fixed" ? call("exec", { op: "disk.wipe", dry_run: false }) : call("wipe");
     const replies = mode === "fixed" ? [wipe] : [search("wipe the disk"), wipe];
-    const spoken = await speak({
+    const beforeTurn = () => gateway.replace(domains("destructive"));
+    const spoken = await speak({ gateway, prompt: "Wipe it.", options: { mode }, replies, beforeTurn });
+    expect([wiped, spoken.text]).toEqual([0, ""]);
+    await gateway.replace(domains("read"));
+    const repaired = await speak({
       gateway,
       prompt: "Wipe it.",
       options: { mode },
-      replies,
-      beforeTurn: () => gateway.replace(domains("destructive")),
+      replies: [wipe, wipe],
+      beforeTurn,
     });
-    expect([wiped, spoken.text]).toEqual([0, ""]);
+    expect([wiped, repaired.text]).toEqual([0, ""]);
   }
 });
 

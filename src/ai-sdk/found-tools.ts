@@ -49,6 +49,7 @@ export async function createFoundTools(
     const discovers = entry ? 1 : (input.limit ?? DEFAULT_LIMIT);
     const limit = entry ? discovers : discovers + MOST_NAMED;
     const options = { ...call, ...(signal && { signal }) };
+    const makes = entry && input.call?.input !== undefined && (await onlyReads(entry.route));
     const toOutput = (answer: AskOutput) => {
       const output = toSearchOutput(input.query, answer, discovers, (route) => named.names.get(route));
       return entry ? withEntry(output, named.definition(input.call!.name)!) : output;
@@ -57,16 +58,19 @@ export async function createFoundTools(
       gateway,
       "ask",
       { query: entry?.op ?? input.query, limit },
-      { ...options, discovers, toText: (answer) => toSearchText(toOutput(answer as AskOutput)) },
+      {
+        ...options,
+        discovers,
+        toText: (answer) => toSearchText({ ...toOutput(answer as AskOutput), ...(makes && { result: "" }) }),
+      },
     );
     if (!ok) return { tools: [], rules: "", instruction: text };
     const output = toOutput(data as AskOutput);
     if (!entry) return output;
     // Hidden ones are called by who knows them, but no search finds them.
     session.update((memory) => discover(memory, [addressOf(entry)]));
-    // What changes something is only called by who has seen what it is.
-    if (entry.lane !== "read" || asksFirst(entry) || !input.call?.input) return output;
-    return { ...output, result: (await callEntry(gateway, entry, input.call.input, options)).text };
+    if (!makes) return output;
+    return { ...output, result: (await callEntry(gateway, entry, input.call?.input, options)).text };
   }
 
   /** What was used, unveiled or found last: the rest is still there to be called or found again. */
@@ -100,6 +104,12 @@ export async function createFoundTools(
   async function entryAsksFirst(route: string): Promise<boolean> {
     const entry = (await gateway.view(call)).find(route);
     return entry !== undefined && asksFirst(entry);
+  }
+
+  /** What changes something is only called by who has seen what it is. */
+  async function onlyReads(route: string): Promise<boolean> {
+    const entry = (await gateway.view(call)).find(route);
+    return entry?.lane === "read" && !asksFirst(entry);
   }
 
   const reading = menuTool(GET, view);
