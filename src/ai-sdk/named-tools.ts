@@ -2,7 +2,7 @@ import { jsonSchema } from "ai";
 import { LRUCache } from "lru-cache";
 import type { View } from "../access/view.ts";
 import type { MenuTool } from "../operations/menu.ts";
-import { type NativeNames, nativeTools, toNativeTool } from "../operations/native-tools.ts";
+import { type NativeNames, nativeTools, toNativeTool, vendorsRefuse } from "../operations/native-tools.ts";
 import { compactSchema } from "../render/compact-schema.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { SdkDefinition } from "./to-sdk-tool.ts";
@@ -41,12 +41,7 @@ export function nameTools(view: View, names: NativeNames, ownNames: ReadonlySet<
 }
 
 function create(view: View, names: NativeNames, taken: ReadonlySet<string>): NamedTools {
-  // Vendors refuse a whole request for one tool with a dot in its name; every object has a constructor.
-  const entries = nativeTools(
-    view.entries,
-    names,
-    (name) => taken.has(name) || name.includes(".") || name in {},
-  );
+  const entries = nativeTools(view.entries, names, (name) => taken.has(name) || vendorsRefuse(name));
   const tools = new Map([...entries].map(([name, entry]) => [name, toNativeTool(name, entry)]));
   const definitions = new Map<string, Definition>();
   const definition = (name: string) => {

@@ -34,6 +34,11 @@ export function nativeTools(
   return new Map(named);
 }
 
+/** Vendors refuse a whole request for one tool with a dot in its name, and every object has a constructor. */
+export function vendorsRefuse(name: string): boolean {
+  return name.includes(".") || name in {};
+}
+
 /** Whether an entry becomes a tool of its own, as long as it can be used. */
 export function isNative({ kind }: Pick<Entry, "kind">): boolean {
   return KINDS.has(kind);
