@@ -12,7 +12,7 @@ import type { NativeNames } from "../operations/native-tools.ts";
 import { renderWorkingMemory } from "../operations/render-working-memory.ts";
 import type { Principal } from "../schema/principal.ts";
 import { problem } from "../schema/problem.ts";
-import { EMPTY_MEMORY, use, type WorkingMemory } from "../session/working-memory.ts";
+import { use, type WorkingMemory } from "../session/working-memory.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { createFixedTools } from "./fixed-tools.ts";
 import { createFoundTools } from "./found-tools.ts";
@@ -74,8 +74,10 @@ export async function createDisclosure(
   const disclosed = await create(gateway, { ...options, call, session, byApplication, ownNames });
   refuseOwn(ownNames, mode === "fixed" ? Object.keys(disclosed.tools) : FOUND_NAMES);
   const countTokens = await loadTokenCounter();
-  /** What earlier turns have left that the messages do not say. */
-  let before = EMPTY_MEMORY;
+  /** What the session remembers and the messages do not say. */
+  const tellLacking = (messages: readonly ModelMessage[]) =>
+    renderWorkingMemory(unsaid(disclosed.lacking(session.memory), messages), countTokens);
+  let lacking = "";
   return {
     session: handle,
     tools: Object.assign(disclosed.tools, ownTools),
@@ -84,12 +86,8 @@ export async function createDisclosure(
       const kept = trim === false ? messages : trimMessages(messages, trim);
       const isCut = kept.length < messages.length;
       // While the whole conversation is there, it is its own memory, and the instructions stay as vendors cached them.
-      if (steps.length === 0) before = isWhole(messages, more) ? EMPTY_MEMORY : session.memory;
-      if (isCut) {
-        before = session.memory;
-        session.update(forgetRules);
-      }
-      const memory = renderWorkingMemory(unsaid(disclosed.lacking(before), kept), countTokens);
+      if (steps.length === 0 || isCut) lacking = !isCut && isWhole(messages, more) ? "" : tellLacking(kept);
+      if (isCut) session.update(forgetRules);
       const active = disclosed.active?.(steps, messages);
       const shown = active ?? Object.keys(disclosed.tools);
       gateway.noteMenu(
@@ -100,7 +98,7 @@ export async function createDisclosure(
         toolChoice: "auto",
         ...(active && { activeTools: [...active, ...ownNames] }),
         ...(isCut && { messages: kept }),
-        ...(memory !== "" && remind(memory, kept, more, disclosed.instructions)),
+        ...(lacking !== "" && remind(lacking, kept, more, disclosed.instructions)),
       };
     },
     onStepFinish: ({ content }) => {
