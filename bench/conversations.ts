@@ -2,7 +2,7 @@
 // and all rules in every prompt, and with Keyhole. The model follows a script; counted are the requests as the
 // AI SDK makes them.
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { generateText, isStepCount, type ModelMessage, type ToolSet } from "ai";
+import { generateText, isStepCount, jsonSchema, type ModelMessage, type ToolSet } from "ai";
 import { createGateway, type Gateway, type TokenCounter, type View } from "keyhole";
 import { createDisclosure } from "keyhole/ai-sdk";
 import { createScriptedModel, inOrder, type ScriptedReply } from "keyhole/testing";
@@ -109,7 +109,9 @@ async function allTools(gateway: Gateway, rules: string): Promise<{ tools: ToolS
   const toolbox = await createToolbox(gateway, { surface: "native", nativeNames: "names" });
   const tools = toolbox.tools.map((tool) => [
     tool.name,
-    toSdkTool(tool, (input) => toolbox.call(tool.name, input)),
+    toSdkTool({ ...tool, inputSchema: jsonSchema(tool.inputSchema) }, (input) =>
+      toolbox.call(tool.name, input),
+    ),
   ]);
   return { tools: Object.fromEntries(tools), instructions: rules };
 }

@@ -57,6 +57,8 @@ export interface CallOptions {
   readonly getMayWrite?: boolean;
   /** So many of the hits of an `ask` count as discovered, and bring their rules; the others are only named. */
   readonly discovers?: number;
+  /** Writes the answer for the model, where a face says it in other words; the ledger counts those. */
+  readonly toText?: (answer: object) => string;
   readonly client?: CallingClient;
   /** The trace that the call belongs to; upstreams that it reaches are told. */
   readonly trace?: CallTrace;

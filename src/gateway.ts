@@ -97,6 +97,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     );
   }
 
+  /** A menu is counted later, when its session may be over: then it counts in all only. */
+  function noteMenu(tools: readonly object[], session: string | undefined, principal: Principal): void {
+    const shownTo = session && toLenientSession(shared.sessions, session, principal.id, () => {});
+    ledger.noteMenu(tools, shownTo || undefined);
+  }
+
   async function current(): Promise<Generation> {
     if (closed) throw problem("CLOSED");
     await sources.ready();
@@ -114,6 +120,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       limits: callLimits,
       getMayWrite = false,
       discovers,
+      toText,
       client,
       trace: given,
     }: CallOptions = {},
@@ -146,7 +153,12 @@ export function createGateway(options: GatewayOptions): Gateway {
       if (!parsed.success) throw invalidInput(operation.name, parsed.error);
       const named = (parsed.data as { session?: string }).session;
       session = sessionOf(named ?? implied, principal);
-      const budget = budgetOf(session, { ...limits, ...callLimits }, operation.targets(parsed.data), ledger);
+      const budget = await budgetOf(
+        session,
+        { ...limits, ...callLimits },
+        operation.targets(parsed.data),
+        ledger,
+      );
       const context: OperationContext = {
         ...shared,
         ...(approve && { approve }),
@@ -166,7 +178,7 @@ export function createGateway(options: GatewayOptions): Gateway {
           publish({ type: "notice", notice, detail, traceId, principal: principal.id }),
       };
       const output = await operation.run(parsed.data, context);
-      const text = operation.toText(output);
+      const text = toText?.(output as object) ?? operation.toText(output);
       const tokens = isHeard() ? countTokens(text) : undefined;
       if (tokens !== undefined) {
         report(operation.outcome(output), tokens, operation.targets(parsed.data), session?.handle);
@@ -200,17 +212,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     pins,
     menu: async ({ principal = options.principal ?? NOBODY, session, ...menuOptions } = {}) => {
       const { viewFor } = await current();
-      const shownTo = sessionOf(session, principal);
       const tools = await createMenu(
         viewFor(principal),
         { loadCounter: loadTokenCounter, memo },
         menuOptions,
       );
-      if (shownTo) ledger.noteMenu(tools, shownTo);
+      if (session !== undefined) noteMenu(tools, session, principal);
       return tools;
     },
     noteMenu: (tools, { principal = options.principal ?? NOBODY, session } = {}) =>
-      ledger.noteMenu(tools, sessionOf(session, principal)),
+      noteMenu(tools, session, principal),
     view: async ({ principal = options.principal ?? NOBODY } = {}) => (await current()).viewFor(principal),
     openSession: ({ principal = options.principal ?? NOBODY, resume } = {}) =>
       resume !== undefined && isKnown(shared.sessions, resume, principal.id)
@@ -276,7 +287,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     close: async () => {
       closed = true;
-      ledger.settle();
+      await ledger.settle();
       const { warning } = shared.extractor;
       if (warning) publish({ type: "notice", notice: "extraction-idle", detail: warning });
       learning?.close();

@@ -2,7 +2,7 @@ import type { CallOptions, Gateway } from "./gateway-api.ts";
 import { errorText, toErrorAnswer } from "./operations/answer-parts.ts";
 import { failedWhole } from "./operations/failed-whole.ts";
 import type { MenuOptions, MenuTool } from "./operations/menu.ts";
-import { nativeTools } from "./operations/native-tools.ts";
+import { nativeTools, toNativeTool, vendorsRefuse } from "./operations/native-tools.ts";
 import type { OperationName } from "./operations/operations.ts";
 import { asKnownProblem } from "./operations/run-entry.ts";
 import { surfaceTools } from "./operations/surfaces.ts";
@@ -31,11 +31,14 @@ export type ToolboxOptions = MenuOptions & Pick<CallOptions, "principal" | "sess
 export async function createToolbox(gateway: Gateway, options: ToolboxOptions = {}): Promise<Toolbox> {
   const { surface = "lanes", toolSearch = false, nativeNames = "ops", ...call } = options;
   const view = await gateway.view(call);
-  const entries = surface === "native" ? nativeTools(view.shown, nativeNames) : new Map<string, Entry>();
+  const isNative = surface === "native";
+  const entries = isNative ? nativeTools(view.shown, nativeNames, vendorsRefuse) : new Map<string, Entry>();
   const operations = new Map(surfaceTools({ surface, toolSearch }).map((tool) => [tool.name, tool]));
   const { principal } = view;
   return {
-    tools: await gateway.menu({ principal, surface, toolSearch, nativeNames }),
+    tools: isNative
+      ? [...entries].map(([name, entry]) => toNativeTool(name, entry))
+      : await gateway.menu({ principal, surface, toolSearch }),
     call: (name, args, { signal } = {}) => {
       const callOptions = { ...call, ...(signal && { signal }) };
       const entry = entries.get(name);

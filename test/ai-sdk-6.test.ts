@@ -91,4 +91,15 @@ test("version 6: discovery, a call, a second turn, a repair, and the memory of w
   const cut = await turn("Thank you.", [{ text: "Welcome." }], { most: 2, keep: 1 });
   const system = cut.requests[0]!.prompt.filter(({ role }) => role === "system");
   expect(JSON.stringify(system)).toMatch(/Find tools with.*working-memory.*page Home \(page_home\)/);
+
+  messages.length = 0;
+  const bare = await turn("Show the home page.", [
+    { call: "cms_getPage", args: { page: "home" } },
+    { text: "There." },
+  ]);
+  for (const { prompt } of bare.requests) expect(JSON.stringify(prompt[0])).toContain("Find tools with");
+  const blocks = bare.requests.map(({ prompt }) =>
+    JSON.stringify(prompt.slice(0, 2)).includes("working-memory"),
+  );
+  expect(blocks).toEqual([true, true]);
 });

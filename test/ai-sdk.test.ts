@@ -6,40 +6,16 @@ import {
   jsonSchema,
   type LanguageModel,
   type ModelMessage,
-  streamText,
   tool,
   toolSearch,
 } from "ai";
 
 import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
-import { createDisclosure, createToolRanking, type DisclosureOptions } from "keyhole/ai-sdk";
-import {
-  createScriptedModel,
-  inOrder,
-  type ModelScript,
-  type ScriptedReply,
-  type ScriptedRequest,
-  serveScriptedModel,
-} from "keyhole/testing";
+import { createToolRanking } from "keyhole/ai-sdk";
+import { inOrder, type ScriptedReply, serveScriptedModel } from "keyhole/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { type Calls, clerk, createShop } from "./shop.ts";
-
-interface Spoken {
-  readonly text: string;
-  readonly requests: readonly ScriptedRequest[];
-  readonly session: string;
-  readonly messages: readonly ModelMessage[];
-}
-
-type Connect = (
-  script: ModelScript,
-) => Promise<{ model: LanguageModel; requests: readonly ScriptedRequest[] }>;
-
-const direct: Connect = async (script) => {
-  const model = createScriptedModel(script);
-  return { model, requests: model.requests };
-};
+import { type Connect, call, direct, openShop, search, speak } from "./ai-sdk-kit.ts";
 
 const served =
   (connect: (url: string) => LanguageModel): Connect =>
@@ -59,13 +35,6 @@ const CONNECTIONS: Readonly<Record<string, Connect>> = {
   ),
 };
 
-function openShop(): { gateway: Gateway; calls: Calls } {
-  const { domains, calls } = createShop();
-  const gateway = createGateway({ domains, principal: clerk });
-  onTestFinished(() => gateway.close());
-  return { gateway, calls };
-}
-
 /** People, who are remembered once they were found. */
 function openStaff(): Gateway {
   const find = defineTool({
@@ -81,45 +50,6 @@ function openStaff(): Gateway {
   onTestFinished(() => gateway.close());
   return gateway;
 }
-
-interface Turn {
-  readonly gateway: Gateway;
-  readonly prompt: string;
-  readonly replies: readonly ScriptedReply[];
-  readonly connect?: Connect;
-  readonly options?: DisclosureOptions;
-  readonly isStream?: boolean;
-  readonly history?: readonly ModelMessage[];
-}
-
-async function speak({
-  gateway,
-  prompt,
-  replies,
-  connect = direct,
-  options,
-  isStream,
-  history = [],
-}: Turn): Promise<Spoken> {
-  const { model, requests } = await connect(inOrder(replies));
-  const { session, ...disclosure } = await createDisclosure(gateway, options);
-  const settings = {
-    ...disclosure,
-    model,
-    messages: [...history, { role: "user" as const, content: prompt }],
-    stopWhen: isStepCount(10),
-  };
-  const result = isStream ? streamText(settings) : await generateText(settings);
-  const text = await result.text;
-  return { text, requests, session, messages: [...settings.messages, ...(await result.responseMessages)] };
-}
-
-const search = (query: string): ScriptedReply => ({ calls: [{ name: "tool_search", args: { query } }] });
-const call = (name: string, args: Record<string, unknown> = {}): ScriptedReply => ({
-  calls: [{ name, args }],
-});
-
-globalThis.AI_SDK_LOG_WARNINGS = false;
 
 describe.each(Object.entries(CONNECTIONS))("over %s", (_name, connect) => {
   describe.each([false, true])("streaming: %s", (isStream) => {

@@ -1,4 +1,12 @@
-import { createGateway, type Gateway, toAnthropicTools, toLangChainTools, toOpenAITools } from "keyhole";
+import {
+  createGateway,
+  defineDomain,
+  defineTool,
+  type Gateway,
+  toAnthropicTools,
+  toLangChainTools,
+  toOpenAITools,
+} from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
 import { clerk, createShop } from "./shop.ts";
 
@@ -41,6 +49,22 @@ test("every entry as a tool of its own", async () => {
   expect(tools.map(({ name }) => name)).toContain("shop_order_list");
   const { content } = await call({ id: "toolu_1", name: "shop_order_list", input: { limit: 1 } });
   expect(content).toContain("orders");
+});
+
+test("names are such as vendors take", async () => {
+  const read = defineTool({
+    name: "files.read",
+    route: "disk://tools/read",
+    description: "Read a file.",
+    execute: () => "words",
+  });
+  const gateway = createGateway({
+    domains: [defineDomain({ name: "disk", description: "Files.", tools: [read] })],
+  });
+  onTestFinished(() => gateway.close());
+  const { tools, call } = await toAnthropicTools(gateway, { surface: "native", nativeNames: "names" });
+  expect(tools.map(({ name }) => name)).toEqual(["disk_read"]);
+  expect((await call({ id: "toolu_1", name: "disk_read", input: {} })).content).toContain("words");
 });
 
 test("LangChain: tools that its own interface invokes", async () => {

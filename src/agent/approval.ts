@@ -1,5 +1,6 @@
 import type { ToolSet } from "ai";
-import { nativeTools } from "../operations/native-tools.ts";
+import { entriesIn } from "../ai-sdk/approvals.ts";
+import { nameTools } from "../ai-sdk/named-tools.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { AgentOptions, SessionState } from "./agent.ts";
 import { askInRun } from "./ask.ts";
@@ -14,19 +15,17 @@ const WRITES = "The call changes something.";
 const WORKSPACE = ["workspace"];
 
 export function createApprove(
-  { gateway, mode, principal, writes, askingDomains = WORKSPACE }: AgentOptions,
+  { gateway, mode, principal, writes, ownTools = {}, askingDomains = WORKSPACE }: AgentOptions,
   { approved, messages }: Pick<SessionState, "approved" | "messages">,
 ): Approve {
-  let named: ReadonlyMap<string, Entry> | undefined;
+  const ownNames = new Set(Object.keys(ownTools));
 
-  async function entryOf({ tool, args }: WantedCall): Promise<Entry | undefined> {
+  /** What a call would run. */
+  async function entriesOf({ tool, args }: WantedCall): Promise<readonly Entry[]> {
+    if (ownNames.has(tool)) return [];
     const view = await gateway.view(principal && { principal });
-    if (mode !== "fixed") {
-      named ??= nativeTools(view.entries, "names");
-      return named.get(tool);
-    }
-    const { op, route } = (args ?? {}) as { op?: string; route?: string };
-    return view.find(op ?? route ?? "");
+    const entry = mode === "fixed" ? undefined : nameTools(view, "names", ownNames).entries.get(tool);
+    return entry ? [entry] : entriesIn(tool, args, view);
   }
 
   return async (call, tool) => {
@@ -39,10 +38,10 @@ export function createApprove(
           )
         : tool.needsApproval;
     if (needs !== true && writes !== "ask") return true;
-    const entry = await entryOf(call);
-    if (needs !== true && (entry?.lane !== "write" || isDry(args))) return true;
-    if (entry && askingDomains.includes(entry.domain)) return true;
-    const name = entry?.op ?? call.tool;
+    const entries = await entriesOf(call);
+    if (needs !== true && (isDry(args) || !entries.some(({ lane }) => lane === "write"))) return true;
+    if (entries.length > 0 && entries.every(({ domain }) => askingDomains.includes(domain))) return true;
+    const name = entries.map(({ op }) => op).join(", ") || call.tool;
     if (approved.has(name)) return true;
     const answer = await askInRun({
       scope: "tool",

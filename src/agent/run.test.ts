@@ -299,3 +299,68 @@ test("a call of a tool that is not there is an answer to the model", async () =>
   expect(endOf(events)).toMatchObject({ outcome: "answered", text: "Sorry." });
   expect(model.requests[1]?.messages.at(-1)?.role).toBe("tool");
 });
+
+test("what a cut conversation no longer says is told in every step and turn after the cut", async () => {
+  const find = defineTool({
+    name: "find_person",
+    description: "Find a person by name.",
+    lane: "read",
+    extraction: { path: "$root", type: "person", nameField: "name" },
+    inputSchema: z.object({ name: z.string() }),
+    execute: ({ name }) => ({ id: `person-${name}`, name }),
+  });
+  const domain = defineDomain({ name: "staff", description: "People.", tools: [find] });
+  const gateway = createGateway({ domains: [domain], principal: owner });
+  onTestFinished(() => gateway.close());
+  const findBy = (name: string) => ({ calls: [{ name: "find_person", args: { name } }] });
+  const model = createScriptedModel(
+    inOrder([
+      { calls: [{ name: "tool_search", args: { query: "find person" } }] },
+      findBy("Ann"),
+      { text: "Found." },
+      findBy("Bob"),
+      { text: "Found as well." },
+      { text: "Good night." },
+    ]),
+  );
+  const agent = createAgent({ gateway, model, trim: { most: 6, keep: 1 } });
+  const session = await agent.openSession();
+  for (const prompt of ["Who is Ann?", "Who is Bob?", "Good night."]) {
+    expect(endOf(await all(run(agent, prompt, { session }))).outcome).toBe("answered");
+  }
+  const told = model.requests.map(({ messages }) => messages[0]!.text.includes("person-Ann"));
+  expect(told).toEqual([false, false, false, true, true, true]);
+});
+
+test("a person is asked before get reads what its owner wants confirmed, and an answer is for that alone", async () => {
+  const read: string[] = [];
+  const vault = (name: string) =>
+    defineTool({
+      name,
+      op: `vault.${name}`,
+      description: `Read ${name}.`,
+      lane: "read",
+      requiresConfirmation: true,
+      execute: () => {
+        read.push(name);
+        return "gold";
+      },
+    });
+  const domain = defineDomain({
+    name: "vault",
+    description: "Valuables.",
+    tools: [vault("one"), vault("two")],
+  });
+  const gateway = createGateway({ domains: [domain], principal: owner });
+  onTestFinished(() => gateway.close());
+  const calls = ["vault.one", "vault.one", "vault.two"].map((op) => ({ calls: [get(op, {})] }));
+  const model = createScriptedModel(inOrder([...calls, { text: "Gold." }]));
+  const asked: string[] = [];
+  const ask = async ({ action }: { readonly action: string }) => {
+    asked.push(action);
+    return asked.length === 1 ? ("session" as const) : ("deny" as const);
+  };
+  await all(run(createAgent({ gateway, model, mode: "fixed" }), "What is in it?", { ask }));
+  expect(asked.map((action) => action.split(" ", 1)[0])).toEqual(["vault.one", "vault.two"]);
+  expect(read).toEqual(["one", "one"]);
+});

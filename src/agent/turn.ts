@@ -79,7 +79,7 @@ export async function createTurn(
 
   async function askModel(): Promise<Step> {
     const model = await modelOf(agent);
-    const prepared = await prepare(disclosure, steps, session.shown, instructions, model);
+    const prepared = await prepare(disclosure, steps, session, instructions, model);
     session.shown = [...(prepared.messages ?? session.shown)];
     const step = steps.length + 1;
     const span = newSpan(root);
@@ -200,7 +200,7 @@ type Prepare = Parameters<Disclosure["prepareStep"]>[0];
 async function prepare(
   disclosure: Disclosure,
   steps: readonly Step["result"][],
-  messages: readonly ModelMessage[],
+  { messages, shown }: Pick<SessionState, "messages" | "shown">,
   instructions: string,
   model: LanguageModel,
 ) {
@@ -208,7 +208,8 @@ async function prepare(
     steps,
     stepNumber: steps.length,
     model,
-    messages,
+    messages: shown,
+    initialMessages: messages,
     instructions,
     initialInstructions: instructions,
   };

@@ -1,19 +1,22 @@
-import type {
-  Instructions,
-  ModelMessage,
-  PrepareStepFunction,
-  StepResult,
-  ToolCallRepairFunction,
-  ToolSet,
+import {
+  type Instructions,
+  type ModelMessage,
+  NoSuchToolError,
+  type PrepareStepFunction,
+  type StepResult,
+  type ToolCallRepairFunction,
+  type ToolSet,
 } from "ai";
 import type { CallOptions, Gateway } from "../gateway-api.ts";
 import type { NativeNames } from "../operations/native-tools.ts";
 import { renderWorkingMemory } from "../operations/render-working-memory.ts";
 import type { Principal } from "../schema/principal.ts";
+import { problem } from "../schema/problem.ts";
 import { use, type WorkingMemory } from "../session/working-memory.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { createFixedTools } from "./fixed-tools.ts";
 import { createFoundTools } from "./found-tools.ts";
+import { FOUND_NAMES } from "./named-tools.ts";
 import { type TrimOptions, trimMessages } from "./trim-messages.ts";
 
 export interface DisclosureOptions {
@@ -28,7 +31,7 @@ export interface DisclosureOptions {
   readonly mode?: "discover" | "fixed";
   /** What discovered tools are called: by the names their authors gave (default), or by ops. */
   readonly names?: NativeNames;
-  /** Tools of your own: always active, and remembered with the others. */
+  /** Tools of your own: always active, and remembered with the others. What has the same name gets another one. */
   readonly ownTools?: ToolSet;
   /**
    * Who approves calls that need it: the application, by the AI SDK's tool approvals (default), or the
@@ -61,59 +64,70 @@ export async function createDisclosure(
   options: DisclosureOptions = {},
 ): Promise<Disclosure> {
   const { mode = "discover", ownTools = {}, trim } = options;
+  const ownNames = new Set(Object.keys(ownTools));
   const principal = options.principal ?? (await gateway.view()).principal;
   const handle = options.session ?? gateway.openSession({ principal });
   const session = gateway.session(handle, { principal });
   const byApplication = options.approvals !== "gateway";
-  const call: CallOptions = {
-    principal,
-    session: handle,
-    // What the application has to approve does not reach us before it has.
-    ...(byApplication && { approve: () => true }),
-  };
+  const call: CallOptions = { principal, session: handle };
   const create = mode === "fixed" ? createFixedTools : createFoundTools;
-  const disclosed = await create(gateway, { ...options, call, session, byApplication });
+  const disclosed = await create(gateway, { ...options, call, session, byApplication, ownNames });
+  refuseOwn(ownNames, mode === "fixed" ? Object.keys(disclosed.tools) : FOUND_NAMES);
   const countTokens = await loadTokenCounter();
+  /** What the session remembers and the messages do not say. */
+  const tellLacking = (messages: readonly ModelMessage[]) =>
+    renderWorkingMemory(unsaid(disclosed.lacking(session.memory), messages), countTokens);
+  let lacking = "";
   return {
     session: handle,
-    tools: { ...disclosed.tools, ...ownTools },
+    tools: Object.assign(disclosed.tools, ownTools),
     instructions: disclosed.instructions,
     prepareStep: ({ steps, messages, ...more }) => {
       const kept = trim === false ? messages : trimMessages(messages, trim);
+      const isCut = kept.length < messages.length;
       // While the whole conversation is there, it is its own memory, and the instructions stay as vendors cached them.
-      const isWhole = kept.length === messages.length && (steps.length > 0 || messages.some(isAnswer));
-      const lacking = unsaid(disclosed.lacking(session.memory), kept);
-      const memory = isWhole ? "" : renderWorkingMemory(lacking, countTokens);
-      if (kept.length < messages.length) session.update(forgetRules);
+      if (steps.length === 0 || isCut) lacking = !isCut && isWhole(messages, more) ? "" : tellLacking(kept);
+      if (isCut) session.update(forgetRules);
       const active = disclosed.active?.(steps, messages);
-      const shown = active ?? [...disclosed.definitions.keys()];
+      const shown = active ?? Object.keys(disclosed.tools);
       gateway.noteMenu(
-        shown.flatMap((name) => disclosed.definitions.get(name) ?? []),
+        shown.flatMap((name) => disclosed.definition(name) ?? []),
         call,
       );
       return {
         toolChoice: "auto",
-        ...(active && { activeTools: [...active, ...Object.keys(ownTools)] }),
-        ...(kept.length < messages.length && { messages: kept }),
-        ...(memory !== "" && remind(memory, kept, more, disclosed.instructions)),
+        ...(active && { activeTools: [...active, ...ownNames] }),
+        ...(isCut && { messages: kept }),
+        ...(lacking !== "" && remind(lacking, kept, more, disclosed.instructions)),
       };
     },
     onStepFinish: ({ content }) => {
       for (const part of content) {
         if (part.type !== "tool-result" && part.type !== "tool-error") continue;
         // What ran through the gateway is remembered there.
-        if (!Object.hasOwn(ownTools, part.toolName)) continue;
+        if (!ownNames.has(part.toolName)) continue;
         const result = part.type === "tool-result" ? "success" : "error";
         session.update((known) => use(known, { name: part.toolName, result, at: new Date() }));
       }
     },
-    repairToolCall: async ({ toolCall }) => disclosed.repair(toolCall),
+    // What the model wrote for a tool that it has is for the model to write better.
+    repairToolCall: async ({ toolCall, error }) =>
+      NoSuchToolError.isInstance(error) ? disclosed.repair(toolCall) : null,
   };
+}
+
+function refuseOwn(names: ReadonlySet<string>, ours: readonly string[]): void {
+  const taken = ours.filter((name) => names.has(name));
+  if (taken.length === 0) return;
+  const reason = `ownTools has ${taken.join(", ")}, which a tool of Keyhole's is called`;
+  throw problem("INVALID_INPUT", { operation: "createDisclosure", reason });
 }
 
 /** A memory without the entities that the messages speak of. */
 function unsaid(memory: WorkingMemory, messages: readonly ModelMessage[]): WorkingMemory {
-  const said = JSON.stringify(messages);
+  if (memory.entities.length === 0) return memory;
+  // Images say no ids, and are large.
+  const said = JSON.stringify(messages, (_key, value) => (ArrayBuffer.isView(value) ? undefined : value));
   const isSaid = (id: string) => id.length >= SHORTEST_ID && said.includes(id);
   return { ...memory, entities: memory.entities.filter(({ id }) => !isSaid(id)) };
 }
@@ -123,8 +137,12 @@ function forgetRules(memory: WorkingMemory): WorkingMemory {
   return { ...memory, rules: [] };
 }
 
-function isAnswer({ role }: ModelMessage): boolean {
-  return role === "assistant";
+/** Whether the messages of a turn are all of the conversation, as far as can be seen. */
+function isWhole(
+  messages: readonly ModelMessage[],
+  { initialMessages = messages }: { readonly initialMessages?: readonly ModelMessage[] },
+): boolean {
+  return messages.length >= initialMessages.length && messages.some(({ role }) => role === "assistant");
 }
 
 /** What a step is changed by so that the model reads the memory. */

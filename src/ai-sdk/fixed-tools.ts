@@ -1,6 +1,8 @@
+import { jsonSchema } from "ai";
 import type { Gateway } from "../gateway-api.ts";
 import { createToolbox } from "../toolbox.ts";
-import { argsOf, asksFirst, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
+import { operationAsksFirst } from "./approvals.ts";
+import { argsOf, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
 import { toSdkTool } from "./to-sdk-tool.ts";
 
 const INSTRUCTIONS =
@@ -11,37 +13,27 @@ export async function createFixedTools(
   gateway: Gateway,
   { call, byApplication }: ModeOptions,
 ): Promise<DisclosedTools> {
-  const view = await gateway.view(call);
-  const toolbox = await createToolbox(gateway, call);
-
-  function needsApproval(input: unknown): boolean {
-    const { op, route, dry_run } = (input ?? {}) as { op?: string; route?: string; dry_run?: boolean };
-    const entry = view.find(op ?? route ?? "");
-    if (!entry || !asksFirst(entry) || dry_run === true) return false;
-    // Destructive tools run dry unless told otherwise.
-    return dry_run === false || entry.lane !== "destructive";
-  }
-
+  const toolbox = await createToolbox(gateway, { ...call, ...(byApplication && { approve: () => true }) });
+  const definitions = new Map(toolbox.tools.map((tool) => [tool.name, tool]));
   const tools = toolbox.tools.map((tool) => [
     tool.name,
     toSdkTool(
-      tool,
+      { ...tool, inputSchema: jsonSchema(tool.inputSchema) },
       (input, signal) => toolbox.call(tool.name, input, signal && { signal }),
-      byApplication && tool.name === "exec" && needsApproval,
+      byApplication && (async (input) => operationAsksFirst(tool.name, input, await gateway.view(call))),
     ),
   ]);
   return {
     tools: Object.fromEntries(tools),
-    definitions: new Map(toolbox.tools.map((tool) => [tool.name, tool])),
+    definition: (name) => definitions.get(name),
     instructions: INSTRUCTIONS,
     lacking: (memory) => memory,
-    repair: (toolCall) => {
-      const named = view.shown.find(({ name, op }) => [name, op].includes(toolCall.toolName));
-      if (!named) return null;
+    repair: async (toolCall) => {
+      const named = (await gateway.view(call)).find(toolCall.toolName);
+      const args = argsOf(toolCall);
+      if (!named || !args) return null;
       const reads = named.kind !== "tool" || named.lane === "read";
-      const input = reads
-        ? { routes: [{ route: named.route, params: argsOf(toolCall) }] }
-        : { op: named.op, args: argsOf(toolCall) };
+      const input = reads ? { routes: [{ route: named.route, params: args }] } : { op: named.op, args };
       return { ...toolCall, toolName: reads ? "get" : "exec", input: JSON.stringify(input) };
     },
   };

@@ -1,11 +1,14 @@
-import type { ModelMessage, StepResult, ToolSet } from "ai";
-import type { Gateway } from "../gateway-api.ts";
-import type { MenuTool } from "../operations/menu.ts";
-import { nativeTools, toNativeTool } from "../operations/native-tools.ts";
-import { compactSchema } from "../render/compact-schema.ts";
-import type { Entry } from "../schema/entry.ts";
+import { jsonSchema, type ModelMessage, type StepResult, type ToolSet } from "ai";
+import type { CallOptions, Gateway } from "../gateway-api.ts";
+import type { AskOutput } from "../operations/ask-input.ts";
+import { menuTool } from "../operations/menu.ts";
+import { isNative } from "../operations/native-tools.ts";
+import { addressOf } from "../operations/operation.ts";
+import { discover } from "../session/working-memory.ts";
 import { callEntry, callOperation } from "../toolbox.ts";
-import { argsOf, asksFirst, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
+import { asksFirst, operationAsksFirst } from "./approvals.ts";
+import { argsOf, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
+import { GET, nameTools } from "./named-tools.ts";
 import { toSdkTool } from "./to-sdk-tool.ts";
 import {
   createToolSearch,
@@ -15,6 +18,8 @@ import {
   type ToolSearchInput,
   type ToolSearchOutput,
   toSearchOutput,
+  toSearchText,
+  withEntry,
 } from "./tool-search.ts";
 
 /** Vendors take no more than 128 tools in one request. */
@@ -27,48 +32,67 @@ const RECENTLY_USED = 5;
 const RECENTLY_FOUND = DEFAULT_LIMIT;
 /** For so many turns after a search, what it found stays active without being used. */
 const FRESH_TURNS = 1;
-const GET = "get";
 const INSTRUCTIONS = `Find tools with ${TOOL_SEARCH}. If you need none, answer directly.`;
 
 /** Every entry is a tool of its own; those are active that were discovered. */
 export async function createFoundTools(
   gateway: Gateway,
-  { call, session, byApplication, names = "names" }: ModeOptions,
+  { call, session, byApplication, names = "names", ownNames }: ModeOptions,
 ): Promise<DisclosedTools> {
   const view = await gateway.view(call);
-  const menu = await gateway.menu({ principal: view.principal });
-  const entries = withoutReserved(nativeTools(view.entries, names));
-  const nameOf = new Map([...entries].map(([name, { route }]) => [route, name]));
+  const named = nameTools(view, names, ownNames);
+  const approved: CallOptions = { ...call, ...(byApplication && { approve: () => true }) };
+  const nameAt = (address: string) => named.names.get(view.find(address)?.route ?? "");
 
   async function search(input: ToolSearchInput, signal?: AbortSignal): Promise<ToolSearchOutput> {
-    const { query, call: made } = input;
-    const discovers = made ? 1 : (input.limit ?? DEFAULT_LIMIT);
+    const entry = input.call && named.entries.get(input.call.name);
+    const discovers = entry ? 1 : (input.limit ?? DEFAULT_LIMIT);
+    const limit = entry ? discovers : discovers + MOST_NAMED;
     const options = { ...call, ...(signal && { signal }) };
-    const limit = made ? discovers : discovers + MOST_NAMED;
-    const answer = await gateway.ask({ query, limit }, { ...options, discovers });
-    const output = toSearchOutput(query, answer, discovers, (route) => nameOf.get(route));
-    const entry = made && entries.get(made.name);
-    // What changes something is only called by who has seen what it is.
-    if (entry?.lane !== "read" || asksFirst(entry)) return output;
-    return { ...output, result: (await callEntry(gateway, entry, made?.input, options)).text };
+    const makes = entry && input.call?.input !== undefined && (await onlyReads(entry.route));
+    const toOutput = (answer: AskOutput) => {
+      const output = toSearchOutput(input.query, answer, discovers, (route) => named.names.get(route));
+      return entry ? withEntry(output, named.definition(input.call!.name)!) : output;
+    };
+    const { ok, text, data } = await callOperation(
+      gateway,
+      "ask",
+      { query: entry?.op ?? input.query, limit },
+      {
+        ...options,
+        discovers,
+        toText: (answer) => toSearchText({ ...toOutput(answer as AskOutput), ...(makes && { result: "" }) }),
+      },
+    );
+    if (!ok) return { tools: [], rules: "", instruction: text };
+    const output = toOutput(data as AskOutput);
+    if (!entry) return output;
+    // Hidden ones are called by who knows them, but no search finds them.
+    session.update((memory) => discover(memory, [addressOf(entry)]));
+    if (!makes) return output;
+    return { ...output, result: (await callEntry(gateway, entry, input.call?.input, options)).text };
   }
 
   /** What was used, unveiled or found last: the rest is still there to be called or found again. */
   function remembered(messages: readonly ModelMessage[]): string[] {
     const { discoveredTools, unveiled, usedTools } = session.memory;
     const isFresh = turnsSinceSearch(messages) <= FRESH_TURNS;
+    const used = usedTools.map(({ name }) => name).filter((name) => !ownNames.has(name));
     const addresses = [
-      ...usedTools.slice(-RECENTLY_USED).map(({ name }) => name),
+      ...used.slice(-RECENTLY_USED),
       ...(isFresh ? discoveredTools.slice(-RECENTLY_FOUND) : []),
       ...unveiled.slice(-RECENTLY_FOUND),
     ];
-    return addresses.flatMap((address) => nameOf.get(view.find(address)?.route ?? "") ?? []);
+    return addresses.flatMap((address) => nameAt(address) ?? []);
   }
 
   /** Documents and stored results are read by `get`, which is not shown before there are any. */
   function hasToRead(steps: readonly StepResult<ToolSet>[]): boolean {
     const { results, unveiled, discoveredTools } = session.memory;
-    const isDocument = (address: string) => !nameOf.has(view.find(address)?.route ?? "");
+    const isDocument = (address: string) => {
+      const entry = view.find(address);
+      return entry !== undefined && !isNative(entry);
+    };
     return (
       results.length > 0 ||
       [...unveiled, ...discoveredTools].some(isDocument) ||
@@ -76,56 +100,52 @@ export async function createFoundTools(
     );
   }
 
-  const reading = menu.find(({ name }) => name === GET)!;
-  const definitions = new Map<string, Definition>([
+  /** An entry may have changed since the tools were made. */
+  async function entryAsksFirst(route: string): Promise<boolean> {
+    const entry = (await gateway.view(call)).find(route);
+    return entry !== undefined && asksFirst(entry);
+  }
+
+  /** What changes something is only called by who has seen what it is. */
+  async function onlyReads(route: string): Promise<boolean> {
+    const entry = (await gateway.view(call)).find(route);
+    return entry?.lane === "read" && !asksFirst(entry);
+  }
+
+  const reading = menuTool(GET, view);
+  const reader = toSdkTool(
+    { ...reading, inputSchema: jsonSchema(reading.inputSchema) },
+    (input, signal) => callOperation(gateway, GET, input, { ...approved, ...(signal && { signal }) }),
+    byApplication && (async (input) => operationAsksFirst(GET, input, await gateway.view(call))),
+  );
+  const tools: ToolSet = { [TOOL_SEARCH]: createToolSearch(search), [GET]: reader };
+  for (const [name, entry] of named.entries) {
+    tools[name] = toSdkTool(
+      named.sdkDefinitions.get(name)!,
+      (input, signal) => callEntry(gateway, entry, input, { ...approved, ...(signal && { signal }) }),
+      byApplication && (() => entryAsksFirst(entry.route)),
+    );
+  }
+  const own = new Map<string, object>([
     [TOOL_SEARCH, SEARCH_DEFINITION],
     [GET, reading],
-    ...[...entries].map(([name, entry]): [string, Definition] => [name, toShown(toNativeTool(name, entry))]),
   ]);
-  const entryTools = [...entries].map(([name, entry]) => [
-    name,
-    toSdkTool(
-      definitions.get(name)!,
-      (input, signal) => callEntry(gateway, entry, input, { ...call, ...(signal && { signal }) }),
-      byApplication && asksFirst(entry),
-    ),
-  ]);
-  const reader = toSdkTool(reading, (input, signal) =>
-    callOperation(gateway, "get", input, { ...call, ...(signal && { signal }) }),
-  );
   return {
-    tools: { [TOOL_SEARCH]: createToolSearch(search), [GET]: reader, ...Object.fromEntries(entryTools) },
-    definitions,
+    tools,
+    definition: (name) => own.get(name) ?? named.definition(name),
     instructions: INSTRUCTIONS,
     active: (steps, messages) => {
       const found = [...new Set([...remembered(messages), ...steps.flatMap(foundIn)])].slice(-MOST_ACTIVE);
       return [TOOL_SEARCH, ...(hasToRead(steps) ? [GET] : []), ...found];
     },
     lacking: (memory) => ({ ...memory, discoveredTools: [], usedTools: [] }),
-    repair: (toolCall) => {
-      if (!entries.has(toolCall.toolName)) return null;
-      const made = { name: toolCall.toolName, input: argsOf(toolCall) };
-      const input: ToolSearchInput = { query: toolCall.toolName, call: made };
+    repair: async (toolCall) => {
+      const { toolName: name } = toolCall;
+      if (!named.entries.has(name)) return null;
+      const input: ToolSearchInput = { query: name, call: { name, input: argsOf(toolCall) } };
       return { ...toolCall, toolName: TOOL_SEARCH, input: JSON.stringify(input) };
     },
   };
-}
-
-/** Whatever an entry is called, the tools of our own keep their names. */
-function withoutReserved(entries: ReadonlyMap<string, Entry>): Map<string, Entry> {
-  const reserved = new Set([TOOL_SEARCH, GET]);
-  const named = [...entries].map(([name, entry]): [string, Entry] => [
-    reserved.has(name) ? `${entry.domain}_${name}` : name,
-    entry,
-  ]);
-  return new Map(named);
-}
-
-type Definition = Pick<MenuTool, "name" | "title" | "description" | "inputSchema">;
-
-/** The gateway checks the input, so a model need not read all that is checked. */
-function toShown({ name, title, description, inputSchema }: MenuTool): Definition {
-  return { name, title, description, inputSchema: compactSchema(inputSchema) };
 }
 
 function turnsSinceSearch(messages: readonly ModelMessage[]): number {

@@ -1,6 +1,8 @@
 import { jsonSchema, type Tool, tool } from "ai";
 import type { AskOutput } from "../operations/ask-input.ts";
+import { isNative } from "../operations/native-tools.ts";
 import { toSummary } from "../util/to-summary.ts";
+import type { Definition } from "./named-tools.ts";
 
 export const TOOL_SEARCH = "tool_search";
 /** Every tool that is discovered costs its definition on each later request. */
@@ -8,6 +10,9 @@ export const DEFAULT_LIMIT = 3;
 const MOST = 20;
 const SUMMARY_CHARS = 80;
 const AVAILABLE = "These tools are now available. Search again if you need more.";
+const READ_DOCUMENTS = "Read documents with get.";
+/** Of what came into the catalog after the tools of the turn were made. */
+const NEW = "new, from the next turn on";
 
 type AskHit = AskOutput["hits"][number];
 
@@ -54,7 +59,7 @@ export function createToolSearch(
     description,
     inputSchema: jsonSchema<ToolSearchInput>(inputSchema, { validate }),
     execute: (input, { abortSignal }) => search(input, abortSignal),
-    toModelOutput: ({ output }) => ({ type: "text", value: toText(output) }),
+    toModelOutput: ({ output }) => ({ type: "text", value: toSearchText(output) }),
   });
 }
 
@@ -65,35 +70,53 @@ export function toSearchOutput(
   discovers: number,
   nameOf: (route: string) => string | undefined,
 ): ToolSearchOutput {
-  const isUsable = (hit: AskHit) => hit.unavailable === undefined;
-  const isTool = ({ route }: AskHit) => nameOf(route) !== undefined;
+  const whyNot = (hit: AskHit) =>
+    hit.unavailable ?? (isNative(hit) && nameOf(hit.route) === undefined ? NEW : undefined);
+  const isTool = (hit: AskHit) => isNative(hit) && whyNot(hit) === undefined;
   const toLine = ({ summary = "" }: AskHit) => toSummary(summary, SUMMARY_CHARS);
   const hits = found.slice(0, discovers);
+  const tools = hits.filter(isTool).map((hit) => ({ name: nameOf(hit.route)!, description: toLine(hit) }));
   const names = found
     .slice(discovers)
-    .filter((hit) => isUsable(hit) && isTool(hit))
+    .filter(isTool)
     .map(({ route }) => nameOf(route)!);
-  const documents = hits.filter((hit) => isUsable(hit) && !isTool(hit));
-  const unusable = hits.flatMap(({ name, unavailable: why }) => (why ? [`${name} (${why})`] : []));
+  const documents = hits.filter((hit) => !isNative(hit) && whyNot(hit) === undefined);
+  const unusable = hits.flatMap((hit) => (whyNot(hit) ? [`${hit.name} (${whyNot(hit)})`] : []));
   return {
-    tools: hits
-      .filter((hit) => isUsable(hit) && isTool(hit))
-      .map((hit) => ({ name: nameOf(hit.route)!, description: toLine(hit) })),
+    tools,
     ...(names.length > 0 && { more: names }),
     ...(documents.length > 0 && {
       documents: documents.map((hit) => ({ route: hit.route, description: toLine(hit) })),
     }),
     rules: rules.map(({ text }) => text).join("\n"),
     instruction: [
-      hits.length === 0 ? nothingFound(query) : AVAILABLE,
-      ...(documents.length > 0 ? ["Read documents with get."] : []),
+      ...(hits.length === 0 ? [nothingFound(query)] : []),
+      ...(tools.length > 0 ? [AVAILABLE] : []),
+      ...(documents.length > 0 ? [READ_DOCUMENTS] : []),
       ...(unusable.length > 0 ? [`There but not usable now: ${unusable.join(", ")}.`] : []),
     ].join(" "),
   };
 }
 
+/** What a search has found for a call that was made before its tool was discovered: the tool, whatever else. */
+export function withEntry(output: ToolSearchOutput, { name, description }: Definition): ToolSearchOutput {
+  if (output.tools.some((tool) => tool.name === name)) return output;
+  return {
+    tools: [{ name, description: toSummary(description, SUMMARY_CHARS) }],
+    rules: output.rules,
+    instruction: AVAILABLE,
+  };
+}
+
 /** For the model, which reads what the tools are in their definitions. */
-function toText({ tools, more = [], documents = [], rules, instruction, result }: ToolSearchOutput): string {
+export function toSearchText({
+  tools,
+  more = [],
+  documents = [],
+  rules,
+  instruction,
+  result,
+}: ToolSearchOutput): string {
   return [
     ...(tools.length > 0 ? [`Now available: ${tools.map(({ name }) => name).join(", ")}`] : []),
     ...(more.length > 0 ? [`Also there: ${more.join(", ")}`] : []),

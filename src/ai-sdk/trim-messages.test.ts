@@ -14,16 +14,32 @@ const result = (id: string): ModelMessage => ({
   ],
 });
 
+const asked = (id: string): ModelMessage => ({
+  role: "assistant",
+  content: [
+    { type: "tool-call", toolCallId: id, toolName: "work", input: {} },
+    { type: "tool-approval-request", approvalId: `approval-${id}`, toolCallId: id },
+  ],
+});
+const approved = (id: string): ModelMessage => ({
+  role: "tool",
+  content: [{ type: "tool-approval-response", approvalId: `approval-${id}`, approved: true }],
+});
+
 /** Conversations as they are: a system message, then turns of a user, calls with their results, an answer. */
 const conversations = fc
-  .array(fc.array(fc.integer({ min: 1, max: 3 }), { maxLength: 6 }), { minLength: 1, maxLength: 12 })
+  .array(fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.boolean()), { maxLength: 6 }), {
+    minLength: 1,
+    maxLength: 12,
+  })
   .map((turns) => {
     const messages: ModelMessage[] = [{ role: "system", content: "Be kind." }];
     turns.forEach((steps, turn) => {
       messages.push({ role: "user", content: `turn ${turn}` });
-      steps.forEach((count, step) => {
+      steps.forEach(([count, asks], step) => {
         const ids = Array.from({ length: count }, (_, at) => `${turn}-${step}-${at}`);
-        messages.push(...ids.map(call), ...ids.map(result));
+        if (asks) messages.push(...ids.map(asked), ...ids.map(approved), ...ids.map(result));
+        else messages.push(...ids.map(call), ...ids.map(result));
       });
       messages.push({ role: "assistant", content: "done" });
     });
@@ -47,35 +63,27 @@ test("of long ones the system message and the latest stay, in their order", () =
   );
 });
 
-test("no result without its call, and no call without its result", () => {
+test("no result or approval without its call, and no call without its result", () => {
   fc.assert(
-    fc.property(conversations, fc.integer({ min: 1, max: 15 }), (messages, keep) => {
-      const trimmed = trimMessages(messages, { most: keep, keep });
-      const ids = (type: string) =>
-        trimmed.flatMap(({ content }) =>
-          typeof content === "string"
-            ? []
-            : content.flatMap((part) =>
-                part.type === type && "toolCallId" in part ? [part.toolCallId] : [],
-              ),
+    fc.property(conversations, (messages) => {
+      for (let keep = 0; keep <= messages.length; keep++) {
+        const trimmed = trimMessages(messages, { most: 1, keep });
+        const ids = (type: string, key: string) =>
+          trimmed.flatMap(({ content }) =>
+            (typeof content === "string" ? [] : (content as readonly Record<string, unknown>[]))
+              .filter((part) => part.type === type)
+              .map((part) => String(part[key])),
+          );
+        expect(ids("tool-result", "toolCallId").sort()).toEqual(ids("tool-call", "toolCallId").sort());
+        expect(ids("tool-approval-response", "approvalId").sort()).toEqual(
+          ids("tool-approval-request", "approvalId").sort(),
         );
-      expect(ids("tool-result").sort()).toEqual(ids("tool-call").sort());
+      }
     }),
   );
 });
 
-test("an approval is not cut from what asked for it", () => {
-  const asked: ModelMessage = {
-    role: "assistant",
-    content: [
-      { type: "tool-call", toolCallId: "a", toolName: "work", input: {} },
-      { type: "tool-approval-request", approvalId: "b", toolCallId: "a" },
-    ],
-  };
-  const approved: ModelMessage = {
-    role: "tool",
-    content: [{ type: "tool-approval-response", approvalId: "b", approved: true }],
-  };
-  const messages: ModelMessage[] = [{ role: "user", content: "go" }, asked, approved];
+test("an approval that was just given is not cut from what asked for it", () => {
+  const messages = [{ role: "user" as const, content: "go" }, asked("a"), approved("a")];
   expect(trimMessages(messages, { most: 1, keep: 1 })).toEqual(messages);
 });

@@ -10,15 +10,15 @@ type Budget = Pick<OperationContext, "limits" | "tokensLeft">;
  * The limits of a call within what is left of its session's budget, which all that it asks for shares.
  * Where nothing is left the call is refused, but for reading the session itself: that is how to go on.
  */
-export function budgetOf(
+export async function budgetOf(
   session: Session | undefined,
   limits: Limits,
   targets: readonly string[],
   ledger: Pick<Ledger, "settle">,
-): Budget {
+): Promise<Budget> {
   const limit = limits.sessionTokens;
   if (!session || limit === Number.POSITIVE_INFINITY) return { limits };
-  ledger.settle();
+  await ledger.settle();
   const used = sumTokens(session.memory.tokens);
   if (used < limit) {
     // Who asks for whole results has no way to read the rest of one.

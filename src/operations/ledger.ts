@@ -34,8 +34,8 @@ export interface Ledger {
   note(given: Given, countTokens: TokenCounter): void;
   /** A menu that was shown. It is counted when somebody wants to know. */
   noteMenu(tools: readonly object[], session?: Session): void;
-  /** Counts the answers that wait to be counted. */
-  settle(): void;
+  /** Counts the answers and menus that wait to be counted. */
+  settle(): Promise<void>;
   report(view: View, session?: Session): Promise<LedgerReport>;
 }
 
@@ -53,13 +53,14 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
   let waiting: { readonly given: Given; readonly countTokens: TokenCounter }[] = [];
   let waitingChars = 0;
   let menus: ShownMenu[] = [];
+  let counted = Promise.resolve();
 
   function spend(tokens: Tokens, session: Session | undefined): void {
     total = addTokens(total, tokens);
     session?.update((memory) => ({ ...memory, tokens: addTokens(memory.tokens, tokens) }));
   }
 
-  function settle(): void {
+  function settleAnswers(): void {
     const counting = waiting;
     waiting = [];
     waitingChars = 0;
@@ -72,7 +73,7 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
     for (const { tokens, session } of spent.values()) spend(tokens, session);
   }
 
-  async function settleMenus(): Promise<void> {
+  async function countMenus(): Promise<void> {
     const shown = menus;
     menus = [];
     const countTokens = await loadCounter();
@@ -81,21 +82,31 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
     }
   }
 
+  /** Who comes while menus are counted waits for those too. */
+  function settleMenus(): Promise<void> {
+    counted = counted.then(countMenus).catch(() => {});
+    return counted;
+  }
+
+  function settle(): Promise<void> {
+    settleAnswers();
+    return settleMenus();
+  }
+
   return {
     note: (given, countTokens) => {
-      if (waiting.length === 0) setImmediate(settle).unref();
+      if (waiting.length === 0) setImmediate(settleAnswers).unref();
       waiting.push({ given, countTokens });
       waitingChars += given.text.length;
-      if (waitingChars > MOST_WAITING_CHARS) settle();
+      if (waitingChars > MOST_WAITING_CHARS) settleAnswers();
     },
     noteMenu: (tools, session) => {
       menus.push({ tools, session });
-      if (menus.length >= MOST_WAITING_MENUS) void settleMenus().catch(() => {});
+      if (menus.length >= MOST_WAITING_MENUS) void settleMenus();
     },
     settle,
     report: async (view, session) => {
-      settle();
-      await settleMenus();
+      await settle();
       const tokens = session ? session.memory.tokens : total;
       return { tokens, total: sumTokens(tokens), everything: await everything(view) };
     },

@@ -68,13 +68,31 @@ export async function createMenu(
   );
   const plain = tools[finder]!;
   const withMap = (map: string) => tools.with(finder, { ...plain, description: plain.description + map });
+  const maps = mapsOf(view);
+  const surface = JSON.stringify(tools);
+  const known = maps.get(surface);
+  if (known !== undefined) return withMap(known);
   const pieces = toPieces(view);
   const key = contentHash([MENU_TOKENS, HEADING, MORE, finder, tools, pieces]);
-  const known = await memo?.get(key);
-  if (known !== undefined) return withMap(known);
-  const map = fitMap(pieces, withMap, await loadCounter());
-  await memo?.set(key, map);
+  const kept = await memo?.get(key);
+  const map = kept ?? fitMap(pieces, withMap, await loadCounter());
+  if (kept === undefined) await memo?.set(key, map);
+  maps.set(surface, map);
   return withMap(map);
+}
+
+/** One tool of the default surface by itself. */
+export function menuTool(name: string, view: View): MenuTool {
+  return toMenuTool(surfaceTools({}).find((tool) => tool.name === name)!, view);
+}
+
+const mapsInSight = new WeakMap<readonly Entry[], Map<string, string>>();
+
+/** The maps of surfaces over the same entries: they cost too much to be made for every conversation. */
+function mapsOf({ shown }: View): Map<string, string> {
+  const maps = mapsInSight.get(shown) ?? new Map<string, string>();
+  mapsInSight.set(shown, maps);
+  return maps;
 }
 
 /** The map with the most details with which the whole menu stays within its budget. */

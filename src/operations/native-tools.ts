@@ -15,11 +15,15 @@ const KINDS: ReadonlySet<Entry["kind"]> = new Set(["tool", "skill"]);
 
 /**
  * The tools and skills among these entries as tools of their own, by name, in the same order. Documents and
- * prompts are left out: faces have lists of their own for them.
+ * prompts are left out: faces have lists of their own for them. A name that the face refuses gives way.
  */
-export function nativeTools(all: readonly Entry[], names: NativeNames = "ops"): Map<string, Entry> {
-  const entries = all.filter((entry) => KINDS.has(entry.kind) && entry.status === undefined);
-  const wanted = new Map(entries.map((entry) => [entry, wantedName(entry, names)]));
+export function nativeTools(
+  all: readonly Entry[],
+  names: NativeNames = "ops",
+  refuses: (name: string) => boolean = () => false,
+): Map<string, Entry> {
+  const entries = all.filter((entry) => isNative(entry) && entry.status === undefined);
+  const wanted = new Map(entries.map((entry) => [entry, wantedName(entry, names, refuses)]));
   const counts = new Map<string, number>();
   for (const name of wanted.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
   // All who want the same name lose it, so that who came first does not matter.
@@ -28,6 +32,16 @@ export function nativeTools(all: readonly Entry[], names: NativeNames = "ops"): 
     return [counts.get(name) === 1 ? name : hashedName(entry), entry];
   });
   return new Map(named);
+}
+
+/** Vendors refuse a whole request for one tool with a dot in its name, and every object has a constructor. */
+export function vendorsRefuse(name: string): boolean {
+  return name.includes(".") || name in {};
+}
+
+/** Whether an entry becomes a tool of its own, as long as it can be used. */
+export function isNative({ kind }: Pick<Entry, "kind">): boolean {
+  return KINDS.has(kind);
 }
 
 /** What another server declares of its tool is passed on; where it is silent, the entry tells. */
@@ -46,10 +60,10 @@ export function toNativeTool(name: string, entry: Entry): MenuTool {
   };
 }
 
-function wantedName(entry: Entry, names: NativeNames): string {
-  if (names === "names" && /^[\w.-]{1,64}$/.test(entry.name)) return entry.name;
+function wantedName(entry: Entry, names: NativeNames, refuses: (name: string) => boolean): string {
+  if (names === "names" && /^[\w.-]{1,64}$/.test(entry.name) && !refuses(entry.name)) return entry.name;
   const plain = plainName(entry.op);
-  return plain.length <= NAME_CHARS ? plain : hashedName(entry);
+  return plain.length <= NAME_CHARS && !refuses(plain) ? plain : hashedName(entry);
 }
 
 function hashedName(entry: Entry): string {

@@ -1,0 +1,159 @@
+// Who approves a call, over several turns and while the catalog changes.
+import type { ModelMessage } from "ai";
+import { createGateway, defineDomain, defineTool, type Gateway, type Principal } from "keyhole";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { call, openShop, search, speak } from "./ai-sdk-kit.ts";
+
+const owner: Principal = { id: "owner", scopes: [], allowWrite: true };
+const MODES = ["discover", "fixed"] as const;
+
+const DELETE = {
+  discover: [search("delete order"), call("delete_order", { id: 1 })],
+  fixed: [call("exec", { op: "shop.order.delete", args: { id: 1 }, dry_run: false })],
+};
+
+function answerTo(messages: readonly ModelMessage[], approved: boolean): ModelMessage {
+  const parts = messages.flatMap((message) =>
+    message.role === "assistant" && typeof message.content !== "string" ? message.content : [],
+  );
+  const approvalId = parts.find((part) => part.type === "tool-approval-request")?.approvalId ?? "";
+  return { role: "tool", content: [{ type: "tool-approval-response", approvalId, approved }] };
+}
+
+describe.each(MODES)("%s", (mode) => {
+  test.each([true, false])(
+    "an answer to an approval of %s, streaming and not, and a turn after it",
+    async (approved) => {
+      for (const isStream of [false, true]) {
+        const { gateway, calls } = openShop();
+        const asked = await speak({
+          gateway,
+          prompt: "Delete order 1.",
+          options: { mode },
+          replies: DELETE[mode],
+          isStream,
+        });
+        expect(calls.made).toEqual([]);
+        const options = { mode, session: asked.session };
+        const answered = await speak({
+          gateway,
+          options,
+          isStream,
+          history: [...asked.messages, answerTo(asked.messages, approved)],
+          replies: [{ text: "So be it." }],
+        });
+        expect(answered.text).toBe("So be it.");
+        expect(calls.made).toHaveLength(approved ? 1 : 0);
+        const next = await speak({
+          gateway,
+          options: { ...options, trim: { most: 1, keep: 1 } },
+          isStream,
+          history: answered.messages,
+          prompt: "Thanks.",
+          replies: [{ text: "Welcome." }],
+        });
+        expect(next.text).toBe("Welcome.");
+        expect(calls.made).toHaveLength(approved ? 1 : 0);
+        const used = gateway.session(asked.session).memory.usedTools.map(({ name }) => name);
+        expect(used).toEqual(approved ? ["shop.order.delete"] : []);
+      }
+    },
+  );
+});
+
+/** A tool that reads, and that its owner wants confirmed. */
+function openVault(): { gateway: Gateway; read: () => number } {
+  let count = 0;
+  const tool = defineTool({
+    name: "read_vault",
+    description: "Read what is in the vault.",
+    lane: "read",
+    requiresConfirmation: true,
+    execute: () => {
+      count += 1;
+      return "gold";
+    },
+  });
+  const gateway = createGateway({
+    domains: [defineDomain({ name: "vault", description: "Valuables.", tools: [tool] })],
+    principal: owner,
+  });
+  onTestFinished(() => gateway.close());
+  return { gateway, read: () => count };
+}
+
+test("what is read by get is asked about as well", async () => {
+  for (const route of ["vault.vault.read", "vault://tools/vault/read", "read_vault?x=1"]) {
+    const { gateway, read } = openVault();
+    const spoken = await speak({
+      gateway,
+      prompt: "What is in it?",
+      options: { mode: "fixed" },
+      replies: [call("get", { routes: [{ route }] }), { text: "Gold." }],
+    });
+    expect([read(), spoken.text]).toEqual([0, ""]);
+  }
+});
+
+test("a call that is repaired is asked about as well", async () => {
+  for (const mode of MODES) {
+    const { gateway, read } = openVault();
+    const replies = [call("read_vault"), call("read_vault"), { text: "Gold." }];
+    await speak({ gateway, prompt: "What is in it?", options: { mode }, replies });
+    expect(read()).toBe(0);
+  }
+});
+
+test("what becomes destructive, or appears, after the tools were made is asked about", async () => {
+  const domains = (lane: "read" | "destructive") => [
+    defineDomain({
+      name: "disk",
+      description: "Disks.",
+      tools: [
+        defineTool({
+          route: "disk://tools/wipe",
+          name: "wipe",
+          description: "Wipe the disk.",
+          lane,
+          execute: () => {
+            wiped += 1;
+          },
+        }),
+      ],
+    }),
+  ];
+  let wiped = 0;
+  for (const mode of MODES) {
+    const gateway = createGateway({ domains: mode === "fixed" ? [] : domains("read"), principal: owner });
+    onTestFinished(() => gateway.close());
+    const wipe = mode === "fixed" ? call("exec", { op: "disk.wipe", dry_run: false }) : call("wipe");
+    const replies = mode === "fixed" ? [wipe] : [search("wipe the disk"), wipe];
+    const beforeTurn = () => gateway.replace(domains("destructive"));
+    const spoken = await speak({ gateway, prompt: "Wipe it.", options: { mode }, replies, beforeTurn });
+    expect([wiped, spoken.text]).toEqual([0, ""]);
+    await gateway.replace(domains("read"));
+    const repaired = await speak({
+      gateway,
+      prompt: "Wipe it.",
+      options: { mode },
+      replies: [wipe, wipe],
+      beforeTurn,
+    });
+    expect([wiped, repaired.text]).toEqual([0, ""]);
+  }
+});
+
+test("approvals of the gateway's own are asked for by both modes", async () => {
+  for (const mode of MODES) {
+    const { gateway, read } = openVault();
+    const read_ = mode === "fixed" ? call("get", { routes: [{ route: "read_vault" }] }) : call("read_vault");
+    const { requests } = await speak({
+      gateway,
+      prompt: "What is in it?",
+      options: { mode, approvals: "gateway" },
+      replies: [...(mode === "fixed" ? [] : [search("read the vault")]), read_, { text: "Gold." }],
+    });
+    expect(read()).toBe(0);
+    expect(requests.at(-1)?.messages.at(-1)?.text).toContain("APPROVAL_REQUIRED");
+  }
+});

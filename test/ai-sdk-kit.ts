@@ -1,0 +1,81 @@
+import { generateText, isStepCount, type LanguageModel, type ModelMessage, streamText } from "ai";
+import { createGateway, type Gateway } from "keyhole";
+import { createDisclosure, type DisclosureOptions } from "keyhole/ai-sdk";
+import {
+  createScriptedModel,
+  inOrder,
+  type ModelScript,
+  type ScriptedReply,
+  type ScriptedRequest,
+} from "keyhole/testing";
+import { onTestFinished } from "vitest";
+import { type Calls, clerk, createShop } from "./shop.ts";
+
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+interface Spoken {
+  readonly text: string;
+  readonly requests: readonly ScriptedRequest[];
+  readonly session: string;
+  readonly messages: readonly ModelMessage[];
+}
+
+export type Connect = (
+  script: ModelScript,
+) => Promise<{ model: LanguageModel; requests: readonly ScriptedRequest[] }>;
+
+export const direct: Connect = async (script) => {
+  const model = createScriptedModel(script);
+  return { model, requests: model.requests };
+};
+
+export function openShop(): { gateway: Gateway; calls: Calls } {
+  const { domains, calls } = createShop();
+  const gateway = createGateway({ domains, principal: clerk });
+  onTestFinished(() => gateway.close());
+  return { gateway, calls };
+}
+
+interface Turn {
+  readonly gateway: Gateway;
+  /** Nothing where the conversation goes on by itself, as after an approval. */
+  readonly prompt?: string;
+  readonly replies: readonly ScriptedReply[];
+  readonly connect?: Connect;
+  readonly options?: DisclosureOptions;
+  readonly isStream?: boolean;
+  readonly history?: readonly ModelMessage[];
+  /** Runs when the tools of the turn are there, before the model is asked. */
+  readonly beforeTurn?: () => Promise<void>;
+}
+
+export async function speak({
+  gateway,
+  prompt,
+  replies,
+  connect = direct,
+  options,
+  isStream,
+  history = [],
+  beforeTurn,
+}: Turn): Promise<Spoken> {
+  const { model, requests } = await connect(inOrder(replies));
+  const { session, ...disclosure } = await createDisclosure(gateway, options);
+  await beforeTurn?.();
+  const settings = {
+    ...disclosure,
+    model,
+    messages: [...history, ...(prompt === undefined ? [] : [{ role: "user" as const, content: prompt }])],
+    stopWhen: isStepCount(10),
+  };
+  const result = isStream ? streamText(settings) : await generateText(settings);
+  const text = await result.text;
+  return { text, requests, session, messages: [...settings.messages, ...(await result.responseMessages)] };
+}
+
+export const search = (query: string): ScriptedReply => ({
+  calls: [{ name: "tool_search", args: { query } }],
+});
+export const call = (name: string, args: Record<string, unknown> = {}): ScriptedReply => ({
+  calls: [{ name, args }],
+});
