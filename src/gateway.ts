@@ -287,7 +287,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     close: async () => {
       closed = true;
-      await ledger.settle();
+      await ledger.close();
       const { warning } = shared.extractor;
       if (warning) publish({ type: "notice", notice: "extraction-idle", detail: warning });
       learning?.close();

@@ -36,6 +36,8 @@ export interface Ledger {
   noteMenu(tools: readonly object[], session?: Session): void;
   /** Counts the answers and menus that wait to be counted. */
   settle(): Promise<void>;
+  /** Counts what sessions have still to be told; totals end with the process. */
+  close(): Promise<void>;
   report(view: View, session?: Session): Promise<LedgerReport>;
 }
 
@@ -75,6 +77,7 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
 
   async function countMenus(): Promise<void> {
     const shown = menus;
+    if (shown.length === 0) return;
     menus = [];
     const countTokens = await loadCounter();
     for (const { tools, session } of shown) {
@@ -105,6 +108,10 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
       if (menus.length >= MOST_WAITING_MENUS) void settleMenus();
     },
     settle,
+    close: () => {
+      menus = menus.filter(({ session }) => session !== undefined);
+      return settle();
+    },
     report: async (view, session) => {
       await settle();
       const tokens = session ? session.memory.tokens : total;
