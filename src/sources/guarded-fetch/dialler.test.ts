@@ -203,22 +203,17 @@ describe("connections", () => {
         response.writeHead(200, JSON_TYPE).end("{}");
       };
     };
-    const body = "{}";
-
-    test.each([{ method: "GET" }, { method: "HEAD" }, { method: "POST", body, repeatable: true }])(
-      "do no harm to $method that may be repeated",
-      async (request) => {
-        closeIdle();
-        await guarded(url);
-        expect((await guarded(url, request)).status).toBe(200);
-        expect(sent.slice(-2)).toEqual([request.method, request.method]);
-      },
-    );
+    test.each(["GET", "HEAD"])("do no harm to %s", async (method) => {
+      closeIdle();
+      await guarded(url);
+      expect((await guarded(url, { method })).status).toBe(200);
+      expect(sent.slice(-2)).toEqual([method, method]);
+    });
 
     test("never send a write twice", async () => {
       closeIdle();
       await guarded(url);
-      await expect(guarded(url, { method: "POST", body })).rejects.toThrow(/ECONNRESET/);
+      await expect(guarded(url, { method: "POST", body: "{}" })).rejects.toThrow(/ECONNRESET/);
       expect(sent.filter((method) => method === "POST")).toHaveLength(1);
     });
   });

@@ -34,7 +34,7 @@ export function createDialler(lookup: LookupFunction): Dialler {
   const secure = new TlsAgent(settings);
 
   return {
-    send: async (url, { method = "GET", headers, body, repeatable = SAFE.has(method), signal }) => {
+    send: async (url, { method = "GET", headers, body, signal }) => {
       signal?.throwIfAborted();
       const options = {
         method,
@@ -45,7 +45,7 @@ export function createDialler(lookup: LookupFunction): Dialler {
         url.protocol === "https:"
           ? limitConnecting(openHttps(url, { ...options, agent: secure }), "secureConnect")
           : limitConnecting(openHttp(url, { ...options, agent: plain }), "connect");
-      const answer = await ask(open, body, repeatable);
+      const answer = await ask(open, body, SAFE.has(method));
       try {
         return await toResponse(answer, method, signal);
       } catch (error) {

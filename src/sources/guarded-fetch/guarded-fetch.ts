@@ -17,8 +17,6 @@ export interface GuardedRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array<ArrayBuffer>;
-  /** Whether it may be sent again where its connection was closed before an answer. Default: reads may. */
-  readonly repeatable?: boolean;
   readonly signal?: AbortSignal;
 }
 
