@@ -143,7 +143,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       .catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
-    http.once("error", reject);
+    http.on("error", reject);
     http.listen(options.port ?? 0, host, resolve);
   });
   const { port } = http.address() as AddressInfo;

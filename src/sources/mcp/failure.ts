@@ -8,6 +8,8 @@ const TAIL_CHARS = 200;
 const SHORTEST_SECRET = 6;
 const MAX_CAUSES = 5;
 const CUT = new Set(["ECONNRESET", "EPIPE"]);
+/** Stands for the answer to a request whose stream ended without one. No server can send this very object. */
+export const BROKEN_OFF = { code: -32_000, message: "its answer broke off", data: Object.freeze({}) };
 const LOST = new Set(["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED", "UPSTREAM_LOST"]);
 
 /** Why a server cannot be used, in words that name the cause and hold no secret. */
@@ -24,6 +26,7 @@ export function toStatus(error: unknown, hide: (text: string) => string): EntryS
 }
 
 export function failureReason(error: unknown, hide: (text: string) => string): string {
+  if (isBrokenOff(error)) return BROKEN_OFF.message;
   const told = causes(error).find(isProblem);
   if (told) {
     const { reason, network } = told.details;
@@ -56,7 +59,11 @@ function missingScope(error: unknown): string {
 
 /** Whether the connection broke, as opposed to the server having answered. */
 export function isLost(error: unknown): boolean {
-  return LOST.has(codeOf(error) ?? "") || wasCut(error);
+  return LOST.has(codeOf(error) ?? "") || isBrokenOff(error) || wasCut(error);
+}
+
+function isBrokenOff(error: unknown): boolean {
+  return (error as { data?: unknown } | null)?.data === BROKEN_OFF.data;
 }
 
 /** Whether the host closed the connection, as it may one that has idled; the server itself may be well. */
