@@ -7,9 +7,11 @@ import {
   McpServer,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { createMcpServer } from "keyhole/mcp";
 import { createMcpSource } from "keyhole/sources";
 import { afterEach, describe, expect } from "vitest";
 import { z } from "zod";
+import { connect } from "./mcp/connect.ts";
 import { verifies } from "./requirements.ts";
 import { eventually, gatewayOf } from "./upstream-kit.ts";
 
@@ -101,7 +103,7 @@ async function serve(protocol: (typeof PROTOCOLS)[number]) {
   const gateway = gatewayOf([source]);
   open.push(stop, () => gateway.close());
   const run = (tool: string) => gateway.exec({ op: `web.${tool}`, args: { who: "Ada" } });
-  return { run, calls, state, forget, stop, start: () => listen(port) };
+  return { gateway, run, calls, state, forget, stop, start: () => listen(port) };
 }
 
 describe.each(PROTOCOLS)("a server over HTTP in the %s protocol", (protocol) => {
@@ -137,4 +139,22 @@ verifies("upstream:faults", "a session that the server forgot is opened again, f
   expect(await run("write")).toMatchObject({ ok: true, result: "Wrote Ada" });
   expect(await run("greet")).toMatchObject({ ok: true });
   expect(calls).toEqual(["write", "write", "write", "greet"]);
+});
+
+verifies("mcp:byte-stable", "a server that goes away leaves the native list as it was", async () => {
+  const { gateway, run, stop } = await serve("modern");
+  await run("greet");
+  const server = createMcpServer(gateway, { surface: "native", debounceMs: 0 });
+  open.push(() => server.close());
+  const { client } = await connect(server, "2026-07-28");
+  const before = JSON.stringify((await client.listTools()).tools);
+  await stop();
+  await eventually(async () => expect(JSON.stringify(await run("greet"))).toContain("server_down"));
+  await eventually(async () => {
+    const { hits } = await gateway.ask({ query: "web.greet" });
+    expect(JSON.stringify(hits)).toContain("server_down");
+  });
+  expect(JSON.stringify((await client.listTools()).tools)).toBe(before);
+  const refused = await client.callTool({ name: "web_greet", arguments: { who: "Ada" } });
+  expect(refused).toMatchObject({ isError: true, structuredContent: { error: { code: "UNAVAILABLE" } } });
 });

@@ -18,7 +18,7 @@ const KINDS: ReadonlySet<Entry["kind"]> = new Set(["tool", "skill"]);
  * prompts are left out: faces have lists of their own for them.
  */
 export function nativeTools(all: readonly Entry[], names: NativeNames = "ops"): Map<string, Entry> {
-  const entries = all.filter((entry) => KINDS.has(entry.kind) && entry.status === undefined);
+  const entries = all.filter((entry) => KINDS.has(entry.kind) && isOffered(entry));
   const wanted = new Map(entries.map((entry) => [entry, wantedName(entry, names)]));
   const counts = new Map<string, number>();
   for (const name of wanted.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -28,6 +28,11 @@ export function nativeTools(all: readonly Entry[], names: NativeNames = "ops"): 
     return [counts.get(name) === 1 ? name : hashedName(entry), entry];
   });
   return new Map(named);
+}
+
+/** A server that is away for a while keeps its place, so that neither the list nor a name depends on it. */
+function isOffered({ status }: Entry): boolean {
+  return status === undefined || status.state === "server_down" || status.state === "needs_login";
 }
 
 /** What another server declares of its tool is passed on; where it is silent, the entry tells. */
