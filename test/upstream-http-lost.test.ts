@@ -64,13 +64,17 @@ async function serve(protocol: (typeof PROTOCOLS)[number]) {
   const { handle, forget } = HANDLERS[protocol]();
   const calls: string[] = [];
   const used = new WeakSet<object>();
-  const state = { cutsIdle: false };
+  const state: { cutsIdle: boolean; endsStream?: "end" | "destroy" } = { cutsIdle: false };
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
     const called = /"name":"(\w+)"/.exec(body.toString())?.[1];
     if (called && body.includes("tools/call")) calls.push(called);
     if (state.cutsIdle && used.has(request.socket)) return void request.socket.destroy();
     used.add(request.socket);
+    if (called && state.endsStream) {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      return void response.write(": soon\n\n", () => response[state.endsStream!]());
+    }
     const answered = await handle(
       new Request(`http://localhost${request.url}`, {
         method: request.method ?? "GET",
@@ -116,6 +120,19 @@ describe.each(PROTOCOLS)("a server over HTTP in the %s protocol", (protocol) => 
     const lost = await run("write");
     expect(lost).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST", details: { server: "web" } } });
     expect(calls).toEqual(["write"]);
+  });
+
+  verifies("upstream:faults", "may break off its answer: the call fails at once, and runs once", async () => {
+    const { run, calls, state } = await serve(protocol);
+    expect(await run("write")).toMatchObject({ ok: true });
+    calls.length = 0;
+    for (const how of ["end", "destroy"] as const) {
+      state.endsStream = how;
+      const lost = await run("write");
+      expect(lost).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST" } });
+      expect(JSON.stringify(lost)).toContain("its answer broke off");
+    }
+    expect(calls).toEqual(["write", "write"]);
   });
 
   verifies("upstream:faults", "may go away and come back", async () => {
