@@ -15,7 +15,8 @@ import { CONVERSATIONS, type Step, type Turn } from "./conversation-turns.ts";
 /** What a vendor charges for a token that it has read before, as a share of the price of a new one. */
 const CACHE_READ = 0.1;
 const EDITOR = { id: "editor", scopes: [], allowWrite: true };
-const SYSTEMS = ["all-tools", "discover", "fixed"] as const;
+/** `fixed-whole` cuts nothing off, so that what a vendor has cached stays as it was. */
+const SYSTEMS = ["all-tools", "discover", "fixed", "fixed-whole"] as const;
 type System = (typeof SYSTEMS)[number];
 
 /** A part of a request, in the order in which vendors cache them: tools, instructions, messages. */
@@ -94,10 +95,11 @@ async function converse(
   return requests;
 }
 
-function keyhole(system: "discover" | "fixed", gateway: Gateway, session: string | undefined) {
+function keyhole(system: Exclude<System, "all-tools">, gateway: Gateway, session: string | undefined) {
   return createDisclosure(gateway, {
-    mode: system,
+    mode: system === "discover" ? "discover" : "fixed",
     approvals: "gateway",
+    ...(system === "fixed-whole" && { trim: false }),
     ...(session && { session }),
   });
 }
@@ -116,10 +118,10 @@ async function allTools(gateway: Gateway, rules: string): Promise<{ tools: ToolS
 function toReplies(system: System, step: Step, view: View): ScriptedReply[] {
   if ("find" in step) {
     if (system === "all-tools") return [];
-    const name = system === "fixed" ? "ask" : "tool_search";
+    const name = system === "discover" ? "tool_search" : "ask";
     return [{ calls: [{ name, args: { query: step.find } }] }];
   }
-  if (system !== "fixed") return [{ calls: step.call }];
+  if (system === "all-tools" || system === "discover") return [{ calls: step.call }];
   const calls = step.call.map(({ name, args }) => {
     const { op, lane } = view.shown.find((entry) => entry.name === name)!;
     if (lane === "read") return { name: "get", args: { routes: [{ route: op, params: args }] } };

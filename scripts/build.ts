@@ -32,6 +32,16 @@ const inputs = [...Object.values(root.exports as Record<string, string>), ...pro
 /** Loaded only when something calls for it, or brought by the user. */
 const ON_DEMAND = ["ajv", "ajv-formats", "gpt-tokenizer", "ink", "jose", "react"];
 const external = [...ON_DEMAND, ...Object.keys(peerDependencies), "pg"];
+/**
+ * What is needed together is in one file: each part has what these modules import, save what is in a part before it.
+ * The first is all that \`keyhole --help\` needs.
+ */
+const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
+  ["problem", /src\/schema\/problems?\.ts$/],
+  ["core", /src\/(?:index|gateway)\.ts$/],
+  ["mcp", /src\/mcp\/mcp-server\.ts$/],
+  ["upstreams", /src\/cli\/(?:load-config|read-json-config)\.ts$|src\/sources\/mcp\/from-mcp-config\.ts$/],
+];
 const bundle = await rolldown({
   input: Object.fromEntries(inputs),
   platform: "node",
@@ -42,6 +52,9 @@ const { output } = await bundle.write({
   dir: "dist",
   entryFileNames: "[name].js",
   chunkFileNames: "shared/[name]-[hash].js",
+  codeSplitting: {
+    groups: PARTS.map(([name, test], index) => ({ name, test, priority: PARTS.length - index })),
+  },
 });
 writeFileSync(
   "dist/THIRD-PARTY.md",

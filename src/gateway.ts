@@ -20,6 +20,7 @@ import { isProblem, problem } from "./schema/problem.ts";
 import { analyzeQuery, cutQuery } from "./search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "./search/embedded-index.ts";
 import { createLearning } from "./search/learning/learning.ts";
+import type { SearchRequest } from "./search/search-index.ts";
 import { createStaticEmbedder } from "./search/vectors/static-embedder.ts";
 import { createExtractor } from "./session/extractor.ts";
 import { createIdempotency } from "./session/idempotency.ts";
@@ -57,7 +58,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   const pins = options.pins ?? createPins();
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
   const shared = {
-    search: index,
+    search: {
+      search: async (request: SearchRequest) => {
+        await live.searchable();
+        return index.search(request);
+      },
+    },
     sessions: options.sessions ?? createMemorySessionStore(),
     extractor: createExtractor((detail) => publish({ type: "notice", notice: "extraction-failed", detail })),
     results: options.results ?? createResultStore(),
@@ -264,7 +270,10 @@ export function createGateway(options: GatewayOptions): Gateway {
       await current();
       await sources.rebuild(signal);
     },
-    ready: async () => void (await current()),
+    ready: async () => {
+      await current();
+      await live.searchable();
+    },
     close: async () => {
       closed = true;
       ledger.settle();

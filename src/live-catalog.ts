@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { Pins } from "./access/pins.ts";
 import { createViews, type View } from "./access/view.ts";
@@ -25,8 +26,12 @@ export type Changes = Readonly<Record<string, SourceContent | null>>;
 /** The catalog that is in use now, with its index. */
 export interface LiveCatalog {
   readonly current: Generation;
-  /** Fills the index: from its snapshot where it has one. Once, before anything is searched. */
+  /** Begins to fill the index: from its snapshot where it has one. Once, before anything is searched. */
   fill(): Promise<void>;
+  /** Resolves when all that the catalog holds can be found. */
+  searchable(): Promise<void>;
+  /** The start is over: from now on nothing is shown before it can be found. */
+  settle(): void;
   /** Puts other content in the place of that of these sources. A wrong one is refused and changes nothing. */
   update(changes: Changes): Promise<void>;
   /** Lets updates wait for one another until then, so that one catalog is built of them. */
@@ -57,21 +62,44 @@ export function createLiveCatalog(
   let current = createGeneration(contents);
   let indexed: ReadonlyMap<string, string> = new Map();
   let filled = false;
+  let filling: Promise<void> = Promise.resolve();
+  let starting = true;
   let updates: Promise<void> = Promise.resolve();
   let waiting: Waiting[] = [];
   const listeners = new Set<() => void>();
 
-  /** New documents are searchable before the swap and old ones until after it: neither can be missed. */
+  /**
+   * New documents are searchable before the swap and old ones until after it: neither can be missed. At the start
+   * there is nothing to search yet, so the catalog goes ahead of the index and searches wait.
+   */
   async function swap(next: Generation): Promise<void> {
+    if (starting) {
+      show(next);
+      // Whoever waits for the catalog goes first.
+      filling = Promise.allSettled([filling, setImmediate()]).then(() => bringIn(next));
+      // Whoever searches is told.
+      filling.catch(() => {});
+    } else {
+      await bringIn(next, () => show(next));
+      filling = Promise.resolve();
+    }
+  }
+
+  function show(next: Generation): void {
+    const changes = next.catalog.version !== current.catalog.version;
+    current = next;
+    if (changes) for (const listener of listeners) listener();
+  }
+
+  /** Makes the index that of another catalog. */
+  async function bringIn(next: Generation, onFound = () => {}): Promise<void> {
     const documents = toDocuments(next.catalog);
     const hashes = new Map(documents.map(({ document, hash }) => [document.id, hash]));
     const changed = documents.filter(({ document, hash }) => indexed.get(document.id) !== hash);
     await index.put(changed.map(({ document }) => document));
-    const changes = next.catalog.version !== current.catalog.version;
-    current = next;
+    onFound();
     await index.drop([...indexed.keys()].filter((id) => !hashes.has(id)));
     indexed = hashes;
-    if (changes) for (const listener of listeners) listener();
   }
 
   function update(changes: Changes): Promise<void> {
@@ -131,14 +159,22 @@ export function createLiveCatalog(
       return current;
     },
     fill,
+    searchable: () => filling,
+    settle: () => {
+      void filling
+        .catch(() => {})
+        .then(() => {
+          starting = false;
+        });
+    },
     update,
     gather: (until) => {
       updates = updates.then(async () => void (await until));
     },
     reindex: () => {
-      const done = updates.then(() =>
-        index.put(toDocuments(current.catalog).map(({ document }) => document)),
-      );
+      const done = updates
+        .then(() => filling)
+        .then(() => index.put(toDocuments(current.catalog).map(({ document }) => document)));
       updates = done.catch(() => {});
       return done;
     },
@@ -150,7 +186,11 @@ export function createLiveCatalog(
       listeners.clear();
       stopWatching();
       await updates;
-      if (filled) await keep();
+      const isWhole = await filling.then(
+        () => filled,
+        () => false,
+      );
+      if (isWhole) await keep();
       await index.close();
     },
   };

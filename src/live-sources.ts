@@ -143,6 +143,7 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
     await soonest(Promise.all(begun.map(({ first }) => first)), FIRST_YIELD_MS);
     // Without sources nothing has yet been compared with what a snapshot held.
     if (begun.length === 0) await live.update({});
+    live.settle();
   }
 
   function ready(): Promise<void> {

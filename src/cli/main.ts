@@ -30,10 +30,11 @@ setTimeout(flushCompileCache, KEEP_COMPILED_MS).unref();
 const [name = "", ...args] = process.argv.slice(2);
 if (!Object.hasOwn(COMMANDS, name)) {
   const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(10)}${summary}`);
-  console.error(
-    `Usage: keyhole COMMAND [options]\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`,
-  );
-  process.exit(name === "" || name === "--help" || name === "help" ? 0 : 2);
+  const usage = `Usage: keyhole COMMAND [options]\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
+  const isAsked = ["", "--help", "-h", "help"].includes(name);
+  if (isAsked) console.log(usage);
+  else console.error(`There is no command ${JSON.stringify(name)}.\n\n${usage}`);
+  process.exit(isAsked ? 0 : 2);
 }
 
 try {

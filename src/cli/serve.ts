@@ -1,4 +1,3 @@
-import { Console } from "node:console";
 import { createGateway } from "../gateway.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { SURFACES, type Surface } from "../operations/surfaces.ts";
@@ -30,7 +29,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const values = readOptions(args);
   if (values.help) return console.log(USAGE);
   // stdout belongs to the protocol, whatever tools and config print.
-  globalThis.console = new Console(process.stderr);
+  globalThis.console = new console.Console(process.stderr);
   const surface = values.surface as Surface;
   if (!SURFACES.includes(surface)) {
     throw problem("INVALID_INPUT", {

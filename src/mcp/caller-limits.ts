@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { lazy } from "../util/lazy.ts";
 
 export interface CallerLimitOptions {
   /** Requests a second, on average. Default: 50. */
@@ -30,11 +31,12 @@ export function createCallerLimits(options: CallerLimitOptions = {}): CallerLimi
   const { ratePerSecond = 50, burst = 100, concurrency = 32, streams = 512 } = options;
   // Not the wall clock: that may jump.
   const now = options.now ?? (() => performance.now());
-  const callers = new LRUCache<string, Usage>({ max: MAX_CALLERS });
+  const callers = lazy(() => new LRUCache<string, Usage>({ max: MAX_CALLERS }));
 
   function usageOf(callerId: string): Usage {
-    const usage = callers.get(callerId) ?? { tokens: burst, refilled: now(), open: { calls: 0, streams: 0 } };
-    callers.set(callerId, usage);
+    const fresh = { tokens: burst, refilled: now(), open: { calls: 0, streams: 0 } };
+    const usage = callers().get(callerId) ?? fresh;
+    callers().set(callerId, usage);
     const seconds = (now() - usage.refilled) / 1000;
     usage.tokens = Math.min(burst, usage.tokens + seconds * ratePerSecond);
     usage.refilled = now();

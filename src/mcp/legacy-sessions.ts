@@ -7,6 +7,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { LRUCache } from "lru-cache";
 import type { Principal } from "../schema/principal.ts";
+import { lazy } from "../util/lazy.ts";
 import { toAuthInfo } from "./auth-info.ts";
 import { jsonRpcError } from "./json-rpc-error.ts";
 
@@ -30,20 +31,23 @@ export function createLegacySessions(
   connect: (principal: Principal) => Promise<Server>,
   serveOnce: (principal: Principal) => Promise<Server>,
 ): LegacySessions {
-  const sessions = new LRUCache<string, LegacySession>({
-    max: MAX_SESSIONS,
-    ttl: IDLE_MS,
-    updateAgeOnGet: true,
-    ttlAutopurge: false,
-    dispose: ({ server }) => void server.close().catch(() => {}),
-  });
+  const sessions = lazy(
+    () =>
+      new LRUCache<string, LegacySession>({
+        max: MAX_SESSIONS,
+        ttl: IDLE_MS,
+        updateAgeOnGet: true,
+        ttlAutopurge: false,
+        dispose: ({ server }) => void server.close().catch(() => {}),
+      }),
+  );
 
   async function open(request: Request, body: unknown, principal: Principal): Promise<Response> {
     const server = await connect(principal);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => void sessions.set(id, { transport, server, principalId: principal.id }),
-      onsessionclosed: (id) => void sessions.delete(id),
+      onsessioninitialized: (id) => void sessions().set(id, { transport, server, principalId: principal.id }),
+      onsessionclosed: (id) => void sessions().delete(id),
     });
     await server.connect(transport);
     const response = await transport.handleRequest(request, {
@@ -58,7 +62,7 @@ export function createLegacySessions(
     fetch: async (request, body, principal) => {
       const id = request.headers.get(SESSION_HEADER);
       if (id !== null) {
-        const known = sessions.get(id);
+        const known = sessions().get(id);
         // Another principal's session is as unknown as one that never was.
         if (known?.principalId !== principal.id) return jsonRpcError(404, -32001, "Session not found");
         return known.transport.handleRequest(request, { parsedBody: body, authInfo: toAuthInfo(principal) });
@@ -70,7 +74,7 @@ export function createLegacySessions(
       return once(request, { parsedBody: body, authInfo: toAuthInfo(principal) });
     },
     close: async () => {
-      sessions.clear();
+      sessions().clear();
     },
   };
 }

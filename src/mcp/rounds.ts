@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import type { ApprovalRequest } from "../operations/operation.ts";
 import type { Principal } from "../schema/principal.ts";
 import { mintHandle } from "../session/mint-handle.ts";
+import { lazy } from "../util/lazy.ts";
 import { createSealer, type Sealer } from "./sealed-state.ts";
 
 /** What a round of a call leaves with the client for the next one. Both are bound to the exact call. */
@@ -31,7 +32,7 @@ const MAX_SPENT = 100_000;
 export function createRounds({ ttlMs = TTL_MS, ...options }: RoundsOptions = {}): Rounds {
   const sealer = createSealer<RoundState>({ ...options, ttlMs });
   // A state that has expired is refused by itself, so a nonce need not be remembered for longer.
-  let spent: LRUCache<string, true> | undefined;
+  const spent = lazy(() => new LRUCache<string, true>({ max: MAX_SPENT, ttl: ttlMs }));
   return {
     ...sealer,
     approvalState: ({ hash, principal }) =>
@@ -39,10 +40,8 @@ export function createRounds({ ttlMs = TTL_MS, ...options }: RoundsOptions = {})
     toolState: (call, state, principal) =>
       sealer.seal({ kind: "tool", call, nonce: mintHandle(""), state }, principal.id),
     spend: (nonce) => {
-      // It takes its room when it is made, and most servers never need it.
-      spent ??= new LRUCache({ max: MAX_SPENT, ttl: ttlMs });
-      if (spent.has(nonce)) return false;
-      spent.set(nonce, true);
+      if (spent().has(nonce)) return false;
+      spent().set(nonce, true);
       return true;
     },
   };

@@ -40,7 +40,7 @@ export interface ApprovalRequest {
 /** What an operation works with. It sees a View, never the catalog. */
 export interface OperationContext {
   readonly view: View;
-  readonly search: SearchIndex;
+  readonly search: Pick<SearchIndex, "search">;
   /** Absent where learning from use is switched off. */
   readonly learning?: Learning;
   readonly sessions: SessionStore;

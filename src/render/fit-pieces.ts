@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { lazy } from "../util/lazy.ts";
 import type { TokenCounter } from "../util/tokens.ts";
 
 /** A piece of an answer, from its fullest form to its shortest. The empty text leaves it out. */
@@ -8,7 +9,7 @@ export interface Piece {
   readonly prices: readonly number[];
 }
 
-const lineTokens = new LRUCache<string, number>({ max: 20_000 });
+const lineTokens = lazy(() => new LRUCache<string, number>({ max: 20_000 }));
 
 /**
  * Chooses a form for each piece, so that all of them, a line each, stay within the budget. Where even the
@@ -34,9 +35,9 @@ export function fitPieces(pieces: readonly Piece[], budget: number, countTokens:
 
 /** Lines repeat from answer to answer, so their counts are kept. A newline ends a token or stands alone. */
 function tokensOfLine(line: string, countTokens: TokenCounter): number {
-  const known = lineTokens.get(line);
+  const known = lineTokens().get(line);
   if (known !== undefined) return known;
   const tokens = countTokens(`${line}\n`);
-  lineTokens.set(line, tokens);
+  lineTokens().set(line, tokens);
   return tokens;
 }

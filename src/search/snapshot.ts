@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { endianness } from "node:os";
-import { crc32 } from "node:zlib";
+import { crc32 } from "../util/crc32.ts";
 import { writeFileAtomic } from "../util/write-file-atomic.ts";
 import type { Facet, Segment } from "./lexical/segment.ts";
 import { StringTable } from "./lexical/string-table.ts";

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { problem } from "../schema/problem.ts";
+import { lazy } from "../util/lazy.ts";
 
 /** Remembers the answers to calls that carry an idempotency key. */
 export interface Idempotency<T> {
@@ -20,13 +21,16 @@ const MAX_KEYS = 10_000;
 const KEEP_MS = 24 * 60 * 60_000;
 
 export function createIdempotency<T>(): Idempotency<T> {
-  const answers = new LRUCache<string, { readonly callHash: string; readonly answer: Promise<T> }>({
-    max: MAX_KEYS,
-    ttl: KEEP_MS,
-  });
+  const answers = lazy(
+    () =>
+      new LRUCache<string, { readonly callHash: string; readonly answer: Promise<T> }>({
+        max: MAX_KEYS,
+        ttl: KEEP_MS,
+      }),
+  );
   return {
     once: async (key, callHash, run, neverRan) => {
-      const known = answers.get(key);
+      const known = answers().get(key);
       if (known && known.callHash !== callHash) {
         throw problem("CONFLICT", {
           reason: "This idempotency key was already used for a call with other args.",
@@ -34,8 +38,8 @@ export function createIdempotency<T>(): Idempotency<T> {
       }
       if (known) return known.answer;
       const answer = run();
-      answers.set(key, { callHash, answer });
-      answer.catch((error: unknown) => neverRan(error) && answers.delete(key));
+      answers().set(key, { callHash, answer });
+      answer.catch((error: unknown) => neverRan(error) && answers().delete(key));
       return answer;
     },
   };

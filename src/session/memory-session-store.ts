@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { problem } from "../schema/problem.ts";
+import { lazy } from "../util/lazy.ts";
 import { mintHandle } from "./mint-handle.ts";
 import {
   MAX_SESSIONS,
@@ -18,32 +19,35 @@ const IDLE_MS = 30 * 60_000;
 
 /** Sessions that live as long as the process. They are forgotten after half an hour without a call. */
 export function createMemorySessionStore(options: SessionStoreOptions = {}): SessionStore {
-  const sessions = new LRUCache<string, Kept>({
-    max: options.maxSessions ?? MAX_SESSIONS,
-    ttl: options.idleMs ?? IDLE_MS,
-    updateAgeOnGet: true,
-  });
+  const sessions = lazy(
+    () =>
+      new LRUCache<string, Kept>({
+        max: options.maxSessions ?? MAX_SESSIONS,
+        ttl: options.idleMs ?? IDLE_MS,
+        updateAgeOnGet: true,
+      }),
+  );
   function find(handle: string, principalId: string): Kept {
     // Only its own principal keeps a session from growing old.
-    if (sessions.peek(handle)?.principalId !== principalId) throw problem("UNKNOWN_HANDLE", { handle });
-    return sessions.get(handle)!;
+    if (sessions().peek(handle)?.principalId !== principalId) throw problem("UNKNOWN_HANDLE", { handle });
+    return sessions().get(handle)!;
   }
   return {
     open: (principalId) => {
       const handle = mintHandle(SESSION_PREFIX);
-      sessions.set(handle, { principalId, memory: EMPTY_MEMORY });
+      sessions().set(handle, { principalId, memory: EMPTY_MEMORY });
       return handle;
     },
     read: (handle, principalId) => find(handle, principalId).memory,
     update: (handle, principalId, change) => {
       const memory = change(find(handle, principalId).memory);
-      sessions.set(handle, { principalId, memory });
+      sessions().set(handle, { principalId, memory });
       return memory;
     },
     end: (handle, principalId) => {
       find(handle, principalId);
-      sessions.delete(handle);
+      sessions().delete(handle);
     },
-    close: () => sessions.clear(),
+    close: () => sessions().clear(),
   };
 }

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { lazy } from "../../util/lazy.ts";
 import type { LearningEvent } from "./learning-event.ts";
 import { createTally } from "./tally.ts";
 
@@ -44,10 +45,13 @@ const MAX_NEXT = 2;
 export function createLearningState(termsOf: (query: string) => readonly string[]): LearningState {
   const credits = createTally(MAX_TERMS);
   const follows = createTally(MAX_ROUTES);
-  const open = new LRUCache<string, OpenQuery>({ max: MAX_CONVERSATIONS });
-  const lastUsed = new LRUCache<string, { readonly route: string; readonly at: number }>({
-    max: MAX_CONVERSATIONS,
-  });
+  const open = lazy(() => new LRUCache<string, OpenQuery>({ max: MAX_CONVERSATIONS }));
+  const lastUsed = lazy(
+    () =>
+      new LRUCache<string, { readonly route: string; readonly at: number }>({
+        max: MAX_CONVERSATIONS,
+      }),
+  );
   const unmet = new LRUCache<string, UnmetQuery>({ max: MAX_UNMET });
 
   function close(query: OpenQuery): void {
@@ -58,23 +62,23 @@ export function createLearningState(termsOf: (query: string) => readonly string[
   }
 
   function asked({ conversation, query, shown, at }: LearningEvent & { kind: "asked" }): void {
-    const previous = open.get(conversation);
+    const previous = open().get(conversation);
     if (previous) close(previous);
-    open.set(conversation, { query, shown: new Set(shown), credited: new Set(), at, met: false });
+    open().set(conversation, { query, shown: new Set(shown), credited: new Set(), at, met: false });
   }
 
   function used({ conversation, scope, route, at }: LearningEvent & { kind: "used" }): void {
-    const query = open.get(conversation);
+    const query = open().get(conversation);
     if (query && at - query.at <= WINDOW_MS && !query.credited.has(route)) {
       query.credited.add(route);
       query.met ||= query.shown.has(route);
       for (const term of termsOf(query.query)) credits.add(keyOf(scope, term), route);
     }
-    const previous = lastUsed.get(conversation);
+    const previous = lastUsed().get(conversation);
     if (previous && previous.route !== route && at - previous.at <= WINDOW_MS) {
       follows.add(keyOf(scope, previous.route), route);
     }
-    lastUsed.set(conversation, { route, at });
+    lastUsed().set(conversation, { route, at });
   }
 
   return {
@@ -97,10 +101,10 @@ export function createLearningState(termsOf: (query: string) => readonly string[
         .slice(0, MAX_NEXT)
         .map(([next]) => next),
     unmet: (now) => {
-      for (const [conversation, query] of [...open]) {
+      for (const [conversation, query] of [...open()]) {
         if (now - query.at <= WINDOW_MS) continue;
         close(query);
-        open.delete(conversation);
+        open().delete(conversation);
       }
       return [...unmet.values()].sort(
         (one, other) => other.times - one.times || other.lastAsked - one.lastAsked,

@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { lazy } from "../../util/lazy.ts";
 
 const MAX_COUNTED = 32;
 
@@ -10,17 +11,15 @@ export interface Tally {
 }
 
 export function createTally(maxKeys: number): Tally {
-  // A cache of this size takes its room when it is made, so it is made when there is something to count.
-  let counts: LRUCache<string, Map<string, number>> | undefined;
+  const counts = lazy(() => new LRUCache<string, Map<string, number>>({ max: maxKeys }));
   return {
     add: (key, partner) => {
-      counts ??= new LRUCache({ max: maxKeys });
-      const partners = counts.get(key) ?? new Map<string, number>();
+      const partners = counts().get(key) ?? new Map<string, number>();
       if (!partners.has(partner) && partners.size >= MAX_COUNTED) partners.delete(rarest(partners));
       partners.set(partner, (partners.get(partner) ?? 0) + 1);
-      counts.set(key, partners);
+      counts().set(key, partners);
     },
-    of: (key) => counts?.get(key) ?? new Map(),
+    of: (key) => counts().get(key) ?? new Map(),
   };
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync, type StatementSync } from "node:sqlite";
-import { crc32 } from "node:zlib";
+import { crc32 } from "../../util/crc32.ts";
 
 /** Vectors in a SQLite file. Nothing here throws: a file that cannot serve gives misses. */
 export interface VectorFile {

@@ -1,5 +1,5 @@
-import { crc32 } from "node:zlib";
 import { type Problem, problem } from "../../schema/problem.ts";
+import { crc32 } from "../../util/crc32.ts";
 import { MAXIMUM_DIMENSIONS, strideOf } from "./dot-block.ts";
 
 /** What a vector store holds, slot by slot; a free slot has no id. */

@@ -2,7 +2,6 @@ import { isIP, type LookupFunction } from "node:net";
 import { isProblem, problem } from "../../schema/problem.ts";
 import { addressRefusal, namedAddressRefusal } from "./address-refusal.ts";
 import type { Dialler } from "./dialler.ts";
-import { guardedLookup } from "./guarded-lookup.ts";
 
 export interface GuardOptions {
   /** Hosts, as `name` or `name:port`, that may be private and may be spoken to without TLS. */
@@ -68,7 +67,10 @@ interface Diallers {
 
 /** Many who have a guarded fetch never use it: what it needs loads with the first request. */
 async function openDiallers(lookup: LookupFunction | undefined): Promise<Diallers> {
-  const { createDialler } = await import("./dialler.ts");
+  const [{ createDialler }, { guardedLookup }] = await Promise.all([
+    import("./dialler.ts"),
+    import("./guarded-lookup.ts"),
+  ]);
   return {
     public: createDialler(guardedLookup(addressRefusal, lookup)),
     private: createDialler(guardedLookup(namedAddressRefusal, lookup)),

@@ -1,6 +1,6 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
+import { crc32 } from "../../util/crc32.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import type { LibraryFile } from "./library-file.ts";

@@ -17,7 +17,7 @@ import {
 } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
 import type { ServerLogin } from "./login/server-login.ts";
-import { type Made, type Opened, openClient } from "./open-client.ts";
+import type { Made, Opened } from "./open-client.ts";
 import { createRestartPolicy } from "./restart-policy.ts";
 import type { ServerConfig } from "./server-config.ts";
 import { createSlots } from "./slots.ts";
@@ -138,6 +138,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (stopping.signal.aborted) throw problem("CLOSED");
     restarts.started();
     try {
+      // Not before a server is called: a start is quicker without it.
+      const { openClient } = await import("./open-client.ts");
       const opened = await openClient({
         label,
         config,
