@@ -1,10 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Source, SourceContent } from "keyhole";
 import { createOpenApiSource, type OpenApiOptions } from "keyhole/sources";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type LoopbackApi, startLoopbackApi } from "./loopback-api.ts";
 
 type EntryDraft = SourceContent["drafts"][number];
@@ -51,6 +52,20 @@ const preview = async (draft: EntryDraft | undefined) =>
 
 describe("a document", () => {
   const baseUrl = "https://api.example.com/v1";
+
+  test("that never arrives is given up", async () => {
+    const { timeout } = AbortSignal;
+    vi.spyOn(AbortSignal, "timeout").mockImplementation(() => timeout.call(AbortSignal, 20));
+    for (const answer of [
+      () => {},
+      (_: unknown, response: ServerResponse) => void response.write("openapi"),
+    ]) {
+      api.answer = answer;
+      const options = { document: `${api.url}/spec`, baseUrl, allowPrivateHosts: [api.host] };
+      expect(await reasonOf(options)).toContain("did not arrive in time");
+    }
+    vi.restoreAllMocks();
+  });
 
   test("comes from a path, a file URL, a URL or an object", async () => {
     api.answer = (_, response) => void response.end(YAML);

@@ -31,3 +31,13 @@ test("what is running counts until it is released, once", () => {
   expect(limits.enter("ann")).toEqual({ retryAfter: 1 });
   expect(limits.enter("ann", true)).toHaveProperty("release");
 });
+
+test("streams that wait for news are counted apart, and bounded too", () => {
+  const limits = createCallerLimits({ concurrency: 1, streams: 2 });
+  const [first] = [limits.enter("ann", true), limits.enter("ann", true)];
+  expect(limits.enter("ann", true)).toEqual({ retryAfter: 1 });
+  expect(limits.enter("bob", true)).toHaveProperty("release");
+  expect(limits.enter("ann")).toHaveProperty("release");
+  if ("release" in first) first.release();
+  expect(limits.enter("ann", true)).toHaveProperty("release");
+});

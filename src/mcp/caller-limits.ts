@@ -8,6 +8,8 @@ export interface CallerLimitOptions {
   readonly burst?: number;
   /** Requests that run at the same time. Default: 32. */
   readonly concurrency?: number;
+  /** Streams that wait for news at the same time. Default: 512, half of what there is for all. */
+  readonly streams?: number;
   readonly now?: () => number;
 }
 
@@ -20,19 +22,20 @@ export interface CallerLimits {
 interface Usage {
   tokens: number;
   refilled: number;
-  running: number;
+  readonly open: { calls: number; streams: number };
 }
 
 const MAX_CALLERS = 100_000;
 
 export function createCallerLimits(options: CallerLimitOptions = {}): CallerLimits {
-  const { ratePerSecond = 50, burst = 100, concurrency = 32 } = options;
+  const { ratePerSecond = 50, burst = 100, concurrency = 32, streams = 512 } = options;
   // Not the wall clock: that may jump.
   const now = options.now ?? (() => performance.now());
   const callers = lazy(() => new LRUCache<string, Usage>({ max: MAX_CALLERS }));
 
   function usageOf(callerId: string): Usage {
-    const usage = callers().get(callerId) ?? { tokens: burst, refilled: now(), running: 0 };
+    const fresh = { tokens: burst, refilled: now(), open: { calls: 0, streams: 0 } };
+    const usage = callers().get(callerId) ?? fresh;
     callers().set(callerId, usage);
     const seconds = (now() - usage.refilled) / 1000;
     usage.tokens = Math.min(burst, usage.tokens + seconds * ratePerSecond);
@@ -43,15 +46,16 @@ export function createCallerLimits(options: CallerLimitOptions = {}): CallerLimi
   return {
     enter: (callerId, lasting = false) => {
       const usage = usageOf(callerId);
+      const { open } = usage;
+      const kind = lasting ? "streams" : "calls";
       if (usage.tokens < 1) return { retryAfter: Math.max(1, Math.ceil((1 - usage.tokens) / ratePerSecond)) };
-      if (!lasting && usage.running >= concurrency) return { retryAfter: 1 };
+      if (open[kind] >= (lasting ? streams : concurrency)) return { retryAfter: 1 };
       usage.tokens -= 1;
-      if (lasting) return { release: () => {} };
-      usage.running += 1;
+      open[kind] += 1;
       let released = false;
       return {
         release: () => {
-          if (!released) usage.running -= 1;
+          if (!released) open[kind] -= 1;
           released = true;
         },
       };

@@ -8,6 +8,13 @@ const DECIMAL = /^-?\d{1,32}(?:\.\d{1,32})?$/;
 
 const known = new WeakMap<object, readonly ArgumentHeader[]>();
 
+/** The refusal of a request whose header names another method than its body: limits go by the header. */
+export function methodMismatch(body: unknown, headers: Headers): Response | undefined {
+  const said = headers.get("mcp-method");
+  if (said === null || said === field(body, "method")) return undefined;
+  return refuse(body, "Mcp-Method", "it names another method");
+}
+
 /**
  * The refusal of a call whose headers do not repeat its arguments as the tool's schema wants: whoever routes by
  * the headers and whoever runs the body must see the same call.

@@ -13,7 +13,7 @@ import type { Principal } from "../schema/principal.ts";
 import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
 import { followChanges } from "./changes.ts";
 import { createConnections } from "./connections.ts";
-import { headerMismatch } from "./header-mismatch.ts";
+import { headerMismatch, methodMismatch } from "./header-mismatch.ts";
 import type { InstructionsOption } from "./instructions.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
 import { createListings } from "./listing.ts";
@@ -128,7 +128,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       if (read instanceof Response) return read;
       const { body } = read;
       const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));
-      if (isLegacy) return legacy.fetch(request, body, principal);
+      if (isLegacy) return methodMismatch(body, request.headers) ?? legacy.fetch(request, body, principal);
       if (menu.surface === "native") {
         const { listing } = await listings.for(principal);
         const mismatch = headerMismatch(body, request.headers, listing.native);

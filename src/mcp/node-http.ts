@@ -1,5 +1,7 @@
-import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
+
+/** Parts of a stream that wait for the client. One part may be larger. */
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
 /** The body of a request, or undefined as soon as there is more of it than allowed. */
 export function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
@@ -44,19 +46,19 @@ export async function writeResponse(
   response.writeHead(answer.status, { ...headers, "content-length": Buffer.byteLength(text) }).end(text);
 }
 
+/** What comes is taken at once, for its maker does not wait; whoever leaves too much of it unread is dropped. */
 async function writeStream(response: ServerResponse, body: ReadableStream<Uint8Array>): Promise<void> {
   const reader = body.getReader();
-  const closed = new Promise<{ done: true }>((resolve) => {
-    response.once("close", () => resolve({ done: true }));
-  });
-  try {
-    while (!response.destroyed) {
-      const read = await Promise.race([reader.read(), closed]);
-      if (read.done) break;
-      if (!response.write(read.value)) await Promise.race([once(response, "drain"), closed]);
-    }
-  } finally {
-    await reader.cancel().catch(() => {});
-    response.end();
+  const giveUp = () => void reader.cancel().catch(() => {});
+  if (response.destroyed) return giveUp();
+  // Ends the wait for the next part, too.
+  response.once("close", giveUp);
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (response.destroyed) return;
+    if (done) break;
+    if (response.writableLength > MAX_UNREAD_BYTES) return void response.destroy();
+    response.write(value);
   }
+  response.end();
 }

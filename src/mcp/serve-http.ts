@@ -78,6 +78,8 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
 
   /** Counts a request among those of its caller until it is answered, or refuses it. */
   function enter(caller: string, lasting: boolean, response: ServerResponse): Response | undefined {
+    // Who hung up while it was looked up who it is has no more events, and would be counted for ever.
+    if (response.destroyed) return jsonRpcError(408, -32000, "The client is gone.");
     const entered = limits.enter(caller, lasting);
     if ("retryAfter" in entered) {
       return jsonRpcError(429, -32000, "Too many requests.", { "retry-after": String(entered.retryAfter) });
@@ -141,7 +143,7 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       .catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
-    http.once("error", reject);
+    http.on("error", reject);
     http.listen(options.port ?? 0, host, resolve);
   });
   const { port } = http.address() as AddressInfo;

@@ -22,7 +22,7 @@ export function nativeTools(
   names: NativeNames = "ops",
   refuses: (name: string) => boolean = () => false,
 ): Map<string, Entry> {
-  const entries = all.filter((entry) => isNative(entry) && entry.status === undefined);
+  const entries = all.filter((entry) => isNative(entry) && isOffered(entry));
   const wanted = new Map(entries.map((entry) => [entry, wantedName(entry, names, refuses)]));
   const counts = new Map<string, number>();
   for (const name of wanted.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
@@ -42,6 +42,11 @@ export function vendorsRefuse(name: string): boolean {
 /** Whether an entry becomes a tool of its own, as long as it can be used. */
 export function isNative({ kind }: Pick<Entry, "kind">): boolean {
   return KINDS.has(kind);
+}
+
+/** A server that is away for a while keeps its place, so that neither the list nor a name depends on it. */
+function isOffered({ status }: Entry): boolean {
+  return status === undefined || status.state === "server_down" || status.state === "needs_login";
 }
 
 /** What another server declares of its tool is passed on; where it is silent, the entry tells. */

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createNetServer } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { isProblem } from "../../schema/problem.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 
@@ -128,6 +128,42 @@ describe("what goes wrong", () => {
     expect(isProblem(caught) && caught.code).toBe("CALL_FAILED");
   });
 
+  test("another protocol in the place of an answer", async () => {
+    answer = (request) =>
+      void request.socket.write("HTTP/1.1 101 Go\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+    const caught: unknown = await guarded(url).catch((error: unknown) => error);
+    expect(isProblem(caught) && caught.message).toContain("did not answer in HTTP");
+  });
+
+  test("an answer that cannot be used holds no connection", async () => {
+    let closed = false;
+    answer = (request) => {
+      request.socket.once("close", () => {
+        closed = true;
+      });
+      request.socket.write(`HTTP/1.1 999 Odd\r\ncontent-length: 200000\r\n\r\n${"x".repeat(200_000)}`);
+    };
+    await expect(guarded(url)).rejects.toThrow();
+    await expect.poll(() => closed).toBe(true);
+  });
+
+  test("a host that takes a connection and never agrees on TLS", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const taken = Promise.withResolvers<void>();
+    const mute = createNetServer((socket) => {
+      socket.on("error", () => {});
+      socket.once("data", () => taken.resolve());
+    });
+    await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
+    const reached = guarded(`https://127.0.0.1:${(mute.address() as AddressInfo).port}/`);
+    const caught = reached.catch((error: unknown) => error);
+    await taken.promise;
+    await vi.advanceTimersByTimeAsync(10_000);
+    vi.useRealTimers();
+    expect(await caught).toMatchObject({ code: "CALL_FAILED", details: { network: "ETIMEDOUT" } });
+    mute.close();
+  });
+
   test("a signal ends an answer that has begun", async () => {
     const stop = new AbortController();
     let hungUp = false;
@@ -153,6 +189,33 @@ describe("connections", () => {
     answer = (_, response) => response.writeHead(200, JSON_TYPE).end("{}");
     for (let count = 0; count < 5; count++) expect(await (await guarded(url)).json()).toEqual({});
     expect(connections).toBeLessThanOrEqual(1);
+  });
+
+  describe("that the host closes as they are used again", () => {
+    const sent: string[] = [];
+    const used = new WeakSet<object>();
+    const closeIdle = () => {
+      sent.length = 0;
+      answer = (request, response) => {
+        sent.push(String(request.method));
+        if (used.has(request.socket)) return void request.socket.destroy();
+        used.add(request.socket);
+        response.writeHead(200, JSON_TYPE).end("{}");
+      };
+    };
+    test.each(["GET", "HEAD"])("do no harm to %s", async (method) => {
+      closeIdle();
+      await guarded(url);
+      expect((await guarded(url, { method })).status).toBe(200);
+      expect(sent.slice(-2)).toEqual([method, method]);
+    });
+
+    test("never send a write twice", async () => {
+      closeIdle();
+      await guarded(url);
+      await expect(guarded(url, { method: "POST", body: "{}" })).rejects.toThrow(/ECONNRESET/);
+      expect(sent.filter((method) => method === "POST")).toHaveLength(1);
+    });
   });
 
   test("answers go to who asked", async () => {

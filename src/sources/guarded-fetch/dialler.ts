@@ -25,6 +25,8 @@ const DECODERS = new Map<string, () => Transform>([
   ["br", createBrotliDecompress],
 ]);
 const NULL_BODY = new Set([204, 205, 304]);
+const SAFE = new Set(["GET", "HEAD"]);
+const CUT = new Set(["ECONNRESET", "EPIPE"]);
 
 export function createDialler(lookup: LookupFunction): Dialler {
   const settings = { keepAlive: true, timeout: IDLE_MS, lookup };
@@ -39,18 +41,17 @@ export function createDialler(lookup: LookupFunction): Dialler {
         headers: { ...DEFAULTS, ...headers, ...(body !== undefined && lengthOf(body)) },
         ...(signal && { signal }),
       };
-      const request =
+      const open = () =>
         url.protocol === "https:"
-          ? openHttps(url, { ...options, agent: secure })
-          : openHttp(url, { ...options, agent: plain });
-      limitConnecting(request);
-      request.end(body);
-      const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-        request.once("response", resolve);
-        // Also errors that come after the answer has begun: whoever reads the answer is told of those.
-        request.on("error", reject);
-      });
-      return toResponse(answer, method, signal);
+          ? limitConnecting(openHttps(url, { ...options, agent: secure }), "secureConnect")
+          : limitConnecting(openHttp(url, { ...options, agent: plain }), "connect");
+      const answer = await ask(open, body, SAFE.has(method));
+      try {
+        return await toResponse(answer, method, signal);
+      } catch (error) {
+        answer.destroy();
+        throw error;
+      }
     },
     close: () => {
       plain.destroy();
@@ -63,13 +64,41 @@ function lengthOf(body: string | Uint8Array): { "content-length": number } {
   return { "content-length": Buffer.byteLength(body) };
 }
 
-function limitConnecting(request: ClientRequest): void {
-  request.once("socket", (socket) => {
-    if (!socket.connecting) return;
+/** What lies before TLS is agreed on counts too: a host may take a connection and then say nothing. */
+function limitConnecting(request: ClientRequest, connected: "connect" | "secureConnect"): ClientRequest {
+  return request.once("socket", (socket) => {
+    if (request.reusedSocket) return;
     const timer = setTimeout(() => request.destroy(unreached(request.host)), CONNECT_MS);
     const stop = () => clearTimeout(timer);
-    socket.once("connect", stop).once("close", stop);
+    socket.once(connected, stop).once("close", stop);
   });
+}
+
+/** The answer to a request. One that met a connection which the host was just closing is made again, if it may be. */
+async function ask(
+  open: () => ClientRequest,
+  body: GuardedRequest["body"],
+  repeatable: boolean,
+): Promise<IncomingMessage> {
+  const request = open();
+  try {
+    return await new Promise<IncomingMessage>((resolve, reject) => {
+      let answered = false;
+      request.once("response", (answer) => {
+        answered = true;
+        resolve(answer);
+      });
+      // Also errors that come after the answer has begun: whoever reads the answer is told of those.
+      request.on("error", reject);
+      // What is no answer, such as another protocol that nobody asked for, ends without an error.
+      request.once("close", () => answered || reject(unanswered(request.host)));
+      request.end(body);
+    });
+  } catch (error) {
+    const { code } = error as { code?: unknown };
+    if (!repeatable || !request.reusedSocket || !CUT.has(String(code))) throw error;
+    return ask(open, body, repeatable);
+  }
 }
 
 async function toResponse(
@@ -101,6 +130,11 @@ function unreached(host: string) {
   const advice = "Check that the host is up and its name right.";
   const fills = { name: host, reason: "it could not be reached in time", advice };
   return problem("CALL_FAILED", fills, { network: "ETIMEDOUT" });
+}
+
+function unanswered(host: string) {
+  const advice = "Check that its address is that of an HTTP server.";
+  return problem("CALL_FAILED", { name: host, reason: "it did not answer in HTTP", advice });
 }
 
 function unpack(answer: IncomingMessage): Readable {

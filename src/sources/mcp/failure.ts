@@ -7,6 +7,9 @@ const REASON_CHARS = 500;
 const TAIL_CHARS = 200;
 const SHORTEST_SECRET = 6;
 const MAX_CAUSES = 5;
+const CUT = new Set(["ECONNRESET", "EPIPE"]);
+/** Stands for the answer to a request whose stream ended without one. No server can send this very object. */
+export const BROKEN_OFF = { code: -32_000, message: "its answer broke off", data: Object.freeze({}) };
 const LOST = new Set(["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED", "UPSTREAM_LOST"]);
 
 /** Why a server cannot be used, in words that name the cause and hold no secret. */
@@ -23,6 +26,7 @@ export function toStatus(error: unknown, hide: (text: string) => string): EntryS
 }
 
 export function failureReason(error: unknown, hide: (text: string) => string): string {
+  if (isBrokenOff(error)) return BROKEN_OFF.message;
   const told = causes(error).find(isProblem);
   if (told) {
     const { reason, network } = told.details;
@@ -55,7 +59,33 @@ function missingScope(error: unknown): string {
 
 /** Whether the connection broke, as opposed to the server having answered. */
 export function isLost(error: unknown): boolean {
-  return LOST.has(codeOf(error) ?? "");
+  return LOST.has(codeOf(error) ?? "") || isBrokenOff(error) || wasCut(error);
+}
+
+function isBrokenOff(error: unknown): boolean {
+  return (error as { data?: unknown } | null)?.data === BROKEN_OFF.data;
+}
+
+/** Whether the host closed the connection, as it may one that has idled; the server itself may be well. */
+export function wasCut(error: unknown): boolean {
+  return CUT.has(String(networkFailure(error)));
+}
+
+/** Whether the server could not be reached, so that nothing was asked of it. */
+export function isOutOfReach(error: unknown): boolean {
+  return networkFailure(error) !== undefined && !wasCut(error);
+}
+
+function networkFailure(error: unknown): unknown {
+  return isProblem(error) && error.code === "CALL_FAILED" ? error.details.network : undefined;
+}
+
+/** Whether a server of the older protocol no longer knows the session, so that it has done nothing. */
+export function forgotSession(
+  error: unknown,
+  { sessionId }: { readonly sessionId?: string | undefined },
+): boolean {
+  return sessionId !== undefined && httpStatus(error) === 404;
 }
 
 /** Takes secrets out of a text. */

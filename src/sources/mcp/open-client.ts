@@ -1,7 +1,13 @@
-import type { Client, JsonSchemaValidator, PriorDiscovery, Transport } from "@modelcontextprotocol/client";
+import type {
+  Client,
+  JsonSchemaValidator,
+  PriorDiscovery,
+  StreamableHTTPClientTransport,
+  Transport,
+} from "@modelcontextprotocol/client";
 import type { LogLevel } from "../../schema/entry.ts";
 import { expandAll, expandVariables } from "./expand-variables.ts";
-import { createHider, isLost } from "./failure.ts";
+import { BROKEN_OFF, createHider, isLost } from "./failure.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import type { ServerConfig } from "./server-config.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
@@ -117,6 +123,7 @@ function makeHttpTransport(sdk: typeof import("@modelcontextprotocol/client"), l
     void transport.close().catch(() => {});
   });
   const transport = new sdk.StreamableHTTPClientTransport(url, { fetch, requestInit: { headers } });
+  failWithStream(transport);
   return {
     transport,
     process: undefined,
@@ -124,6 +131,19 @@ function makeHttpTransport(sdk: typeof import("@modelcontextprotocol/client"), l
       return ending;
     },
     hide: (text) => createHider([...Object.values(headers), url.password, ...login.secrets()])(text),
+  };
+}
+
+/** A stream that ends before the answer leaves its request waiting; to an answer that has come this adds nothing. */
+function failWithStream(transport: StreamableHTTPClientTransport): void {
+  const send = transport.send.bind(transport);
+  transport.send = (message, options) => {
+    if (!("id" in message && "method" in message)) return send(message, options);
+    const onRequestStreamEnd = () => {
+      options?.onRequestStreamEnd?.();
+      transport.onmessage?.({ jsonrpc: "2.0", id: message.id, error: BROKEN_OFF });
+    };
+    return send(message, { ...options, onRequestStreamEnd });
   };
 }
 

@@ -6,11 +6,14 @@ import { untilAborted } from "../../util/until-aborted.ts";
 import {
   createHider,
   failureReason,
+  forgotSession,
   isLost,
+  isOutOfReach,
   lastComplaint,
   scopeWanted,
   toStatus,
   wantsLogin,
+  wasCut,
 } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
 import type { ServerLogin } from "./login/server-login.ts";
@@ -253,11 +256,17 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   async function relist(): Promise<void> {
     const open = session;
     if (!open) return;
-    open.listing = await list(open.client);
+    try {
+      open.listing = await list(open.client);
+    } catch (error) {
+      if (!forgotSession(error, open.made.transport)) throw error;
+      void end(open.made);
+      return void (await connect());
+    }
     setListing(open.listing);
   }
 
-  async function attempt<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T> {
+  async function attempt<T>(call: UpstreamCall<T>, signal: AbortSignal, mayOpen = true): Promise<T> {
     // The catalog says so too, a little later; a server that rests is left alone.
     if (status) throw unavailable(status);
     const open = await untilAborted(connect(), signal);
@@ -268,13 +277,18 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       return result;
     } catch (error) {
       if (signal.aborted) throw timedOut(open, signal.reason);
-      if (isProblem(error)) throw error;
+      if (mayOpen && forgotSession(error, open.made.transport)) {
+        void end(open.made);
+        return attempt(call, signal, false);
+      }
       throw toCallProblem(error, open);
     }
   }
 
   function toCallProblem(error: unknown, open: Session): Problem {
     const { ending: ended, process } = open.made;
+    if (isOutOfReach(error)) return goDown(explain(error));
+    if (isProblem(error) && !wasCut(error)) return error;
     if (isLost(error) || (ended !== undefined && !process)) {
       const ending = ended ?? failureReason(error, hide);
       const reason = `${ending}${lastComplaint(process?.stderrText() ?? "", hide)}`;

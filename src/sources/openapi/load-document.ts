@@ -2,11 +2,12 @@ import { readFile, stat } from "node:fs/promises";
 import { isProblem, problem } from "../../schema/problem.ts";
 import { field, isFields } from "../../util/fields.ts";
 import { reasonOf } from "../../util/reason-of.ts";
-import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
+import type { GuardedFetch, GuardedRequest } from "../guarded-fetch/guarded-fetch.ts";
 import { readBytes } from "../http/read-response.ts";
 import type { OpenApiDocument } from "./document.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
+const LOAD_MS = 120_000;
 
 export interface LoadedDocument {
   readonly document: OpenApiDocument;
@@ -42,12 +43,13 @@ async function readText(
   signal: AbortSignal,
 ): Promise<string> {
   if (from instanceof URL && from.protocol !== "file:") {
-    const response = await guardedFetch(from, {
-      headers: { accept: "application/json, application/yaml, */*;q=0.5" },
-      signal,
+    const limit = AbortSignal.timeout(LOAD_MS);
+    const headers = { accept: "application/json, application/yaml, */*;q=0.5" };
+    const request = { headers, signal: AbortSignal.any([signal, limit]) };
+    const { ok, status, bytes } = await readDocument(label, from, guardedFetch, request).catch((error) => {
+      throw limit.aborted ? invalid(label, "its document did not arrive in time") : error;
     });
-    const bytes = await readBytes(response, `the document of ${label}`, MAX_BYTES);
-    if (!response.ok) throw invalid(label, `its document's address answers ${response.status}`);
+    if (!ok) throw invalid(label, `its document's address answers ${status}`);
     return bytes.toString("utf8");
   }
   try {
@@ -58,6 +60,12 @@ async function readText(
     if (isProblem(error)) throw error;
     throw invalid(label, `its document cannot be read: ${reasonOf(error)}`);
   }
+}
+
+async function readDocument(label: string, from: URL, guardedFetch: GuardedFetch, request: GuardedRequest) {
+  const response = await guardedFetch(from, request);
+  const bytes = await readBytes(response, `the document of ${label}`, MAX_BYTES);
+  return { ok: response.ok, status: response.status, bytes };
 }
 
 async function parseText(label: string, text: string): Promise<unknown> {

@@ -37,6 +37,8 @@ export interface ServerLogin {
 }
 
 const METADATA_BYTES = 1024 * 1024;
+/** One request to an authorization server: every call waits while a token is renewed. */
+const OAUTH_MS = 30_000;
 const EARLY_MS = 30_000;
 /** For so long a token is not looked up again; one that is refused is. */
 const LOOK_MS = 1_000;
@@ -189,7 +191,8 @@ function read(label: string, config: HttpConfig, variables: Readonly<Record<stri
   const checkUrl = (target: URL) => checkTarget(target, url, allowed);
   const oauthFetch: FetchLike = async (target, init) => {
     checkUrl(new URL(target));
-    return plain(target, init);
+    const limit = AbortSignal.timeout(OAUTH_MS);
+    return plain(target, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, limit]) : limit });
   };
   return { url, headers, oauth, server: `${label} ${url.href}`, guardedFetch, oauthFetch, checkUrl };
 }
