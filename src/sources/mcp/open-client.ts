@@ -6,8 +6,10 @@ import type {
   Transport,
 } from "@modelcontextprotocol/client";
 import type { LogLevel } from "../../schema/entry.ts";
+import type { Clock } from "../../util/clock.ts";
 import { expandAll, expandVariables } from "./expand-variables.ts";
 import { BROKEN_OFF, createHider, isLost } from "./failure.ts";
+import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import type { ServerConfig } from "./server-config.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
@@ -22,6 +24,7 @@ export interface OpenOptions {
   /** How the server is reached; undefined for one that runs as a child. */
   readonly login?: ServerLogin | undefined;
   readonly era: PriorDiscovery | undefined;
+  readonly clock: Clock;
   readonly connectMs: number;
   readonly maxLineBytes: number;
   readonly graceMs: number;
@@ -68,13 +71,19 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
     client.setNotificationHandler("notifications/message", ({ params }) =>
       options.onLog(params.level, params.data, params.logger),
     );
-    client.onclose = () => options.onClosed(made);
+    const gone = new AbortController();
+    client.onclose = () => {
+      gone.abort();
+      options.onClosed(made);
+    };
     try {
       await client.connect(made.transport, { timeout: options.connectMs, ...(prior && { prior }) });
     } catch (error) {
       options.onClosed(made);
       throw error;
     }
+    const { clock, onListChanged: onMissed } = options;
+    void keepListening(client, { clock, signal: gone.signal, onMissed });
     const discover = client.getDiscoverResult();
     const era: PriorDiscovery = discover ? { kind: "modern", discover } : { kind: "legacy" };
     return { client, era, made };

@@ -2,6 +2,7 @@ import type { Client, PriorDiscovery, RequestOptions } from "@modelcontextprotoc
 import type { CallingClient, EntryStatus, LogLevel } from "../../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
 import type { Clock } from "../../util/clock.ts";
+import { sleep } from "../../util/sleep.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import {
   createHider,
@@ -134,7 +135,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (restarts.exhaustedFor() > 0) {
       throw goDown({ state: "server_down", reason: tooManyStarts() });
     }
-    await sleep(restarts.delay(), clock, stopping.signal);
+    await sleep(restarts.delay(), clock, stopping.signal, true);
     if (stopping.signal.aborted) throw problem("CLOSED");
     restarts.started();
     try {
@@ -146,6 +147,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         variables,
         login,
         era,
+        clock,
         ...limits,
         onListChanged: relistSoon,
         onLog: tell,
@@ -377,16 +379,4 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       await login?.close();
     },
   };
-}
-
-function sleep(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
-  if (ms <= 0 || signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const callOff = clock.after(ms, resolve, true);
-    const stop = () => {
-      callOff();
-      resolve();
-    };
-    signal.addEventListener("abort", stop, { once: true });
-  });
 }
