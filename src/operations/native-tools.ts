@@ -26,10 +26,12 @@ export function nativeTools(
   const wanted = new Map(entries.map((entry) => [entry, wantedName(entry, names, refuses)]));
   const counts = new Map<string, number>();
   for (const name of wanted.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
-  // All who want the same name lose it, so that who came first does not matter.
+  const hashed = new Set([...counts.keys()].some(isHashed) ? entries.map(hashedName) : []);
+  // All who want the same name lose it, so that who came first does not matter. So does who wants to be called as
+  // another would be that has lost.
   const named = entries.map((entry): [string, Entry] => {
     const name = wanted.get(entry)!;
-    return [counts.get(name) === 1 ? name : hashedName(entry), entry];
+    return [counts.get(name) === 1 && !hashed.has(name) ? name : hashedName(entry), entry];
   });
   return new Map(named);
 }
@@ -69,6 +71,10 @@ function wantedName(entry: Entry, names: NativeNames, refuses: (name: string) =>
   if (names === "names" && /^[\w.-]{1,64}$/.test(entry.name) && !refuses(entry.name)) return entry.name;
   const plain = plainName(entry.op);
   return plain.length <= NAME_CHARS && !refuses(plain) ? plain : hashedName(entry);
+}
+
+function isHashed(name: string): boolean {
+  return /_[0-9a-f]{8}$/.test(name);
 }
 
 function hashedName(entry: Entry): string {
