@@ -7,9 +7,10 @@ import { type EchoSystem, httpSystems, inCode, stdioSystems } from "./overhead/e
 import { manyClients } from "./overhead/many-clients.ts";
 import { percentile } from "./percentile.ts";
 
-const ROUNDS = 5;
-const SEQUENTIAL = 200;
-const CONCURRENT = 480;
+const WARM_UP = 4;
+const ROUNDS = 15;
+const SEQUENTIAL = 100;
+const CONCURRENT = 320;
 const CONCURRENCY = 16;
 
 interface Sample {
@@ -32,18 +33,17 @@ export const benchmark: Benchmark = async () => {
   return rows;
 };
 
+/** What differs is compared within a round, so that a machine that is busy for a while is so for all. */
 async function compareWays(which: string, systems: readonly EchoSystem[]): Promise<Row[]> {
-  const samples = new Map<string, Sample[]>(systems.map(({ name }) => [name, []]));
-  // The first round warms up.
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (const system of systems) {
-      const sample = await measure(system);
-      if (round > 0) samples.get(system.name)!.push(sample);
-    }
+  const rounds: ReadonlyMap<string, Sample>[] = [];
+  for (let round = 0; round < WARM_UP + ROUNDS; round++) {
+    const samples = new Map<string, Sample>();
+    for (const system of systems) samples.set(system.name, await measure(system));
+    if (round >= WARM_UP) rounds.push(samples);
   }
-  const median = (name: string, what: keyof Sample) =>
+  const median = (figure: (of: (name: string) => Sample) => number) =>
     percentile(
-      samples.get(name)!.map((sample) => sample[what]),
+      rounds.map((samples) => figure((name) => samples.get(name)!)),
       50,
     );
   return ["keyhole", "keyhole-lanes"].flatMap((system) => {
@@ -56,11 +56,31 @@ async function compareWays(which: string, systems: readonly EchoSystem[]): Promi
       unit,
     });
     return [
-      row("direct_p50", median("direct", "p50"), "ms"),
-      row("through_p50", median(system, "p50"), "ms"),
-      row("added_p50", median(system, "p50") - median("direct", "p50"), "ms"),
-      row("throughput_ratio", median(inCode(system), "rate") / median("direct", "rate"), "x"),
-      row("way_ratio", median(system, "rate") / median("direct", "rate"), "x"),
+      row(
+        "direct_p50",
+        median((of) => of("direct").p50),
+        "ms",
+      ),
+      row(
+        "through_p50",
+        median((of) => of(system).p50),
+        "ms",
+      ),
+      row(
+        "added_p50",
+        median((of) => of(system).p50 - of("direct").p50),
+        "ms",
+      ),
+      row(
+        "throughput_ratio",
+        median((of) => of(inCode(system)).rate / of("direct").rate),
+        "x",
+      ),
+      row(
+        "way_ratio",
+        median((of) => of(system).rate / of("direct").rate),
+        "x",
+      ),
     ];
   });
 }
