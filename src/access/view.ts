@@ -42,9 +42,11 @@ export function createViews(catalog: Snapshot): (principal: Principal) => View {
   const sights = new LRUCache<string, Sight>({ max: 64 });
   return (principal) => {
     const key = JSON.stringify([...new Set(principal.scopes)].sort());
-    const known = sights.get(key) ?? createSight(catalog, principal, key);
-    sights.set(key, known);
-    return { ...known, principal };
+    const known = sights.get(key);
+    if (known) return { ...known, principal };
+    const made = createSight(catalog, principal, key);
+    sights.set(key, made);
+    return { ...made, principal };
   };
 }
 

@@ -94,7 +94,9 @@ async function run(
   const returned = await withDeadline({ ms, signal: context.signal, name: addressOf(entry) }, (signal) =>
     call({
       principal: context.view.principal,
-      signal,
+      get signal() {
+        return signal();
+      },
       traceId: context.traceId,
       ...(context.session && { session: context.session.handle }),
       ...(context.client && { client: context.client }),

@@ -20,6 +20,7 @@ export interface Shown {
 const CHARS_PER_TOKEN = 3;
 /** No tokenizer packs more than this into a token of ordinary text; longer than that need not be counted. */
 const MOST_CHARS_PER_TOKEN = 12;
+const BYTES_PER_CHAR = 3;
 
 /** A value as the caller sees it: whole within the budget, else its beginning and a handle to the rest. */
 export function showResult(value: Json, context: OperationContext): Shown {
@@ -44,7 +45,9 @@ function withinBudget(value: Json, budget: number, { countTokens }: OperationCon
   if (budget === Number.POSITIVE_INFINITY) return true;
   const most = budget * MOST_CHARS_PER_TOKEN;
   if (jsonChars(value, most) > most) return false;
-  return countTokens(toContentText(value)) <= budget;
+  const text = toContentText(value);
+  // A token is a byte at least, and a character three at most: what is short enough need not be counted.
+  return text.length * BYTES_PER_CHAR <= budget || countTokens(text) <= budget;
 }
 
 /** Text stays text; anything else is JSON. */

@@ -1,4 +1,5 @@
 import { problem } from "../schema/problem.ts";
+import { lazy } from "../util/lazy.ts";
 
 interface Deadline {
   readonly ms: number;
@@ -9,26 +10,26 @@ interface Deadline {
 }
 
 /**
- * Runs work that gets an AbortSignal, and stops waiting for it when the time is over or the caller
- * cancels, whether the work heeds the signal or not.
+ * Runs work that gets an AbortSignal, made when it is asked for, and stops waiting for it when the time is over or
+ * the caller cancels, whether the work heeds the signal or not.
  */
 export async function withDeadline<T>(
   { ms, signal, name }: Deadline,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: () => AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const own = new AbortController();
+  const own = lazy(() => new AbortController());
   const stop = Promise.withResolvers<never>();
   const cancel = () => end(problem("CANCELLED", { name }));
   const timer = setTimeout(() => end(problem("TIMEOUT", { name, ms })), ms);
   function end(reason: Error): void {
     stop.reject(reason);
-    own.abort(reason);
+    own().abort(reason);
   }
 
   if (signal.aborted) cancel();
   signal.addEventListener("abort", cancel, { once: true });
   try {
-    return await Promise.race([stop.promise, signal.aborted ? stop.promise : work(own.signal)]);
+    return await Promise.race([stop.promise, signal.aborted ? stop.promise : work(() => own().signal)]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", cancel);
