@@ -62,7 +62,7 @@ verifies("markdown:index", "a damaged, cut or old one is not used, and no part o
   const whole = readFileSync(path("files.index"));
   const flipped = Buffer.from(whole);
   flipped[whole.length - 5]! ^= 1;
-  const old = Buffer.from(whole.toString("latin1").replace('"version":"2"', '"version":"0"'), "latin1");
+  const old = Buffer.from(whole.toString("latin1").replace('"version":"3"', '"version":"0"'), "latin1");
   for (const damaged of [
     flipped,
     whole.subarray(0, whole.length - 9),
@@ -95,7 +95,7 @@ verifies("markdown:index", "keyhole index build writes it, and names files that 
   expect(JSON.parse(built.stdout).problems).toEqual([expect.stringContaining("fragments/broken.md:1:1")]);
   expect(built.status).toBe(1);
   expect(JSON.parse(readFileSync(join(out, "usewhen-index.json"), "utf8"))).toMatchObject({
-    version: "2",
+    version: "3",
     totalFragments: 3,
     stats: { totalScenarios: 3 },
   });

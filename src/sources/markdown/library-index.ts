@@ -7,7 +7,7 @@ import type { LibraryFile } from "./library-file.ts";
 import { buildScenarioIndex, type Scenario, type ScenarioIndex } from "./match/scenario-index.ts";
 
 /** Changes with what the files of an index hold or mean. */
-const VERSION = "2";
+const VERSION = "3";
 const FILES = "files.index";
 const USE_WHEN = "usewhen-index.json";
 const KEYWORDS = "keyword-index.json";
@@ -36,7 +36,8 @@ export async function writeLibraryIndex(
   const chunks = toChunks(files);
   const facts = chunks.map(({ bytes, files: some }) => ({
     bytes: bytes.length,
-    files: some.map(({ body, ...file }) => [body.length, file]),
+    // The place of the body is kept: an object that gets another field later costs a second one.
+    files: some.map((file) => [file.body.length, { ...file, body: "" }]),
   }));
   const content = Buffer.concat([
     Buffer.from(`${JSON.stringify(facts)}\n`),
@@ -111,7 +112,7 @@ function toChunks(files: readonly LibraryFile[]): { bytes: Buffer; files: readon
 
 interface ChunkFacts {
   readonly bytes: number;
-  readonly files: readonly (readonly [chars: number, file: Omit<LibraryFile, "body">])[];
+  readonly files: readonly (readonly [chars: number, file: LibraryFile & { body: string }])[];
 }
 
 function readFiles(content: Buffer): Map<string, LibraryFile> {
@@ -124,7 +125,8 @@ function readFiles(content: Buffer): Map<string, LibraryFile> {
     start += bytes;
     let at = 0;
     for (const [chars, file] of some) {
-      files.set(file.path, Object.assign(file, { body: text.slice(at, at + chars) }) as LibraryFile);
+      file.body = text.slice(at, at + chars);
+      files.set(file.path, file);
       at += chars;
     }
   }

@@ -44,6 +44,9 @@ export async function readLibrary(directory: string, before: Library): Promise<L
     return { ...before, problems, folders: [], unsettled: false };
   }
   const changed = found.files.filter(({ path, stamp }) => before.files.get(path)?.stamp !== stamp);
+  if (changed.length === 0 && before.files.size === found.files.length) {
+    return { files: before.files, problems: new Map(), folders: found.folders, unsettled: false };
+  }
   const outcomes = await mapLimit(changed, READERS, (one) =>
     readOne(directory, one, before.files.get(one.path)),
   );

@@ -5,28 +5,36 @@ import type { FragmentFile } from "./library-file.ts";
 export function createReferences(
   fragments: readonly FragmentFile[],
 ): (from: FragmentFile) => readonly string[] {
-  let names: ReadonlyMap<string, string> | undefined;
-  return (from) => {
-    if (from.facts.references.length === 0) return NONE;
-    names ??= indexNames(fragments);
+  const spellings = new Map(
+    fragments
+      .filter(({ facts }) => facts.references.length > 0)
+      .map(({ path, facts }) => [
+        path,
+        facts.references.map((name) => [join(dirname(path), name), normalize(name), basename(name)]),
+      ]),
+  );
+  const paths = indexNames(fragments, new Set([...spellings.values()].flat(2)));
+  return ({ path: from }) => {
     const found = new Set<string>();
-    for (const name of from.facts.references) {
-      const near = names.get(join(dirname(from.path), name));
-      const path = near ?? names.get(normalize(name)) ?? names.get(basename(name));
-      if (path !== undefined && path !== from.path) found.add(path);
+    for (const names of spellings.get(from) ?? []) {
+      const path = names.map((name) => paths.get(name)).find((one) => one !== undefined);
+      if (path !== undefined && path !== from) found.add(path);
     }
     return [...found];
   };
 }
 
-const NONE: readonly string[] = [];
-
-/** Whole paths first: no id of another file takes the place of one. */
-function indexNames(fragments: readonly FragmentFile[]): Map<string, string> {
-  const names = new Map(fragments.map(({ path }) => [path, path]));
+/** Paths by those names that somebody uses. Whole paths first: no id of another file takes the place of one. */
+function indexNames(
+  fragments: readonly FragmentFile[],
+  used: ReadonlySet<string>,
+): ReadonlyMap<string, string> {
+  const names = new Map<string, string>();
+  if (used.size === 0) return names;
+  for (const { path } of fragments) if (used.has(path)) names.set(path, path);
   for (const { path, facts } of fragments) {
     for (const name of [path.slice(path.indexOf("/") + 1), facts.id, path.slice(path.lastIndexOf("/") + 1)]) {
-      if (!names.has(name)) names.set(name, path);
+      if (used.has(name) && !names.has(name)) names.set(name, path);
     }
   }
   return names;

@@ -12,9 +12,10 @@ export function routePath(path: string): string {
     .join("/");
 }
 
-/** Of two files whose routes or ops would be the same, the first has it; the others are named. */
-export function uniquePaths(
+/** The routes of files, below `root`. Of two whose routes or ops would be the same, the first has it; the others are named. */
+export function uniqueRoutes(
   paths: readonly string[],
+  root: string,
   taken: readonly string[],
 ): { byPath: ReadonlyMap<string, string>; doubled: readonly string[] } {
   const byPath = new Map<string, string>();
@@ -25,7 +26,7 @@ export function uniquePaths(
     // An op writes dots for slashes, so routes that differ in nothing else would have the same one.
     const key = route.includes(".") ? route.replaceAll(".", "/") : route;
     if (known.has(key)) doubled.push(path);
-    else byPath.set(path, route);
+    else byPath.set(path, root + route);
     known.add(key);
   }
   return { byPath, doubled };

@@ -3,7 +3,7 @@ import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { Domain, EntryDraft, Rule } from "../../schema/entry.ts";
 import type { FragmentFile, LibraryFile, PromptFile, RuleFile } from "./library-file.ts";
 import { createReferences } from "./references.ts";
-import { uniquePaths } from "./route-path.ts";
+import { uniqueRoutes } from "./route-path.ts";
 import { substitute } from "./substitute.ts";
 
 export interface LibraryContent {
@@ -40,15 +40,15 @@ export function createToContent(options: DomainOptions): (files: Iterable<Librar
     const all = [...files];
     const prompts = all.filter((file) => file.kind === "prompt");
     const fragments = all.filter((file) => file.kind === "fragment");
-    const promptPaths = uniquePaths(pathsOf(prompts), []);
-    const fragmentPaths = uniquePaths(pathsOf(fragments), [MATCH]);
-    const routeOf = (path: string) => `${domain}://resources/${fragmentPaths.byPath.get(path)}`;
-    const shown = fragments.filter(({ path }) => fragmentPaths.byPath.has(path));
+    const promptRoutes = uniqueRoutes(pathsOf(prompts), `${domain}://prompts/`, []);
+    const fragmentRoutes = uniqueRoutes(pathsOf(fragments), `${domain}://resources/`, [MATCH]);
+    const routeOf = (path: string) => fragmentRoutes.byPath.get(path)!;
+    const shown = fragments.filter(({ path }) => fragmentRoutes.byPath.has(path));
     const referencesOf = createReferences(shown);
     const next: typeof drafted = new Map();
 
     function once(file: LibraryFile, related: readonly string[], make: () => EntryDraft): EntryDraft {
-      const key = `${file.hash} ${related.join(" ")}`;
+      const key = related.length === 0 ? file.hash : `${file.hash} ${related.join(" ")}`;
       const known = drafted.get(file.path);
       const made = known?.key === key ? known : { key, draft: make() };
       next.set(file.path, made);
@@ -56,11 +56,9 @@ export function createToContent(options: DomainOptions): (files: Iterable<Librar
     }
 
     const promptDrafts = prompts
-      .filter(({ path }) => promptPaths.byPath.has(path))
+      .filter(({ path }) => promptRoutes.byPath.has(path))
       .map((file) =>
-        once(file, [], () =>
-          promptDraft(file, domain, `${domain}://prompts/${promptPaths.byPath.get(file.path)}`, rendered),
-        ),
+        once(file, [], () => promptDraft(file, domain, promptRoutes.byPath.get(file.path)!, rendered)),
       );
     const fragmentDrafts = shown.map((file) => {
       const related = referencesOf(file).map(routeOf);
@@ -80,7 +78,7 @@ export function createToContent(options: DomainOptions): (files: Iterable<Librar
       drafts,
       fragments: new Map(shown.map((file) => [routeOf(file.path), file])),
       warnings: [
-        ...[...promptPaths.doubled, ...fragmentPaths.doubled].map(
+        ...[...promptRoutes.doubled, ...fragmentRoutes.doubled].map(
           (path) => `${path}: another entry has its route; give the file another name`,
         ),
         ...orphans.map((path) => `${path}: no entry has its category, so nobody is given these rules`),
