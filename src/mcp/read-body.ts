@@ -32,10 +32,9 @@ export function tooLarge(maxBytes: number): Response {
   return jsonRpcError(413, -32000, `The body is larger than ${maxBytes} bytes.`);
 }
 
+/** It goes no deeper than that itself, so that no body can exhaust the stack. */
 function isDeeperThan(depth: number, value: unknown): boolean {
+  if (depth < 0) return true;
   if (typeof value !== "object" || value === null) return false;
-  if (depth === 0) return true;
-  return Array.isArray(value)
-    ? value.some((item) => isDeeperThan(depth - 1, item))
-    : Object.values(value).some((item) => isDeeperThan(depth - 1, item));
+  return Object.values(value).some((item) => isDeeperThan(depth - 1, item));
 }

@@ -1,5 +1,6 @@
 import type { RetryConfig } from "../schema/models-config.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
+import { sleep } from "../util/sleep.ts";
 import type { ModelErrorCode, ModelResponse } from "./model-response.ts";
 
 /** Codes of failures that pass: only these are tried again. */
@@ -44,7 +45,7 @@ export async function withRetry<T>(
     const delayMs = retryAfterMs ?? calculateDelay(attempt, baseDelayMs, maxDelayMs, enableJitter, random);
     if (signal?.aborted) return response;
     onRetry?.({ attempt: attempt + 1, maxRetries, delayMs, error, message });
-    await sleep(delayMs, clock, signal);
+    await sleep(delayMs, clock, signal, true);
     if (signal?.aborted) return response;
   }
 }
@@ -64,16 +65,4 @@ export function calculateDelay(
   const planned = Math.min(baseDelayMs * 2 ** attempt, maxDelayMs);
   if (!enableJitter) return planned;
   return Math.min(Math.round(planned * (1 + (random() * 2 - 1) * JITTER)), maxDelayMs);
-}
-
-function sleep(ms: number, clock: Clock, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve) => {
-    const wake = () => {
-      cancel();
-      signal?.removeEventListener("abort", wake);
-      resolve();
-    };
-    const cancel = clock.after(ms, wake, true);
-    signal?.addEventListener("abort", wake, { once: true });
-  });
 }

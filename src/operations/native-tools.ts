@@ -10,6 +10,7 @@ export type NativeNames = "ops" | "names";
 /** Tool names longer than this are refused by some model vendors. */
 const NAME_CHARS = 64;
 const HASH_CHARS = 8;
+const HASHED = new RegExp(`_[0-9a-f]{${HASH_CHARS}}$`);
 const DESCRIPTION_CHARS = 2_048;
 const KINDS: ReadonlySet<Entry["kind"]> = new Set(["tool", "skill"]);
 
@@ -26,7 +27,7 @@ export function nativeTools(
   const wanted = new Map(entries.map((entry) => [entry, wantedName(entry, names, refuses)]));
   const counts = new Map<string, number>();
   for (const name of wanted.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
-  const hashed = new Set([...counts.keys()].some(isHashed) ? entries.map(hashedName) : []);
+  const hashed = new Set([...counts.keys()].some((name) => HASHED.test(name)) ? entries.map(hashedName) : []);
   // All who want the same name lose it, so that who came first does not matter. So does who wants to be called as
   // another would be that has lost.
   const named = entries.map((entry): [string, Entry] => {
@@ -71,10 +72,6 @@ function wantedName(entry: Entry, names: NativeNames, refuses: (name: string) =>
   if (names === "names" && /^[\w.-]{1,64}$/.test(entry.name) && !refuses(entry.name)) return entry.name;
   const plain = plainName(entry.op);
   return plain.length <= NAME_CHARS && !refuses(plain) ? plain : hashedName(entry);
-}
-
-function isHashed(name: string): boolean {
-  return /_[0-9a-f]{8}$/.test(name);
 }
 
 function hashedName(entry: Entry): string {

@@ -5,6 +5,7 @@ import { addAbortSignal, pipeline, Readable, type Transform } from "node:stream"
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { problem } from "../../schema/problem.ts";
 import type { GuardedRequest } from "./guarded-fetch.ts";
+import { isCut } from "./is-cut.ts";
 
 /** Sends requests over connections that it keeps open for a while. It checks nothing but addresses. */
 export interface Dialler {
@@ -26,7 +27,6 @@ const DECODERS = new Map<string, () => Transform>([
 ]);
 const NULL_BODY = new Set([204, 205, 304]);
 const SAFE = new Set(["GET", "HEAD"]);
-const CUT = new Set(["ECONNRESET", "EPIPE"]);
 
 export function createDialler(lookup: LookupFunction): Dialler {
   const settings = { keepAlive: true, timeout: IDLE_MS, lookup };
@@ -96,7 +96,7 @@ async function ask(
     });
   } catch (error) {
     const { code } = error as { code?: unknown };
-    if (!repeatable || !request.reusedSocket || !CUT.has(String(code))) throw error;
+    if (!repeatable || !request.reusedSocket || !isCut(code)) throw error;
     return ask(open, body, repeatable);
   }
 }

@@ -2,12 +2,12 @@ import type { EntryStatus } from "../../schema/entry.ts";
 import { isProblem } from "../../schema/problem.ts";
 import { cleanText } from "../../util/clean-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
+import { isCut } from "../guarded-fetch/is-cut.ts";
 
 const REASON_CHARS = 500;
 const TAIL_CHARS = 200;
 const SHORTEST_SECRET = 6;
 const MAX_CAUSES = 5;
-const CUT = new Set(["ECONNRESET", "EPIPE"]);
 /** Stands for the answer to a request whose stream ended without one. No server can send this very object. */
 export const BROKEN_OFF = { code: -32_000, message: "its answer broke off", data: Object.freeze({}) };
 const LOST = new Set(["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED", "UPSTREAM_LOST"]);
@@ -68,7 +68,7 @@ function isBrokenOff(error: unknown): boolean {
 
 /** Whether the host closed the connection, as it may one that has idled; the server itself may be well. */
 export function wasCut(error: unknown): boolean {
-  return CUT.has(String(networkFailure(error)));
+  return isCut(networkFailure(error));
 }
 
 /** Whether the server could not be reached, so that nothing was asked of it. */

@@ -1,6 +1,7 @@
 import { problem } from "../../schema/problem.ts";
 import { field } from "../../util/fields.ts";
 import { createRedact } from "../../util/redact.ts";
+import { untilAborted } from "../../util/until-aborted.ts";
 import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
 import { readBytes, readValue } from "../http/read-response.ts";
 import { reveal, type Secret } from "../http/secret.ts";
@@ -39,7 +40,7 @@ export function createClientCredentials(auth: ClientCredentials, guardedFetch: G
       asking ??= ask().finally(() => {
         asking = undefined;
       });
-      return raceSignal(asking, signal);
+      return untilAborted(asking, signal);
     },
     forget: (): boolean => {
       const had = held !== undefined;
@@ -77,13 +78,4 @@ async function requestToken(auth: ClientCredentials, guardedFetch: GuardedFetch,
   }
   const seconds = Number(field(value, "expires_in"));
   return { token, lifeMs: seconds > 0 ? seconds * 1000 : DEFAULT_LIFE_MS };
-}
-
-function raceSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
