@@ -109,8 +109,12 @@ async function allTools(gateway: Gateway, rules: string): Promise<{ tools: ToolS
   const toolbox = await createToolbox(gateway, { surface: "native", nativeNames: "names" });
   const tools = toolbox.tools.map((tool) => [
     tool.name,
-    toSdkTool({ ...tool, inputSchema: jsonSchema(tool.inputSchema) }, (input) =>
-      toolbox.call(tool.name, input),
+    toSdkTool(
+      { ...tool, inputSchema: jsonSchema(tool.inputSchema) },
+      {
+        toCall: (input) => ({ operation: "exec", input }),
+        call: ({ input }) => toolbox.call(tool.name, input),
+      },
     ),
   ]);
   return { tools: Object.fromEntries(tools), instructions: rules };

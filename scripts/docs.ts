@@ -3,10 +3,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { settingsFileSchema } from "../src/config/settings-schema.ts";
 import { PROBLEMS } from "../src/schema/problems.ts";
+import { LAYERS } from "../test/layers.ts";
 
 const pages: Record<string, string> = {
   "docs/problems.md": problemsPage(),
   "settings.schema.json": settingsSchema(),
+  "ARCHITECTURE.md": architecturePage(),
 };
 const check = process.argv.includes("--check");
 const stale = Object.entries(pages).filter(([path, text]) => read(path) !== text);
@@ -19,11 +21,24 @@ if (check && stale.length > 0) {
 function problemsPage(): string {
   const rows = Object.entries(PROBLEMS).map(
     ([code, { sentence, next, when }]) =>
-      `## ${code}\n\n${when}\n\n> ${sentence.replaceAll("\n", "\n> ")}\n\nNext: ${next}\n`,
+      `## ${code}\n\n${when}\n\n> ${sentence.replaceAll("\n", "\n> ")}\n\nNext: ${[next].flat().join(" ")}\n`,
   );
   const intro =
-    "Every problem has a code, one sentence and the next step. Match it by its code. `{words}` are filled in.\nMade from `src/schema/problems.ts` by `npm run docs`.\n";
+    "Every problem has a code, one sentence and the next step. Match it by its code. `{words}` are filled in; `{exec}`, `{get}`, `{ask}`, `{help}` and `{dry_run}` become the names that the surface has for them, and a step that a surface has no tool for is left out.\nMade from `src/schema/problems.ts` by `npm run docs`.\n";
   return ["# Problems\n", intro, ...rows].join("\n");
+}
+
+/** The page with its table of folders replaced. */
+function architecturePage(): string {
+  const rows = LAYERS.flatMap((modules, layer) =>
+    modules.map(({ name, holds }) => `| ${layer} | \`${name}${name.includes(".") ? "" : "/"}\` | ${holds} |`),
+  );
+  const table = ["| layer | folder | holds |", "|---|---|---|", ...rows].join("\n");
+  const page = read("ARCHITECTURE.md") ?? "";
+  return page.replace(
+    /(<!-- layers -->\n)[\s\S]*?(<!-- \/layers -->)/,
+    (_, begin, end) => `${begin}${table}\n${end}`,
+  );
 }
 
 /** What editors complete and check settings files with. */

@@ -2,25 +2,24 @@ export type { DefinitionChange } from "./access/diff-definitions.ts";
 export type { Pin, PinSelection, PinState, Pins, PinsOptions } from "./access/pins.ts";
 export { createPins } from "./access/pins.ts";
 export type { View } from "./access/view.ts";
+export type { Approval, Approve } from "./calls/call-environment.ts";
+export type { ApprovalRequest } from "./calls/decide-call.ts";
 export type { Registry, RegistryOp } from "./catalog/registry.ts";
 export { readRegistry, writeRegistry } from "./catalog/registry.ts";
 export { createGateway } from "./gateway.ts";
 export type {
-  Answered,
+  Answer,
   CallOptions,
   Gateway,
   GatewayOptions,
-  Health,
   LifecycleOptions,
 } from "./gateway-api.ts";
+export type { LedgerReport } from "./ledger.ts";
 export type { SourceStatus } from "./live-sources.ts";
 export type { AskOutput } from "./operations/ask-input.ts";
-export type { LedgerReport } from "./operations/ledger.ts";
-export type { MenuOptions, MenuTool } from "./operations/menu.ts";
-export type { NativeNames } from "./operations/native-tools.ts";
-export type { ApprovalRequest, Limits } from "./operations/operation.ts";
+export type { ErrorAnswer } from "./operations/error-answer.ts";
+export type { Limits } from "./operations/operation.ts";
 export { renderWorkingMemory } from "./operations/render-working-memory.ts";
-export type { Surface, SurfaceOptions } from "./operations/surfaces.ts";
 export type {
   AnthropicTool,
   AnthropicToolResult,
@@ -100,6 +99,10 @@ export type { Session, SessionStore, SessionStoreOptions } from "./session/sessi
 export type { Cause, Tokens } from "./session/tokens-by-cause.ts";
 export type { KeptResult, MemoryChange, ToolUse, WorkingMemory } from "./session/working-memory.ts";
 export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";
+export type { MenuOptions } from "./surfaces/menu.ts";
+export type { MenuTool } from "./surfaces/menu-tool.ts";
+export type { NativeNames } from "./surfaces/native-tools.ts";
+export type { Surface, SurfaceOptions } from "./surfaces/surface.ts";
 export type { KeyholeEvent, NoticeEvent, OperationEvent, SourceEvent } from "./telemetry/events.ts";
 export { onEvent } from "./telemetry/events.ts";
 export type { ToolAnswer, Toolbox, ToolboxOptions } from "./toolbox.ts";

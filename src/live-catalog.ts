@@ -3,12 +3,12 @@ import { LRUCache } from "lru-cache";
 import type { Pins } from "./access/pins.ts";
 import { createViews, type View } from "./access/view.ts";
 import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
-import { toSearchDocument } from "./operations/to-search-document.ts";
 import type { Entry, EntryDraft } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
 import type { SourceContent } from "./schema/source.ts";
 import type { SearchDocument, SearchIndex } from "./search/search-index.ts";
 import { publish } from "./telemetry/events.ts";
+import { toSearchDocument } from "./to-search-document.ts";
 import { contentHash } from "./util/content-hash.ts";
 import { reasonOf } from "./util/reason-of.ts";
 

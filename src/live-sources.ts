@@ -16,6 +16,13 @@ export interface SourceStatus extends Freshness {
   readonly id: string;
 }
 
+/** Outcome of reading all sources. */
+export interface LifecycleResult {
+  /** Whether every source was fresh before the call. */
+  readonly wasFresh: boolean;
+  readonly failed: readonly { readonly source: string; readonly problem: Error }[];
+}
+
 /** The sources in use, and their contents on the way to the catalog. */
 export interface LiveSources {
   /** Starts them, once. Resolves when each has yielded, or has taken too long, and all can be found. */
@@ -25,9 +32,9 @@ export interface LiveSources {
   /** Reads a source again. */
   refresh(id: string, signal?: AbortSignal): Promise<void>;
   /** Reads again what is not fresh. */
-  restart(signal?: AbortSignal): Promise<void>;
+  restart(signal?: AbortSignal): Promise<LifecycleResult>;
   /** Reads everything again, and indexes it again. */
-  rebuild(signal?: AbortSignal): Promise<void>;
+  rebuild(signal?: AbortSignal): Promise<LifecycleResult>;
   status(id: string): SourceStatus;
   list(): SourceStatus[];
   close(): Promise<void>;
@@ -218,8 +225,8 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
       const following = find(id);
       await cancellable(`Refreshing ${following.source.id}`, following.refresh(signal), signal);
     },
-    restart: (signal) => cancellable("The restart", restart(signal), signal),
-    rebuild: (signal) => cancellable("The rebuild", rebuild(signal), signal),
+    restart: (signal) => cancellable("The restart", restart(signal), signal) as never,
+    rebuild: (signal) => cancellable("The rebuild", rebuild(signal), signal) as never,
     status: (id) => statusOf(find(id)),
     list: () => sources.flatMap(({ id }) => followed.get(id) ?? []).map(statusOf),
     close: async () => {

@@ -1,21 +1,24 @@
+import type { CallDecision } from "./calls/decide-call.ts";
 import type { CallOptions, Gateway } from "./gateway-api.ts";
-import { errorText, toErrorAnswer } from "./operations/answer-parts.ts";
-import { failedWhole } from "./operations/failed-whole.ts";
-import type { MenuOptions, MenuTool } from "./operations/menu.ts";
-import { nativeTools, toNativeTool, vendorsRefuse } from "./operations/native-tools.ts";
-import type { OperationName } from "./operations/operations.ts";
-import { asKnownProblem } from "./operations/run-entry.ts";
-import { surfaceTools } from "./operations/surfaces.ts";
+import { coreOf, type FaceOptions } from "./gateway-core.ts";
+import { errorText } from "./operations/error-answer.ts";
+import { OPERATIONS, type OperationName } from "./operations/operations.ts";
+import { readInput } from "./operations/read-input.ts";
 import type { Entry } from "./schema/entry.ts";
 import { problem } from "./schema/problem.ts";
+import type { Words } from "./schema/say.ts";
+import type { MenuOptions } from "./surfaces/menu.ts";
+import type { MenuTool } from "./surfaces/menu-tool.ts";
+import { nativeTools, toNativeTool, vendorsRefuse } from "./surfaces/native-tools.ts";
+import { surfaceTools, wordsOf } from "./surfaces/surface.ts";
 import { cutText } from "./util/cut-text.ts";
 import { nearest } from "./util/nearest.ts";
 
-/** The tools of a surface with one way to call them: what every vendor's shape of tools is made from. */
+/** The tools of a surface with one way to call them. Every vendor's shape of tools is made from it. */
 export interface Toolbox {
   readonly tools: readonly MenuTool[];
-  /** Runs a tool by its name. Problems are answers too: a model reads what to do about them. */
-  call(name: string, args: unknown, options?: { readonly signal?: AbortSignal }): Promise<ToolAnswer>;
+  /** Runs a tool by its name. Failures are answers too: a model reads what to do about them. */
+  call(name: string, args: unknown, options?: CallOptions): Promise<ToolAnswer>;
 }
 
 export interface ToolAnswer {
@@ -28,66 +31,111 @@ export interface ToolAnswer {
 
 export type ToolboxOptions = MenuOptions & Pick<CallOptions, "principal" | "session" | "approve">;
 
+/** An operation with its input: how every tool call is made, whatever the tool is called. */
+export interface ToolCall {
+  readonly operation: OperationName;
+  readonly input: unknown;
+}
+
+/** A toolbox as faces use it. */
+export interface FaceToolbox extends Toolbox {
+  /** Entries that are tools of their own, by name; only on `native`. */
+  readonly entries: ReadonlyMap<string, Entry>;
+  readonly words: Words;
+  call(name: string, args: unknown, options?: FaceOptions): Promise<ToolAnswer>;
+  /** Decides about a call without making it. */
+  decide(name: string, args: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
+  /** The operation behind a tool with these arguments; undefined for an unknown name. */
+  toCall(name: string, args: unknown): ToolCall | undefined;
+}
+
+/** The tools of a gateway for any model vendor. */
 export async function createToolbox(gateway: Gateway, options: ToolboxOptions = {}): Promise<Toolbox> {
-  const { surface = "lanes", toolSearch = false, nativeNames = "ops", ...call } = options;
-  const view = await gateway.view(call);
-  const isNative = surface === "native";
-  const entries = isNative ? nativeTools(view.shown, nativeNames, vendorsRefuse) : new Map<string, Entry>();
-  const operations = new Map(surfaceTools({ surface, toolSearch }).map((tool) => [tool.name, tool]));
+  const { surface, toolSearch, nativeNames, ...call } = options;
+  const { tools, ...toolbox } = await createFaceToolbox(gateway, { refuses: vendorsRefuse, ...options });
+  return { tools, call: (name, args, callOptions) => toolbox.call(name, args, { ...call, ...callOptions }) };
+}
+
+export async function createFaceToolbox(
+  gateway: Gateway,
+  {
+    surface = "lanes",
+    toolSearch = false,
+    nativeNames = "ops",
+    principal: given,
+    refuses,
+  }: MenuOptions & Pick<CallOptions, "principal"> & { readonly refuses?: (name: string) => boolean },
+): Promise<FaceToolbox> {
+  const core = coreOf(gateway);
+  const view = await gateway.view(given && { principal: given });
   const { principal } = view;
+  const entries =
+    surface === "native" ? nativeTools(view.shown, nativeNames, refuses) : new Map<string, Entry>();
+  const names = new Map(surfaceTools({ surface, toolSearch }).map((tool) => [tool.name, tool.operation]));
+  const face = { surface: { surface, toolSearch } };
+  const words = wordsOf(face.surface);
+
+  function toCall(name: string, args: unknown): ToolCall | undefined {
+    const entry = entries.get(name);
+    if (entry) return toEntryCall(entry, args);
+    const operation = names.get(name);
+    return operation && { operation, input: args };
+  }
+
   return {
-    tools: isNative
-      ? [...entries].map(([name, entry]) => toNativeTool(name, entry))
-      : await gateway.menu({ principal, surface, toolSearch }),
-    call: (name, args, { signal } = {}) => {
-      const callOptions = { ...call, ...(signal && { signal }) };
-      const entry = entries.get(name);
-      if (entry) return callEntry(gateway, entry, args, callOptions);
-      const tool = operations.get(name);
-      if (!tool) return Promise.resolve(unknownTool(name, [...operations.keys(), ...entries.keys()]));
-      return callOperation(gateway, tool.operation, args, {
-        ...callOptions,
-        getMayWrite: tool.mayWrite ?? false,
-      });
+    tools:
+      surface === "native"
+        ? [...entries].map(([name, entry]) => toNativeTool(name, entry))
+        : await gateway.menu({ principal, surface, toolSearch }),
+    entries,
+    words,
+    toCall,
+    call: async (name, args, options = {}) => {
+      const call = toCall(name, args);
+      if (!call) return unknownTool(name, [...names.keys(), ...entries.keys()], words);
+      return callOperation(gateway, call, { principal, ...face, ...options });
+    },
+    decide: async (name, args, options = {}) => {
+      const call = toCall(name, args);
+      return call ? core.decide(call.operation, call.input, { principal, ...face, ...options }) : [];
     },
   };
 }
 
-/** Runs an entry that is a tool of its own. */
-export async function callEntry(
-  gateway: Gateway,
-  entry: Entry,
-  args: unknown,
-  options: CallOptions,
-): Promise<ToolAnswer> {
-  const given = (args ?? {}) as Record<string, unknown>;
-  // Who calls a destructive tool by its own name has been shown that it is one.
-  if (entry.kind === "tool") {
-    return callOperation(gateway, "exec", { op: entry.op, args: given, dry_run: false }, options);
-  }
-  return callOperation(gateway, "get", { routes: [{ route: entry.route, params: given }] }, options);
+/** The call of an entry that is a tool of its own. Its name has shown the model that a tool is destructive. */
+export function toEntryCall(entry: Entry, args: unknown): ToolCall {
+  return entry.kind === "tool"
+    ? { operation: "exec", input: { op: entry.op, args: args ?? {}, dry_run: false } }
+    : { operation: "get", input: { routes: [{ route: entry.route, params: args ?? {} }] } };
 }
 
-/** Runs an operation, which checks its own input. */
+/** Whether an input makes one call at most, so that a question about it can be repeated safely. */
+export function isSingleCall({ operation, input }: ToolCall): boolean {
+  try {
+    const definition = OPERATIONS[operation];
+    const calls = definition.calls as (input: unknown) => readonly unknown[];
+    return calls(readInput(definition as never, input).input).length === 1;
+  } catch {
+    return false;
+  }
+}
+
 export async function callOperation(
   gateway: Gateway,
-  operation: OperationName,
-  input: unknown,
-  options: CallOptions,
+  { operation, input }: ToolCall,
+  options: FaceOptions,
 ): Promise<ToolAnswer> {
-  try {
-    const { text, ...data } = await gateway[operation](input as never, options);
-    return { ok: !failedWhole(operation, data), text, data };
-  } catch (error) {
-    const answer = toErrorAnswer(asKnownProblem(error, operation), "root");
-    return { ok: false, text: errorText(answer), data: { error: answer } };
-  }
+  const { text, ...data } = await coreOf(gateway).run(operation, input, options);
+  return { ok: data.ok, text, data };
 }
 
-function unknownTool(name: string, known: readonly string[]): ToolAnswer {
-  const answer = toErrorAnswer(
-    problem("NOT_FOUND", { name: `tool ${cutText(name, 80)}` }, { nearest: nearest(name, known) }),
-    "root",
+function unknownTool(name: string, known: readonly string[], words: Words): ToolAnswer {
+  const missing = problem(
+    "NOT_FOUND",
+    { name: `Tool ${cutText(name, 80)}` },
+    { nearest: nearest(name, known) },
   );
-  return { ok: false, text: errorText(answer), data: { error: answer } };
+  const { code, details } = missing;
+  const error = { code, ...missing.inWords(words), details: { ...details }, help_path: "root" };
+  return { ok: false, text: errorText(error), data: { ok: false, error } };
 }

@@ -128,10 +128,10 @@ test("what becomes destructive, or appears, after the tools were made is asked a
     onTestFinished(() => gateway.close());
     const wipe = mode === "fixed" ? call("exec", { op: "disk.wipe", dry_run: false }) : call("wipe");
     const replies = mode === "fixed" ? [wipe] : [search("wipe the disk"), wipe];
-    const beforeTurn = () => gateway.replace(domains("destructive"));
+    const beforeTurn = () => gateway.setDomains(domains("destructive"));
     const spoken = await speak({ gateway, prompt: "Wipe it.", options: { mode }, replies, beforeTurn });
     expect([wiped, spoken.text]).toEqual([0, ""]);
-    await gateway.replace(domains("read"));
+    await gateway.setDomains(domains("read"));
     const repaired = await speak({
       gateway,
       prompt: "Wipe it.",

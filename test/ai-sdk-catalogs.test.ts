@@ -129,7 +129,7 @@ test("a discovered tool that disappears is gone in the next turn, one that appea
     prompt: "Orders?",
     replies: [search("list orders"), call("list_orders"), { text: "Ten." }],
   });
-  await gateway.replace([makeTools("stock", ["count_stock"])]);
+  await gateway.setDomains([makeTools("stock", ["count_stock"])]);
   const second = await speak({
     gateway,
     prompt: "And the stock?",
@@ -148,7 +148,7 @@ test("a tool that appears while a turn runs is told of as what it is", async () 
     gateway,
     prompt: "Count.",
     replies: [search("count stock"), { text: "Later." }],
-    beforeTurn: () => gateway.replace([makeTools("stock", ["count_stock"])]),
+    beforeTurn: () => gateway.setDomains([makeTools("stock", ["count_stock"])]),
   });
   expect(requests[1]?.tools).toEqual(["tool_search"]);
   expect(requests[1]?.messages.at(-1)?.text).toBe(
@@ -260,7 +260,7 @@ test("tools of a large catalog are made once, and their schemas when they are sh
   const gateway = open(makeTools("many", names));
   const [one, other] = [await createDisclosure(gateway), await createDisclosure(gateway)];
   expect(one.tools.tool_7?.inputSchema).toBe(other.tools.tool_7?.inputSchema);
-  await gateway.replace([makeTools("many", [...names, "one_more"])]);
+  await gateway.setDomains([makeTools("many", [...names, "one_more"])]);
   const changed = await createDisclosure(gateway);
   expect(Object.keys(changed.tools)).toHaveLength(names.length + 3);
 });

@@ -126,7 +126,7 @@ verifies(
     const before = gateway.version;
     const inFlight = gateway.exec({ op: "lab.answer" });
     await sleep(10);
-    const swapped = gateway.replace([domain("new", 0)]);
+    const swapped = gateway.setDomains([domain("new", 0)]);
     const searching = gateway.ask({ query: "answer" });
     expect(await inFlight).toMatchObject({ result: "old" });
     await swapped;
@@ -135,7 +135,7 @@ verifies(
     expect(gateway.version).not.toBe(before);
 
     const version = gateway.version;
-    await expect(gateway.replace([{ name: "", description: "" }])).rejects.toMatchObject({
+    await expect(gateway.setDomains([{ name: "", description: "" }])).rejects.toMatchObject({
       code: "CATALOG_INVALID",
     });
     expect(gateway.version).toBe(version);

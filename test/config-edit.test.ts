@@ -31,7 +31,7 @@ async function follow(path: string) {
   const stop = watchConfig({
     path,
     read: () => readJsonConfig(path, options),
-    apply: gateway.setSources,
+    apply: gateway.sources.set,
     onFailure: (error) => reports.push(String(error)),
     intervalMs: 5,
   });

@@ -29,7 +29,7 @@ verifies("events:shapes-only", "one event for every operation, with no argument 
     ["ask", "ok"],
     ["help", "ok"],
     ["get", "INVALID_PARAMS"],
-    ["exec", "VALIDATION_ERROR"],
+    ["exec", "INVALID_PARAMS"],
     ["batch", "ok"],
     ["ask", "UNKNOWN_HANDLE"],
   ]);

@@ -110,7 +110,7 @@ verifies("cms:site", "what fails half way leaves nothing behind", async () => {
   ];
   for (const section of wrong) {
     const args = { name: "Half", sections: [good, section] };
-    expect(await code("cms.page.content.create", args), section.name).toBe("VALIDATION_ERROR");
+    expect(await code("cms.page.content.create", args), section.name).toBe("INVALID_PARAMS");
   }
   expect(
     await code("cms.page.sections.delete", { page: "home", sections: ["sec_welcome", "sec_cabins"] }),
@@ -132,7 +132,7 @@ verifies("cms:site", "an image in use stays until another takes its place", asyn
     "NOT_FOUND",
   );
   expect(await code("cms.section.image.update", { section: "sec_welcome", image: "img_009" })).toBe(
-    "VALIDATION_ERROR",
+    "INVALID_PARAMS",
   );
 });
 

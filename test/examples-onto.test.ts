@@ -77,7 +77,7 @@ describe.each(ONTO_OPS)("%s", (op, _name, lane, ...said) => {
 
   verifies("onto:help-path", `${op} says where to read on when its args are wrong`, async () => {
     const { code, details } = await refusal(op, { nonsense: 1 });
-    expect(code).toBe("VALIDATION_ERROR");
+    expect(code).toBe("INVALID_PARAMS");
     const fields = (details.field_errors as { field: string }[]).map(({ field }) => field);
     expect(fields).toContain("nonsense");
     expect(details).toHaveProperty("schema");
@@ -164,7 +164,7 @@ verifies(
     expect((await link("task_cache", "mitigates", "goal_launch")).details).toMatchObject({
       field_errors: [{ field: "to_id" }],
     });
-    expect((await link("task_cache", "references", "task_badges")).code).toBe("VALIDATION_ERROR");
+    expect((await link("task_cache", "references", "task_badges")).code).toBe("INVALID_PARAMS");
     expect((await link("task_cache", "part_of", "plan_nowhere")).code).toBe("NOT_FOUND");
   },
 );
@@ -240,9 +240,9 @@ test("a project is created whole or not at all", async () => {
     entities: [goal, risk],
     relationships: [{ from: "g", rel: "threatens", to: "r" }],
   };
-  expect((await refusal("onto.project.create", wrong)).code).toBe("VALIDATION_ERROR");
+  expect((await refusal("onto.project.create", wrong)).code).toBe("INVALID_PARAMS");
   expect((await refusal("onto.project.create", { ...wrong, entities: [goal, goal] })).code).toBe(
-    "VALIDATION_ERROR",
+    "INVALID_PARAMS",
   );
   expect(await run("onto.project.search", { search: "Wrong" })).toMatchObject({ total: 0 });
 });

@@ -24,7 +24,7 @@ verifies(
     const gateway = createGateway({ domains: createShop().domains, principal: clerk });
     const answer = await gateway.exec({ op: "shop.order.create", args: { custmer: "c1", count: "3" } });
     if (answer.ok) throw answer;
-    expect(answer.error).toMatchObject({ code: "VALIDATION_ERROR", help_path: "shop.order.create" });
+    expect(answer.error).toMatchObject({ code: "INVALID_PARAMS", help_path: "shop.order.create" });
     const { field_errors, schema, example } = answer.error.details as Record<string, never>;
     expect(field_errors).toEqual(
       expect.arrayContaining([

@@ -35,13 +35,13 @@ verifies("lifecycle:refresh", "a refresh fetches what changed, and it can be fou
   const { version } = gateway;
 
   await clock.advance(1_000);
-  await gateway.refreshSource("books/library");
+  await gateway.sources.refresh("books/library");
   expect(library.fetched).toEqual(["whale", "island"]);
   expect(gateway.version).toBe(version);
 
   library.books.set("island", "Treasure is found.");
   library.books.set("dune", "A planet of sand.");
-  await gateway.refreshSource("books/library");
+  await gateway.sources.refresh("books/library");
   expect(library.fetched).toEqual(["whale", "island", "island", "dune"]);
   expect((await gateway.ask({ query: "planet of sand" })).hits[0]?.name).toBe("dune");
   expect(await read(gateway, "island")).toBe("Treasure is found.");
@@ -61,19 +61,19 @@ verifies("lifecycle:whole", "a source that fails half-way keeps what it had, and
   library.books.set("island", "Treasure is found.");
   library.books.set("dune", "A planet of sand.");
   library.broken = "island";
-  await expect(gateway.refreshSource("books/library")).rejects.toThrow("the shelf of island fell down");
+  await expect(gateway.sources.refresh("books/library")).rejects.toThrow("the shelf of island fell down");
   expect(await read(gateway, "whale")).toBe("A whale is hunted.");
   expect(await read(gateway, "dune")).toBe("NOT_FOUND");
-  expect(await gateway.getSourceFreshness("books/library")).toMatchObject({
+  expect(await gateway.sources.status("books/library")).toMatchObject({
     count: 2,
     isFresh: true,
     lastError: "the shelf of island fell down",
   });
 
   library.broken = undefined;
-  await gateway.refreshSource("books/library");
+  await gateway.sources.refresh("books/library");
   expect(await read(gateway, "whale")).toBe("A whale swims away.");
-  expect((await gateway.getSourceFreshness("books/library")).lastError).toBeUndefined();
+  expect((await gateway.sources.status("books/library")).lastError).toBeUndefined();
 });
 
 verifies("lifecycle:whole", "one that never loaded takes only itself with it", async () => {
@@ -83,7 +83,7 @@ verifies("lifecycle:whole", "one that never loaded takes only itself with it", a
   const gateway = createGateway({ domains: [libraryDomain(bad, good)] });
   onTestFinished(() => gateway.close());
   expect(await read(gateway, "b")).toBe("y");
-  expect(await gateway.sources()).toMatchObject([
+  expect(await gateway.sources.status()).toMatchObject([
     { id: "books/bad", count: 0, isFresh: false, lastError: expect.stringContaining("fell down") },
     { id: "books/good", count: 1, isFresh: true },
   ]);
@@ -96,9 +96,9 @@ verifies("lifecycle:single-flight", "calls that come together join", async () =>
   const gate = Promise.withResolvers<void>();
   library.gate = gate.promise;
   const all = Promise.all([
-    gateway.refreshSource("books/library"),
-    gateway.refreshSource("books/library"),
-    gateway.refreshSource("books/library"),
+    gateway.sources.refresh("books/library"),
+    gateway.sources.refresh("books/library"),
+    gateway.sources.refresh("books/library"),
   ]);
   await eventually(() => expect(library.listed).toBe(2));
   gate.resolve();
@@ -117,8 +117,8 @@ verifies("lifecycle:cancel", "who cancels leaves; when all have left, the work e
   library.gate = gate.promise;
   library.books.set("whale", "A whale swims away.");
   const [one, two] = [new AbortController(), new AbortController()];
-  const first = gateway.refreshSource("books/library", { signal: one.signal });
-  const second = gateway.refreshSource("books/library", { signal: two.signal });
+  const first = gateway.sources.refresh("books/library", { signal: one.signal });
+  const second = gateway.sources.refresh("books/library", { signal: two.signal });
   await eventually(() => expect(library.fetched.length).toBeGreaterThan(2));
   one.abort();
   await expect(first).rejects.toMatchObject({ code: "CANCELLED" });
@@ -127,9 +127,9 @@ verifies("lifecycle:cancel", "who cancels leaves; when all have left, the work e
   expect(await read(gateway, "whale")).toBe("A whale is hunted.");
   gate.resolve();
   library.gate = undefined;
-  await gateway.refreshSource("books/library");
+  await gateway.sources.refresh("books/library");
   expect(await read(gateway, "whale")).toBe("A whale swims away.");
-  expect((await gateway.getSourceFreshness("books/library")).lastError).toBeUndefined();
+  expect((await gateway.sources.status("books/library")).lastError).toBeUndefined();
 });
 
 verifies(
@@ -139,7 +139,7 @@ verifies(
     const clock = manualClock();
     const library = createLibrary({ whale: "A whale is hunted." });
     const gateway = open(library, { clock });
-    expect(await gateway.getSourceFreshness("books/library")).toEqual({
+    expect(await gateway.sources.status("books/library")).toEqual({
       id: "books/library",
       count: 1,
       oldest: clock.now(),
@@ -153,7 +153,7 @@ verifies(
     await clock.advance(HOUR / 2);
     await eventually(async () => expect(await read(gateway, "whale")).toBe("A whale swims away."));
     expect(library.listed).toBe(2);
-    expect((await gateway.getSourceFreshness("books/library")).isFresh).toBe(true);
+    expect((await gateway.sources.status("books/library")).isFresh).toBe(true);
   },
 );
 
@@ -189,7 +189,7 @@ verifies("lifecycle:kept", "a start with what was kept makes no request until it
   expect(await read(second, "whale")).toBe("A whale is hunted.");
   expect(unused).toMatchObject({ listed: 0, fetched: [] });
   expect(second.version).toBe(version);
-  expect((await second.getSourceFreshness("books/library")).oldest).toBe(clock.now() - HOUR);
+  expect((await second.sources.status("books/library")).oldest).toBe(clock.now() - HOUR);
   await second.close();
 
   await clock.advance(4 * HOUR);
@@ -238,7 +238,7 @@ verifies("lifecycle:kept", "local content is read at every start, and by a resta
   const second = open(changed, { cacheDirectory });
   expect(await read(second, "whale")).toBe("A whale swims away.");
   changed.books.set("whale", "A whale sings.");
-  await second.restart();
+  await second.sources.refresh();
   expect(await read(second, "whale")).toBe("A whale sings.");
 });
 
@@ -268,7 +268,7 @@ verifies("lifecycle:rebuild", "a restart reads what is stale, and leaves what is
   onTestFinished(() => gateway.close());
   await gateway.ready();
   failing.broken = undefined;
-  await gateway.restart();
+  await gateway.sources.refresh();
   expect([quick.listed, slow.listed, failing.listed]).toEqual([2, 1, 2]);
   expect(await read(gateway, "c")).toBe("z");
 });
@@ -284,7 +284,7 @@ verifies(
     const gateway = open(library);
     await gateway.ready();
     let over = false;
-    const rebuilt = Promise.all([gateway.wipeIndexAndRebuild(), gateway.wipeIndexAndRebuild()]).then(() => {
+    const rebuilt = Promise.all([gateway.sources.rebuild(), gateway.sources.rebuild()]).then(() => {
       over = true;
     });
     let asked = 0;
@@ -312,7 +312,7 @@ verifies(
     for (const pipelines of [make(), make().reverse()]) {
       const gateway = createGateway({ domains: [libraryDomain(...pipelines)] });
       onTestFinished(() => gateway.close());
-      expect((await gateway.sources()).map(({ id }) => id).sort()).toEqual([
+      expect((await gateway.sources.status()).map(({ id }) => id).sort()).toEqual([
         "books/git@one/",
         "books/git@two/",
       ]);
@@ -338,11 +338,11 @@ test("an id that is not there is answered with the nearest, and a label is enoug
     sources: [{ id: "mcp:github", contents: async function* () {}, refresh: async () => {} }],
   });
   onTestFinished(() => gateway.close());
-  await expect(gateway.refreshSource("gihub")).rejects.toMatchObject({
+  await expect(gateway.sources.refresh("gihub")).rejects.toMatchObject({
     code: "NOT_FOUND",
     details: { nearest: ["mcp:github"] },
   });
-  expect(await gateway.getSourceFreshness("github")).toMatchObject({ id: "mcp:github" });
+  expect(await gateway.sources.status("github")).toMatchObject({ id: "mcp:github" });
 });
 
 test("events tell how a source gets on", async () => {
@@ -366,10 +366,10 @@ test("replacing the domains fetches nothing that is held and fresh", async () =>
   const library = createLibrary({ whale: "A whale is hunted." });
   const gateway = open(library);
   await gateway.ready();
-  await gateway.replace([{ ...libraryDomain(library), description: "Others." }]);
+  await gateway.setDomains([{ ...libraryDomain(library), description: "Others." }]);
   expect(await read(gateway, "whale")).toBe("A whale is hunted.");
   expect(library.listed).toBe(1);
-  await gateway.replace([]);
+  await gateway.setDomains([]);
   expect(await read(gateway, "whale")).toBe("NOT_FOUND");
-  expect(await gateway.sources()).toEqual([]);
+  expect(await gateway.sources.status()).toEqual([]);
 });

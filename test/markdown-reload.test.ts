@@ -112,7 +112,7 @@ verifies("markdown:reload", "without watching, refresh brings what has changed",
   await source.refresh();
   expect(await read(TYPES)).toBe("Refreshed.");
   save("fragments/agents/types.md", "Rebuilt..");
-  await gateway.wipeIndexAndRebuild();
+  await gateway.sources.rebuild();
   expect(await read(TYPES)).toBe("Rebuilt..");
 });
 

@@ -70,10 +70,10 @@ describe("requests", () => {
   });
 
   test("what does not fit is refused before anything is sent", async () => {
-    expect((await problemOf("pets.pets.create", { age: "x" })).code).toBe("VALIDATION_ERROR");
-    expect((await problemOf("pets.pets.get", { id: ".." })).code).toBe("VALIDATION_ERROR");
+    expect((await problemOf("pets.pets.create", { age: "x" })).code).toBe("INVALID_PARAMS");
+    expect((await problemOf("pets.pets.get", { id: ".." })).code).toBe("INVALID_PARAMS");
     expect((await problemOf("pets.pets.get", { id: "1", "X-Trace": "a\r\nHost: b" })).code).toBe(
-      "VALIDATION_ERROR",
+      "INVALID_PARAMS",
     );
     expect(api.seen).toEqual([]);
   });

@@ -108,7 +108,7 @@ describe("a service described by one of them", () => {
       args: { bookingId: "b/1" },
       dry_run: false,
     });
-    expect(wrong).toMatchObject({ ok: false, error: { code: "VALIDATION_ERROR" } });
+    expect(wrong).toMatchObject({ ok: false, error: { code: "INVALID_PARAMS" } });
     expect(api.seen).toHaveLength(3);
     const [created, listed, searched] = api.seen;
     expect(created).toMatchObject({ method: "POST", url: "/bookings" });

@@ -89,15 +89,16 @@ describe("a session", () => {
     ] as const) {
       const options = { principal };
       const madeUp = "ses_AAAAAAAAAAAAAAAAAAAAAA";
+      const failed = (answer: { readonly ok: boolean; readonly error?: object }) => {
+        throw answer.ok ? "let in" : answer.error;
+      };
       const tries = (handle: string) => [
-        gateway.ask({ query: "page", session: handle }, options),
-        gateway.exec({ op: "cms.page.get", args: { id: 9 } }, { ...options, session: handle }),
+        gateway.ask({ query: "page", session: handle }, options).then(failed),
+        gateway.exec({ op: "cms.page.get", args: { id: 9 } }, { ...options, session: handle }).then(failed),
         gateway.ledger({ ...options, session: handle }),
         gateway.menu({ ...options, session: handle }),
         (async () => gateway.session(handle, options))(),
-        gateway.get({ routes: [{ route: `session://${handle}` }] }, options).then(({ results }) => {
-          throw results[0];
-        }),
+        gateway.get({ routes: [{ route: `session://${handle}` }] }, options).then(failed),
       ];
       const [swapped, unknown] = await Promise.all(
         [session, madeUp].map(async (handle) => {
@@ -127,7 +128,7 @@ describe("a session", () => {
 
   verifies("session:nothing-lost", "that ends while a call runs does not fail the call", async () => {
     const { gateway, session } = openPages({ domains: [] });
-    await gateway.replace([
+    await gateway.setDomains([
       defineDomain({
         name: "self",
         description: "Ends its session.",
@@ -146,7 +147,10 @@ describe("a session", () => {
     ]);
     const answer = await gateway.exec({ op: "self.end", session });
     expect(answer).toMatchObject({ ok: true, result: "done" });
-    await expect(gateway.exec({ op: "self.end", session })).rejects.toMatchObject({ code: "UNKNOWN_HANDLE" });
+    expect(await gateway.exec({ op: "self.end", session })).toMatchObject({
+      ok: false,
+      error: { code: "UNKNOWN_HANDLE" },
+    });
   });
 });
 
@@ -176,19 +180,8 @@ describe("extraction", () => {
     expect((await broken.gateway.exec(call)).ok).toBe(true);
     expect((await broken.gateway.exec(call)).ok).toBe(true);
     expect(heard).toEqual(["extraction-failed cms.resource.find: no matches"]);
-    expect((await broken.gateway.health()).extraction).toMatchObject({
-      status: "degraded",
-      results: 2,
-      processed: 0,
-      warnings: ["2 tool results received but 0 processed. Entity extraction may be broken."],
-    });
     await broken.gateway.close();
     expect(heard.at(-1)).toMatch(/^extraction-idle 2 tool results received but 0 processed/);
-    expect((await gateway.health()).extraction).toMatchObject({
-      status: "ok",
-      toolsWithExtraction: 2,
-      customExtractors: 1,
-    });
   });
 });
 
@@ -254,7 +247,7 @@ describe("after a compaction", () => {
   verifies("session:compaction", "shows what is still there and in sight, no more", async () => {
     const { gateway, session } = openPages();
     await gateway.exec({ op: "cms.page.get", args: { id: 1 }, session });
-    await gateway.replace([defineDomain({ ...pages, requiredScopes: ["editor"] })]);
+    await gateway.setDomains([defineDomain({ ...pages, requiredScopes: ["editor"] })]);
     const text = textOf(await gateway.get({ routes: [{ route: `session://${session}` }] }));
     expect(text).not.toContain("cms://");
     expect(text).not.toContain("Rules");

@@ -42,14 +42,16 @@ verifies(
     await gateway.ready();
     const sameA = slow("a", "1");
     const otherB = slow("b", "2");
-    await gateway.setSources([sameA.source, otherB.source, c.source]);
+    await gateway.sources.set([sameA.source, otherB.source, c.source]);
     expect([a, b, c, sameA, otherB].map(({ state }) => state.started)).toEqual([1, 1, 1, 0, 1]);
     await eventually(() => expect(b.state.ended).toBe(1));
     expect(a.state.ended).toBe(0);
-    expect((await gateway.sources()).map(({ id }) => id)).toEqual(["test:a", "test:b", "test:c"]);
-    await expect(gateway.setSources([a.source, a.source])).rejects.toMatchObject({ code: "CATALOG_INVALID" });
-    await gateway.setSources([]);
-    expect(await gateway.sources()).toEqual([]);
+    expect((await gateway.sources.status()).map(({ id }) => id)).toEqual(["test:a", "test:b", "test:c"]);
+    await expect(gateway.sources.set([a.source, a.source])).rejects.toMatchObject({
+      code: "CATALOG_INVALID",
+    });
+    await gateway.sources.set([]);
+    expect(await gateway.sources.status()).toEqual([]);
     await eventually(() => expect([a, otherB, c].map(({ state }) => state.ended)).toEqual([1, 1, 1]));
   },
 );
@@ -67,7 +69,7 @@ verifies(
     const hung = gateway.exec({ op: "gone.hang", args: {} });
     await eventually(() => expect(readFileSync(log, "utf8")).toBe("hang\n"));
     const { starts, pid } = stays.diagnostics();
-    await gateway.setSources([stays]);
+    await gateway.sources.set([stays]);
     // The one that hangs was not waited for, and is not cut off either.
     expect(processesWith(word)).not.toEqual([]);
     expect(await gateway.exec({ op: "gone.add", args: {} })).toMatchObject({ error: { code: "NOT_FOUND" } });
@@ -81,9 +83,9 @@ verifies("lifecycle:sources", "a server is listed again by its label", async () 
   const lists = join(temporaryFolder(), "lists");
   const gateway = opened(gatewayOf([chaos("tasks", { env: { CHAOS_LISTS: lists } })]));
   await gateway.ready();
-  await gateway.refreshSource("tasks");
+  await gateway.sources.refresh("tasks");
   expect(readFileSync(lists, "utf8")).toBe("list\nlist\n");
-  expect(await gateway.getSourceFreshness("tasks")).toMatchObject({
+  expect(await gateway.sources.status("tasks")).toMatchObject({
     id: "mcp:tasks",
     count: 14,
     isFresh: true,
@@ -156,10 +158,10 @@ test("a document of an API is read again, and what is wrong with it changes noth
   const ops = async () => (await gateway.view()).entries.map(({ name }) => name);
   expect(await ops()).toEqual(["list_orders"]);
   document.paths = { ...path("orders"), ...path("carts") };
-  await gateway.refreshSource("shop");
+  await gateway.sources.refresh("shop");
   expect(await ops()).toEqual(["list_carts", "list_orders"]);
   document.openapi = "4";
-  await expect(gateway.refreshSource("shop")).rejects.toMatchObject({ code: "SOURCE_INVALID" });
+  await expect(gateway.sources.refresh("shop")).rejects.toMatchObject({ code: "SOURCE_INVALID" });
   expect(await ops()).toEqual(["list_carts", "list_orders"]);
 });
 
@@ -170,15 +172,15 @@ test("a source that could not be read at the start can be read later", async () 
   const gateway = opened(
     createGateway({ domains: [], sources: [createOpenApiSource("shop", { document })] }),
   );
-  expect(await gateway.getSourceFreshness("shop")).toMatchObject({
+  expect(await gateway.sources.status("shop")).toMatchObject({
     isFresh: false,
     lastError: expect.any(String),
   });
   expect(events).toContainEqual(
     expect.objectContaining({ type: "source", source: "openapi:shop", state: "failed" }),
   );
-  await expect(gateway.refreshSource("shop")).rejects.toMatchObject({ code: "SOURCE_INVALID" });
+  await expect(gateway.sources.refresh("shop")).rejects.toMatchObject({ code: "SOURCE_INVALID" });
   Object.assign(document, { openapi: "3.1.0", servers: [{ url: "https://shop.example" }] });
-  await gateway.restart();
-  expect(await gateway.getSourceFreshness("shop")).toMatchObject({ isFresh: true });
+  await gateway.sources.refresh();
+  expect(await gateway.sources.status("shop")).toMatchObject({ isFresh: true });
 });

@@ -61,7 +61,7 @@ verifies(
       kind: 1,
       traceId: served.traceId,
       parentSpanId: served.spanId,
-      attributes: { "gen_ai.tool.name": "shop.order.create", "error.type": "VALIDATION_ERROR" },
+      attributes: { "gen_ai.tool.name": "shop.order.create", "error.type": "INVALID_PARAMS" },
     });
     expect(spans.map(({ name }) => name)).toEqual(
       expect.arrayContaining(["tools/call ask", "keyhole.ask", "tools/call"]),

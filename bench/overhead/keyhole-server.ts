@@ -5,7 +5,7 @@ import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
 import { createMcpSource } from "keyhole/sources";
 import { z } from "zod";
-import type { Surface } from "../../src/operations/surfaces.ts";
+import type { Surface } from "../../src/surfaces/surface.ts";
 
 const [surface = "native", transport = "stdio", upstream = "code"] = process.argv.slice(2);
 const gateway = upstream === "code" ? inCode() : inFrontOf(upstream);

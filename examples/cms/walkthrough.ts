@@ -103,7 +103,7 @@ await refused("CONFLICT", "cms.page.create", { name: "About" });
 await refused("CONFLICT", "cms.image.section.add", { section: heroId, image: "img_001" });
 await refused("CONFLICT", "cms.post.archive", { post: "slate-or-steel" });
 await refused("NOT_FOUND", "cms.page.update", { page: "abuot", name: "About us" });
-await refused("VALIDATION_ERROR", "cms.section.content.update", {
+await refused("INVALID_PARAMS", "cms.section.content.update", {
   section: heroId,
   content: { title: "Us" },
 });

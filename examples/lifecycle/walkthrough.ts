@@ -44,15 +44,15 @@ assert.equal(requests, 2);
 
 // Somebody writes a page: a refresh fetches that one only, and it can be found.
 pages.set("review", "Two people review every change.");
-await first.refreshSource("team/wiki");
+await first.sources.refresh("team/wiki");
 assert.equal(requests, 4);
 assert.equal((await first.ask({ query: "who reviews a change" })).hits[0]?.name, "review");
 
 // A failure in the middle leaves everything as it was, and says so.
 pages.set("review", "Three people review every change.");
 down = true;
-await assert.rejects(first.refreshSource("team/wiki"), /the wiki is down/);
-const { count, isFresh, lastError } = await first.getSourceFreshness("team/wiki");
+await assert.rejects(first.sources.refresh("team/wiki"), /the wiki is down/);
+const { count, isFresh, lastError } = await first.sources.status("team/wiki");
 assert.deepEqual({ count, isFresh, lastError }, { count: 2, isFresh: true, lastError: "the wiki is down" });
 await first.close();
 
@@ -64,7 +64,7 @@ assert.equal(requests, 0);
 
 // Everything anew, whatever was kept; what there was answers until then.
 down = false;
-await second.wipeIndexAndRebuild();
+await second.sources.rebuild();
 const read = await second.get({ routes: [{ route: "team://resources/review" }] });
 assert.match(read.text, /Three people/);
 await second.close();

@@ -47,7 +47,7 @@ assert.ok(childIn(childIn(await readTree(), "Marketing")?.children, "API Spec"))
 
 heading("6. Wrong args come back with all that is needed to put them right");
 const { new_parent_id: new_parent, ...rest } = move;
-const wrong = await refused("VALIDATION_ERROR", "onto.document.tree.move", { ...rest, new_parent });
+const wrong = await refused("INVALID_PARAMS", "onto.document.tree.move", { ...rest, new_parent });
 assert.equal(wrong.help_path, "onto.document.tree.move");
 const fieldErrors = wrong.details.field_errors as { field: string; nearest?: string }[];
 assert.ok(fieldErrors.some((error) => error.field === "new_parent" && error.nearest === "new_parent_id"));

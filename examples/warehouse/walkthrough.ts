@@ -19,9 +19,7 @@ const gateway = createGateway({ domains: warehouse.domains, principal: ana });
 heading("1. ask shows the ways in, and nothing that is hidden");
 const found = await gateway.ask({ query: `Investigate fraud for user ${SUSPECT}` });
 quote(found.text);
-const routes = [...found.hits, ...found.domains.flatMap(({ entryPoints }) => entryPoints)].map(
-  (hit) => hit.route,
-);
+const routes = found.hits.map((hit) => hit.route);
 assert.ok(routes.includes("warehouse://tools/analyst"));
 assert.ok(routes.includes("logs://tools/investigator"));
 await nothingHiddenInAsk();

@@ -5,9 +5,10 @@ import { reasonOf } from "../util/reason-of.ts";
 import { untilAborted } from "../util/until-aborted.ts";
 import type { SessionState } from "./agent.ts";
 import type { SpanContext } from "./agent-event.ts";
-import type { Approve } from "./approval.ts";
+import { askInRun } from "./ask.ts";
 import type { CallGuard, GuardVerdict } from "./call-guard.ts";
 import { INTERRUPTED, toResult } from "./history.ts";
+import { showExactly } from "./permissions/show-exactly.ts";
 import { type RunContext, runContext } from "./run-context.ts";
 
 /** A call that the model wants. */
@@ -29,9 +30,10 @@ export interface ToolOutcome {
   readonly isStuck: boolean;
 }
 
-interface Surroundings {
+interface CallsContext {
   readonly tools: ToolSet;
-  readonly approve: Approve;
+  /** Tools of the application, which say themselves whether they need approval. */
+  readonly ownTools: ToolSet;
   readonly guard: CallGuard;
   readonly context: RunContext;
   readonly root: SpanContext;
@@ -48,16 +50,16 @@ const DENIED = "The person did not allow this call. Do not try to get round it: 
 class Denied {}
 
 /** Makes the calls of one step side by side. Each has a result, whatever happens to it. */
-export function callTools(calls: readonly WantedCall[], around: Surroundings): Promise<ToolOutcome[]> {
+export function callTools(calls: readonly WantedCall[], context: CallsContext): Promise<ToolOutcome[]> {
   // Judged in the order in which the model wants them, before any of them runs.
-  const judged = calls.map((call) => ({ call, verdict: around.guard.check(call.tool, call.args) }));
-  return mapLimit(judged, CONCURRENCY, ({ call, verdict }) => callTool(call, verdict, around));
+  const judged = calls.map((call) => ({ call, verdict: context.guard.check(call.tool, call.args) }));
+  return mapLimit(judged, CONCURRENCY, ({ call, verdict }) => callTool(call, verdict, context));
 }
 
 async function callTool(
   call: WantedCall,
   verdict: GuardVerdict,
-  { tools, approve, context, root, session }: Surroundings,
+  { tools, ownTools, context, root, session }: CallsContext,
 ): Promise<ToolOutcome> {
   const { callId, tool, args } = call;
   const { emit, signal } = context;
@@ -76,7 +78,8 @@ async function callTool(
       context: undefined,
     };
     const work = async () => {
-      if (!(await approve(call, found))) return new Denied();
+      if (Object.hasOwn(ownTools, tool) && !(await isAllowed(call, found, session.messages)))
+        return new Denied();
       return lastOf(await found.execute?.(args as never, options as never));
     };
     const output = await untilAborted(runContext.run({ ...context, call: { callId, span } }, work), signal);
@@ -102,6 +105,23 @@ async function callTool(
     span,
   );
   return { call, output, part, isStuck: verdict === "stop" };
+}
+
+/** Asks the person about a tool of the application that needs approval. */
+async function isAllowed(
+  { callId, tool, args }: WantedCall,
+  { needsApproval }: ToolSet[string],
+  messages: SessionState["messages"],
+): Promise<boolean> {
+  const options = { toolCallId: callId, messages, context: undefined };
+  const needs: unknown =
+    typeof needsApproval === "function"
+      ? await needsApproval(args as never, options as never)
+      : needsApproval;
+  if (needs !== true) return true;
+  const action = showExactly(`${tool} ${JSON.stringify(args)}`);
+  const reason = "The application wants the call confirmed.";
+  return (await askInRun({ scope: "tool", action, reason, always: [] })) !== "deny";
 }
 
 function refusalOf({ tool, invalid }: WantedCall, verdict: GuardVerdict, tools: ToolSet): string | undefined {

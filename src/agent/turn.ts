@@ -20,6 +20,8 @@ import { closeHistory } from "./history.ts";
 import { toInstructions } from "./instructions.ts";
 import type { RunContext } from "./run-context.ts";
 
+const WORKSPACE = ["workspace"];
+
 /** One prompt on its way to its answer. */
 export interface Turn {
   readonly text: string;
@@ -50,7 +52,8 @@ export async function createTurn(
   context: RunContext,
   { root, output: wanted }: TurnOptions,
 ): Promise<Turn> {
-  const { gateway, mode, principal, ownTools, trim, maxRetries } = agent.options;
+  const { gateway, mode, principal, ownTools = {}, trim, maxRetries, writes } = agent.options;
+  const { askingDomains = WORKSPACE } = agent.options;
   const { signal, emit } = context;
   // A conversation may rest for longer than the gateway remembers it.
   session.handle = gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
@@ -58,11 +61,13 @@ export async function createTurn(
     session: session.handle,
     ...(mode && { mode }),
     ...(principal && { principal }),
-    ...(ownTools && { ownTools }),
+    approvals: "gateway",
+    approve: createApprove(session),
+    policy: { asks: writes === "ask" ? "writes" : "destructive", selfAsking: askingDomains },
+    ownTools,
     ...(trim !== undefined && { trim }),
   });
   const instructions = await toInstructions(agent.options, disclosure.instructions, prompt);
-  const approve = createApprove(agent.options, session);
   const guard = createCallGuard(agent.limits.sameCalls);
   const shownTools = withoutExecute(disclosure.tools);
   const steps: Step["result"][] = [];
@@ -163,7 +168,7 @@ export async function createTurn(
       if (calls.length === 0) return finish();
       const outcomes = await callTools(calls, {
         tools: disclosure.tools,
-        approve,
+        ownTools,
         guard,
         context,
         root,

@@ -1,29 +1,35 @@
-import type { View } from "../access/view.ts";
-import { findAddressed } from "../operations/find-addressed.ts";
-import type { Entry } from "../schema/entry.ts";
+import type { Approve } from "../calls/call-environment.ts";
+import type { Gateway } from "../gateway-api.ts";
+import { coreOf, type FaceOptions } from "../gateway-core.ts";
+import type { ToolCall } from "../toolbox.ts";
 
-/** Calls that somebody has to approve first. */
-export function asksFirst(entry: Entry): boolean {
-  return entry.kind === "tool" && (entry.requiresConfirmation || entry.lane === "destructive");
+/** Approvals that the application gives by the AI SDK's own means. */
+export interface SdkApprovals {
+  /** Whether the application has to approve a call before it runs. */
+  needsApproval(call: ToolCall, toolCallId: string): Promise<boolean>;
+  /** Answers the gateway's question when the call runs. */
+  approveFor(toolCallId: string): Approve;
 }
 
-/** Whether the input of an operation would have something run that somebody has to approve first. */
-export function operationAsksFirst(operation: string, input: unknown, view: View): boolean {
-  const asking = entriesIn(operation, input, view).filter(asksFirst);
-  if (operation === "get") return asking.length > 0;
-  const { dry_run } = (input ?? {}) as { readonly dry_run?: unknown };
-  if (operation !== "exec" || dry_run === true) return false;
-  // Destructive tools run dry unless told otherwise.
-  return asking.some(({ lane }) => dry_run === false || lane !== "destructive");
-}
-
-/** The entries that an operation with this input would run. */
-export function entriesIn(operation: string, input: unknown, view: View): Entry[] {
-  const { op, route, routes } = (input ?? {}) as Readonly<Record<string, unknown>>;
-  const requests: readonly unknown[] = Array.isArray(routes) ? routes : [];
-  const addresses = [op, route, ...requests.map((request) => (request as { route?: unknown } | null)?.route)];
-  const entries = addresses.flatMap((address) =>
-    typeof address === "string" ? (findAddressed(address, view.find)?.entry ?? []) : [],
-  );
-  return operation === "get" ? entries.filter(({ lane }) => lane === "read") : entries;
+/**
+ * Binds what the application approved to what runs. The AI SDK runs a call that needs approval only once it has
+ * it; if a name meanwhile leads to another call than the one that was judged, that call is refused.
+ */
+export function createSdkApprovals(gateway: Gateway, options: FaceOptions): SdkApprovals {
+  const judged = new Map<string, string | undefined>();
+  return {
+    needsApproval: async ({ operation, input }, toolCallId) => {
+      const decisions = await coreOf(gateway).decide(operation, input, options);
+      const questions = decisions.flatMap((decision) =>
+        decision.do === "ask" ? [decision.question.hash] : [],
+      );
+      judged.set(toolCallId, questions.join(" ") || undefined);
+      return questions.length > 0;
+    },
+    approveFor:
+      (toolCallId) =>
+      ({ hash }) =>
+        // A call that was never judged here was approved in an earlier turn, or by a rule of the application.
+        !judged.has(toolCallId) || (judged.get(toolCallId)?.split(" ").includes(hash) ?? false),
+  };
 }

@@ -7,20 +7,24 @@ import {
   type ToolCallRepairFunction,
   type ToolSet,
 } from "ai";
-import type { CallOptions, Gateway } from "../gateway-api.ts";
-import type { NativeNames } from "../operations/native-tools.ts";
+import type { Approve } from "../calls/call-environment.ts";
+import type { CallPolicy } from "../calls/decide-call.ts";
+import type { Gateway } from "../gateway-api.ts";
+import { coreOf, type FaceOptions } from "../gateway-core.ts";
 import { renderWorkingMemory } from "../operations/render-working-memory.ts";
 import type { Principal } from "../schema/principal.ts";
 import { problem } from "../schema/problem.ts";
 import { use, type WorkingMemory } from "../session/working-memory.ts";
+import type { NativeNames } from "../surfaces/native-tools.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
+import { createSdkApprovals } from "./approvals.ts";
 import { createFixedTools } from "./fixed-tools.ts";
 import { createFoundTools } from "./found-tools.ts";
 import { FOUND_NAMES } from "./named-tools.ts";
 import { type TrimOptions, trimMessages } from "./trim-messages.ts";
 
 export interface DisclosureOptions {
-  /** Who calls. Default: the gateway's own principal. */
+  /** The caller. Default: the gateway's own principal. */
   readonly principal?: Principal;
   /** The conversation's session, from an earlier turn. Default: a new one. */
   readonly session?: string;
@@ -29,25 +33,22 @@ export interface DisclosureOptions {
    * `fixed`: the same few tools on every request, so that prompt caches hold. Default: `discover`.
    */
   readonly mode?: "discover" | "fixed";
-  /** What discovered tools are called: by the names their authors gave (default), or by ops. */
+  /** How discovered tools are named: by the names their authors gave (default), or by ops. */
   readonly names?: NativeNames;
-  /** Tools of your own: always active, and remembered with the others. What has the same name gets another one. */
+  /** Your own tools: always active, and remembered with the others. An entry with the same name gets another. */
   readonly ownTools?: ToolSet;
-  /**
-   * Who approves calls that need it: the application, by the AI SDK's tool approvals (default), or the
-   * gateway's own `approve`.
-   */
+  /** Approver of calls: the application, by the AI SDK's tool approvals (default), or the gateway's `approve`. */
   readonly approvals?: "application" | "gateway";
   /** When long conversations are cut; `false` leaves them whole. */
   readonly trim?: TrimOptions | false;
 }
 
-/** What `generateText`, `streamText` and `ToolLoopAgent` take for one turn of a conversation. */
+/** The options of `generateText`, `streamText` and `ToolLoopAgent` for one turn of a conversation. */
 export interface Disclosure {
   /** For the next turn. */
   readonly session: string;
   readonly tools: ToolSet;
-  /** How to find tools. What the session remembers is added by `prepareStep`, where the messages lack it. */
+  /** Tells the model how to find tools. `prepareStep` adds what the session remembers and the messages lack. */
   readonly instructions: string;
   readonly prepareStep: PrepareStepFunction<ToolSet>;
   readonly onStepFinish: (step: Pick<StepResult<ToolSet>, "content">) => void;
@@ -55,26 +56,34 @@ export interface Disclosure {
   readonly repairToolCall: ToolCallRepairFunction<ToolSet>;
 }
 
-/** Shorter ones may stand in a text by chance. */
+/** The agent's own loop approves calls itself. */
+export interface LoopOptions extends DisclosureOptions {
+  readonly approve?: Approve;
+  readonly policy?: Partial<CallPolicy>;
+}
+
+function toApproving({ approvals, approve, policy }: LoopOptions): FaceOptions {
+  if (approvals !== "gateway") return { policy: { asks: "destructive" } };
+  return { ...(approve && { approve }), ...(policy && { policy }) };
+}
+
+/** Shorter ids may stand in a text by chance. */
 const SHORTEST_ID = 4;
 
 /** The tools of a gateway for one turn of a conversation with a model. */
-export async function createDisclosure(
-  gateway: Gateway,
-  options: DisclosureOptions = {},
-): Promise<Disclosure> {
+export async function createDisclosure(gateway: Gateway, options: LoopOptions = {}): Promise<Disclosure> {
   const { mode = "discover", ownTools = {}, trim } = options;
   const ownNames = new Set(Object.keys(ownTools));
   const principal = options.principal ?? (await gateway.view()).principal;
   const handle = options.session ?? gateway.openSession({ principal });
   const session = gateway.session(handle, { principal });
-  const byApplication = options.approvals !== "gateway";
-  const call: CallOptions = { principal, session: handle };
+  const call: FaceOptions = { principal, session: handle, ...toApproving(options) };
+  const approvals = options.approvals === "gateway" ? undefined : createSdkApprovals(gateway, call);
   const create = mode === "fixed" ? createFixedTools : createFoundTools;
-  const disclosed = await create(gateway, { ...options, call, session, byApplication, ownNames });
+  const disclosed = await create(gateway, { ...options, call, session, approvals, ownNames });
   refuseOwn(ownNames, mode === "fixed" ? Object.keys(disclosed.tools) : FOUND_NAMES);
   const countTokens = await loadTokenCounter();
-  /** What the session remembers and the messages do not say. */
+  /** The part of the session's memory that the messages do not say. */
   const tellLacking = (messages: readonly ModelMessage[]) =>
     renderWorkingMemory(unsaid(disclosed.lacking(session.memory), messages), countTokens);
   let lacking = "";
@@ -90,7 +99,7 @@ export async function createDisclosure(
       if (isCut) session.update(forgetRules);
       const active = disclosed.active?.(steps, messages);
       const shown = active ?? Object.keys(disclosed.tools);
-      gateway.noteMenu(
+      coreOf(gateway).noteMenu(
         shown.flatMap((name) => disclosed.definition(name) ?? []),
         call,
       );
@@ -104,13 +113,13 @@ export async function createDisclosure(
     onStepFinish: ({ content }) => {
       for (const part of content) {
         if (part.type !== "tool-result" && part.type !== "tool-error") continue;
-        // What ran through the gateway is remembered there.
+        // The gateway remembers its own runs.
         if (!ownNames.has(part.toolName)) continue;
         const result = part.type === "tool-result" ? "success" : "error";
         session.update((known) => use(known, { name: part.toolName, result, at: new Date() }));
       }
     },
-    // What the model wrote for a tool that it has is for the model to write better.
+    // A wrong input for a shown tool is for the model to correct.
     repairToolCall: async ({ toolCall, error }) =>
       NoSuchToolError.isInstance(error) ? disclosed.repair(toolCall) : null,
   };
@@ -145,7 +154,7 @@ function isWhole(
   return messages.length >= initialMessages.length && messages.some(({ role }) => role === "assistant");
 }
 
-/** What a step is changed by so that the model reads the memory. */
+/** Changes a step so that the model reads the memory. */
 function remind(
   memory: string,
   messages: readonly ModelMessage[],

@@ -1,32 +1,39 @@
 import { jsonSchema } from "ai";
 import type { Gateway } from "../gateway-api.ts";
-import { createToolbox } from "../toolbox.ts";
-import { operationAsksFirst } from "./approvals.ts";
+import { say } from "../schema/say.ts";
+import { createFaceToolbox } from "../toolbox.ts";
 import { argsOf, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
 import { toSdkTool } from "./to-sdk-tool.ts";
 
-const INSTRUCTIONS =
-  "Use ask to find what can help, then exec or get to use it. If you can answer without tools, answer directly.";
+const INSTRUCTIONS = {
+  sentences: [
+    "Use {ask} to find what can help, then {exec} or {get} to use it.",
+    "If you can answer without tools, answer directly.",
+  ],
+};
 
 /** The tools of the menu, the same on every request. */
 export async function createFixedTools(
   gateway: Gateway,
-  { call, byApplication }: ModeOptions,
+  { call, approvals }: ModeOptions,
 ): Promise<DisclosedTools> {
-  const toolbox = await createToolbox(gateway, { ...call, ...(byApplication && { approve: () => true }) });
+  const toolbox = await createFaceToolbox(gateway, call.principal ? { principal: call.principal } : {});
   const definitions = new Map(toolbox.tools.map((tool) => [tool.name, tool]));
   const tools = toolbox.tools.map((tool) => [
     tool.name,
     toSdkTool(
       { ...tool, inputSchema: jsonSchema(tool.inputSchema) },
-      (input, signal) => toolbox.call(tool.name, input, signal && { signal }),
-      byApplication && (async (input) => operationAsksFirst(tool.name, input, await gateway.view(call))),
+      {
+        toCall: (input) => toolbox.toCall(tool.name, input)!,
+        call: ({ input }, options) => toolbox.call(tool.name, input, { ...call, ...options }),
+        approvals,
+      },
     ),
   ]);
   return {
     tools: Object.fromEntries(tools),
     definition: (name) => definitions.get(name),
-    instructions: INSTRUCTIONS,
+    instructions: say(INSTRUCTIONS, toolbox.words),
     lacking: (memory) => memory,
     repair: async (toolCall) => {
       const named = (await gateway.view(call)).find(toolCall.toolName);
@@ -34,7 +41,8 @@ export async function createFixedTools(
       if (!named || !args) return null;
       const reads = named.kind !== "tool" || named.lane === "read";
       const input = reads ? { routes: [{ route: named.route, params: args }] } : { op: named.op, args };
-      return { ...toolCall, toolName: reads ? "get" : "exec", input: JSON.stringify(input) };
+      const toolName = reads ? toolbox.words.get : toolbox.words.exec;
+      return toolName === undefined ? null : { ...toolCall, toolName, input: JSON.stringify(input) };
     },
   };
 }

@@ -1,15 +1,17 @@
 import { jsonSchema, type ModelMessage, type StepResult, type ToolSet } from "ai";
-import type { CallOptions, Gateway } from "../gateway-api.ts";
+import type { Gateway } from "../gateway-api.ts";
+import { coreOf, type FaceOptions } from "../gateway-core.ts";
 import type { AskOutput } from "../operations/ask-input.ts";
-import { menuTool } from "../operations/menu.ts";
-import { isNative } from "../operations/native-tools.ts";
-import { addressOf } from "../operations/operation.ts";
+import type { Entry } from "../schema/entry.ts";
+import type { Words } from "../schema/say.ts";
 import { discover } from "../session/working-memory.ts";
-import { callEntry, callOperation } from "../toolbox.ts";
-import { asksFirst, operationAsksFirst } from "./approvals.ts";
+import { menuTool } from "../surfaces/menu.ts";
+import { isNative } from "../surfaces/native-tools.ts";
+import { callOperation, type ToolCall, toEntryCall } from "../toolbox.ts";
+import { addressOf } from "../util/address-of.ts";
 import { argsOf, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
 import { GET, nameTools } from "./named-tools.ts";
-import { toSdkTool } from "./to-sdk-tool.ts";
+import { type SdkDefinition, toSdkTool } from "./to-sdk-tool.ts";
 import {
   createToolSearch,
   DEFAULT_LIMIT,
@@ -24,24 +26,26 @@ import {
 
 /** Vendors take no more than 128 tools in one request. */
 const MOST_ACTIVE = 120;
-/** What else was found is named only: a call of it discovers it. */
+/** Further hits are only named: a call of one discovers it. */
 const MOST_NAMED = 3;
-/** Of what was used in earlier turns, so many stay active. */
+/** How many tools used in earlier turns stay active. */
 const RECENTLY_USED = 5;
-/** Of what was found or unveiled, as many as one search finds. */
+/** How many found or unveiled tools stay active: as many as one search finds. */
 const RECENTLY_FOUND = DEFAULT_LIMIT;
-/** For so many turns after a search, what it found stays active without being used. */
+/** How many turns after a search its unused finds stay active. */
 const FRESH_TURNS = 1;
+/** Entries are called by their own names here, so there is no tool that runs others, and no dry run. */
+const WORDS: Words = { ask: TOOL_SEARCH, help: TOOL_SEARCH, get: GET, params: "params" };
 const INSTRUCTIONS = `Find tools with ${TOOL_SEARCH}. If you need none, answer directly.`;
 
 /** Every entry is a tool of its own; those are active that were discovered. */
 export async function createFoundTools(
   gateway: Gateway,
-  { call, session, byApplication, names = "names", ownNames }: ModeOptions,
+  { call: given, session, approvals, names = "names", ownNames }: ModeOptions,
 ): Promise<DisclosedTools> {
+  const call: FaceOptions = { ...given, words: WORDS };
   const view = await gateway.view(call);
   const named = nameTools(view, names, ownNames);
-  const approved: CallOptions = { ...call, ...(byApplication && { approve: () => true }) };
   const nameAt = (address: string) => named.names.get(view.find(address)?.route ?? "");
 
   async function search(input: ToolSearchInput, signal?: AbortSignal): Promise<ToolSearchOutput> {
@@ -49,15 +53,14 @@ export async function createFoundTools(
     const discovers = entry ? 1 : (input.limit ?? DEFAULT_LIMIT);
     const limit = entry ? discovers : discovers + MOST_NAMED;
     const options = { ...call, ...(signal && { signal }) };
-    const makes = entry && input.call?.input !== undefined && (await onlyReads(entry.route));
+    const makes = entry && input.call?.input !== undefined && (await onlyReads(entry, input.call.input));
     const toOutput = (answer: AskOutput) => {
       const output = toSearchOutput(input.query, answer, discovers, (route) => named.names.get(route));
       return entry ? withEntry(output, named.definition(input.call!.name)!) : output;
     };
     const { ok, text, data } = await callOperation(
       gateway,
-      "ask",
-      { query: entry?.op ?? input.query, limit },
+      { operation: "ask", input: { query: entry?.op ?? input.query, limit } },
       {
         ...options,
         discovers,
@@ -67,13 +70,14 @@ export async function createFoundTools(
     if (!ok) return { tools: [], rules: "", instruction: text };
     const output = toOutput(data as AskOutput);
     if (!entry) return output;
-    // Hidden ones are called by who knows them, but no search finds them.
+    // A hidden entry can be called by its name, but no search finds it.
     session.update((memory) => discover(memory, [addressOf(entry)]));
     if (!makes) return output;
-    return { ...output, result: (await callEntry(gateway, entry, input.call?.input, options)).text };
+    const made = await callOperation(gateway, toEntryCall(entry, input.call?.input), options);
+    return { ...output, result: made.text };
   }
 
-  /** What was used, unveiled or found last: the rest is still there to be called or found again. */
+  /** The tools used, unveiled or found last; the others can still be called or found again. */
   function remembered(messages: readonly ModelMessage[]): string[] {
     const { discoveredTools, unveiled, usedTools } = session.memory;
     const isFresh = turnsSinceSearch(messages) <= FRESH_TURNS;
@@ -100,31 +104,29 @@ export async function createFoundTools(
     );
   }
 
-  /** An entry may have changed since the tools were made. */
-  async function entryAsksFirst(route: string): Promise<boolean> {
-    const entry = (await gateway.view(call)).find(route);
-    return entry !== undefined && asksFirst(entry);
+  /** A tool that changes something is called only once the model has seen its definition. */
+  async function onlyReads(entry: Entry, args: unknown): Promise<boolean> {
+    const { operation, input } = toEntryCall(entry, args);
+    const decisions = await coreOf(gateway).decide(operation, input, call);
+    const isRead = (await gateway.view(call)).find(entry.route)?.lane === "read";
+    return isRead && decisions.every((decision) => decision.do === "run");
   }
 
-  /** What changes something is only called by who has seen what it is. */
-  async function onlyReads(route: string): Promise<boolean> {
-    const entry = (await gateway.view(call)).find(route);
-    return entry?.lane === "read" && !asksFirst(entry);
-  }
+  const toTool = (definition: SdkDefinition, toCall: (input: unknown) => ToolCall) =>
+    toSdkTool(definition, {
+      toCall,
+      call: (wanted, options) => callOperation(gateway, wanted, { ...call, ...options }),
+      approvals,
+    });
 
   const reading = menuTool(GET, view);
-  const reader = toSdkTool(
-    { ...reading, inputSchema: jsonSchema(reading.inputSchema) },
-    (input, signal) => callOperation(gateway, GET, input, { ...approved, ...(signal && { signal }) }),
-    byApplication && (async (input) => operationAsksFirst(GET, input, await gateway.view(call))),
-  );
+  const reader = toTool({ ...reading, inputSchema: jsonSchema(reading.inputSchema) }, (input) => ({
+    operation: GET,
+    input,
+  }));
   const tools: ToolSet = { [TOOL_SEARCH]: createToolSearch(search), [GET]: reader };
   for (const [name, entry] of named.entries) {
-    tools[name] = toSdkTool(
-      named.sdkDefinitions.get(name)!,
-      (input, signal) => callEntry(gateway, entry, input, { ...approved, ...(signal && { signal }) }),
-      byApplication && (() => entryAsksFirst(entry.route)),
-    );
+    tools[name] = toTool(named.sdkDefinitions.get(name)!, (input) => toEntryCall(entry, input));
   }
   const own = new Map<string, object>([
     [TOOL_SEARCH, SEARCH_DEFINITION],
@@ -162,7 +164,7 @@ function searchesOf({ toolResults }: StepResult<ToolSet>): Partial<ToolSearchOut
     .map(({ output }) => output as Partial<ToolSearchOutput>);
 }
 
-/** The names that `tool_search` has given in a step. */
+/** The names that `tool_search` gave in a step. */
 function foundIn(step: StepResult<ToolSet>): string[] {
   return searchesOf(step).flatMap(({ tools = [] }) => tools.map(({ name }) => name));
 }

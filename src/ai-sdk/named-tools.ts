@@ -1,14 +1,14 @@
 import { jsonSchema } from "ai";
 import { LRUCache } from "lru-cache";
 import type { View } from "../access/view.ts";
-import type { MenuTool } from "../operations/menu.ts";
-import { type NativeNames, nativeTools, toNativeTool, vendorsRefuse } from "../operations/native-tools.ts";
 import { compactSchema } from "../render/compact-schema.ts";
 import type { Entry } from "../schema/entry.ts";
+import type { MenuTool } from "../surfaces/menu-tool.ts";
+import { type NativeNames, nativeTools, toNativeTool, vendorsRefuse } from "../surfaces/native-tools.ts";
 import type { SdkDefinition } from "./to-sdk-tool.ts";
 import { TOOL_SEARCH } from "./tool-search.ts";
 
-/** What there is in a view to be called by a name of its own. */
+/** The entries of a view that can be called by a name of their own. */
 export interface NamedTools {
   readonly entries: ReadonlyMap<string, Entry>;
   readonly sdkDefinitions: ReadonlyMap<string, SdkDefinition>;
@@ -21,7 +21,7 @@ export interface NamedTools {
 export type Definition = Pick<MenuTool, "name" | "title" | "description" | "inputSchema">;
 
 export const GET = "get";
-/** The names that tools of our own have, whatever an entry is called. */
+/** Names of Keyhole's own tools, which no entry may take. */
 export const FOUND_NAMES = [TOOL_SEARCH, GET];
 
 const MOST_SETS = 8;
@@ -64,7 +64,7 @@ function create(view: View, names: NativeNames, taken: ReadonlySet<string>): Nam
   };
 }
 
-/** The gateway checks the input, so a model need not read all that is checked. */
+/** The gateway checks the input, so the model reads a compact schema. */
 function toShown({ name, title, description, inputSchema }: MenuTool): Definition {
   return { name, title, description, inputSchema: compactSchema(inputSchema) };
 }

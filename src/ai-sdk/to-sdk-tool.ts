@@ -1,25 +1,40 @@
 import type { Schema, Tool } from "ai";
-import type { MenuTool } from "../operations/menu.ts";
-import type { ToolAnswer } from "../toolbox.ts";
+import type { FaceOptions } from "../gateway-core.ts";
+import type { MenuTool } from "../surfaces/menu-tool.ts";
+import type { ToolAnswer, ToolCall } from "../toolbox.ts";
+import type { SdkApprovals } from "./approvals.ts";
 
 export type SdkDefinition = Pick<MenuTool, "title" | "description"> & {
   readonly inputSchema: Schema<unknown>;
 };
 
-/** A tool of ours as the AI SDK's: data for the application, text for the model. */
+/** How a tool of the AI SDK reaches the gateway. */
+export interface SdkCaller {
+  toCall(input: unknown): ToolCall;
+  call(call: ToolCall, options: FaceOptions): Promise<ToolAnswer>;
+  /** Absent: the gateway's own `approve` decides. */
+  readonly approvals?: SdkApprovals | undefined;
+}
+
+/** A tool as the AI SDK wants it: data for the application, text for the model. */
 export function toSdkTool(
   { title, description, inputSchema }: SdkDefinition,
-  call: (input: unknown, signal: AbortSignal | undefined) => Promise<ToolAnswer>,
-  needsApproval: false | ((input: unknown) => Promise<boolean>) = false,
+  { toCall, call, approvals }: SdkCaller,
 ): Tool {
   return {
     type: "dynamic",
     title,
     description,
     inputSchema,
-    execute: (input, { abortSignal }) => call(input, abortSignal),
+    execute: (input, { abortSignal, toolCallId }) =>
+      call(toCall(input), {
+        ...(abortSignal && { signal: abortSignal }),
+        ...(approvals && { approve: approvals.approveFor(toolCallId) }),
+      }),
     toModelOutput,
-    needsApproval,
+    needsApproval: approvals
+      ? (input, { toolCallId }) => approvals.needsApproval(toCall(input), toolCallId)
+      : false,
   };
 }
 

@@ -1,6 +1,6 @@
 import { jsonSchema, type Tool, tool } from "ai";
 import type { AskOutput } from "../operations/ask-input.ts";
-import { isNative } from "../operations/native-tools.ts";
+import { isNative } from "../surfaces/native-tools.ts";
 import { toSummary } from "../util/to-summary.ts";
 import type { Definition } from "./named-tools.ts";
 
@@ -11,7 +11,7 @@ const MOST = 20;
 const SUMMARY_CHARS = 80;
 const AVAILABLE = "These tools are now available. Search again if you need more.";
 const READ_DOCUMENTS = "Read documents with get.";
-/** Of what came into the catalog after the tools of the turn were made. */
+/** Said of tools that came into the catalog after the turn began. */
 const NEW = "new, from the next turn on";
 
 type AskHit = AskOutput["hits"][number];
@@ -23,7 +23,7 @@ export interface ToolSearchInput {
   readonly call?: { readonly name: string; readonly input: unknown };
 }
 
-/** What `tool_search` answers. */
+/** The answer of `tool_search`. */
 export interface ToolSearchOutput {
   readonly tools: readonly { readonly name: string; readonly description: string }[];
   /** Names of more tools that fit: not yet available, but a call of one makes it so. */
@@ -63,10 +63,10 @@ export function createToolSearch(
   });
 }
 
-/** What was found as the model is told it: the first are discovered, of the others only tools are named. */
+/** The first hits are discovered; of the others only tools are named. */
 export function toSearchOutput(
   query: string,
-  { hits: found, rules }: Pick<AskOutput, "hits" | "rules">,
+  { hits, rules }: Pick<AskOutput, "hits" | "rules">,
   discovers: number,
   nameOf: (route: string) => string | undefined,
 ): ToolSearchOutput {
@@ -74,14 +74,15 @@ export function toSearchOutput(
     hit.unavailable ?? (isNative(hit) && nameOf(hit.route) === undefined ? NEW : undefined);
   const isTool = (hit: AskHit) => isNative(hit) && whyNot(hit) === undefined;
   const toLine = ({ summary = "" }: AskHit) => toSummary(summary, SUMMARY_CHARS);
-  const hits = found.slice(0, discovers);
-  const tools = hits.filter(isTool).map((hit) => ({ name: nameOf(hit.route)!, description: toLine(hit) }));
+  const found = hits.filter((hit) => !hit.entryPoint);
+  const first = found.slice(0, discovers);
+  const tools = first.filter(isTool).map((hit) => ({ name: nameOf(hit.route)!, description: toLine(hit) }));
   const names = found
     .slice(discovers)
     .filter(isTool)
     .map(({ route }) => nameOf(route)!);
-  const documents = hits.filter((hit) => !isNative(hit) && whyNot(hit) === undefined);
-  const unusable = hits.flatMap((hit) => (whyNot(hit) ? [`${hit.name} (${whyNot(hit)})`] : []));
+  const documents = first.filter((hit) => !isNative(hit) && whyNot(hit) === undefined);
+  const unusable = first.flatMap((hit) => (whyNot(hit) ? [`${hit.name} (${whyNot(hit)})`] : []));
   return {
     tools,
     ...(names.length > 0 && { more: names }),
@@ -90,7 +91,7 @@ export function toSearchOutput(
     }),
     rules: rules.map(({ text }) => text).join("\n"),
     instruction: [
-      ...(hits.length === 0 ? [nothingFound(query)] : []),
+      ...(first.length === 0 ? [nothingFound(query)] : []),
       ...(tools.length > 0 ? [AVAILABLE] : []),
       ...(documents.length > 0 ? [READ_DOCUMENTS] : []),
       ...(unusable.length > 0 ? [`There but not usable now: ${unusable.join(", ")}.`] : []),
@@ -98,7 +99,7 @@ export function toSearchOutput(
   };
 }
 
-/** What a search has found for a call that was made before its tool was discovered: the tool, whatever else. */
+/** Puts the called tool first in the answer to a call that was made before its tool was discovered. */
 export function withEntry(output: ToolSearchOutput, { name, description }: Definition): ToolSearchOutput {
   if (output.tools.some((tool) => tool.name === name)) return output;
   return {
@@ -108,7 +109,7 @@ export function withEntry(output: ToolSearchOutput, { name, description }: Defin
   };
 }
 
-/** For the model, which reads what the tools are in their definitions. */
+/** Text for the model; it reads the tools themselves in their definitions. */
 export function toSearchText({
   tools,
   more = [],

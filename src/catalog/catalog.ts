@@ -31,7 +31,8 @@ export function buildCatalog(content: SourceContent): Catalog {
   ];
   if (errors.length > 0) {
     const list = errors.map((error) => `- ${error}`).join("\n");
-    throw problem("CATALOG_INVALID", { count: errors.length, list }, { errors });
+    const problems = errors.length === 1 ? "1 problem" : `${errors.length} problems`;
+    throw problem("CATALOG_INVALID", { problems, list }, { errors });
   }
 
   // An entry that refers to none stays the object it was, with what was worked out from it.

@@ -56,7 +56,7 @@ async function loadJson(path: string, trusted: boolean): Promise<LoadedConfig> {
       watchConfig({
         path,
         read,
-        apply: gateway.setSources,
+        apply: gateway.sources.set,
         onFailure: (error) => console.error(`${reasonOf(error)} The last good one stays.`),
       }),
   };

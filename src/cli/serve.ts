@@ -1,7 +1,7 @@
 import { createGateway } from "../gateway.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
-import { SURFACES, type Surface } from "../operations/surfaces.ts";
 import { problem } from "../schema/problem.ts";
+import { SURFACES, type Surface } from "../surfaces/surface.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { type LoadedConfig, loadConfig } from "./load-config.ts";
 import { openTelemetry } from "./open-telemetry.ts";

@@ -35,11 +35,11 @@ export async function surveyServers({ config, source, refresh }: SurveyOptions):
   const chosen = all.filter((one) => labelOf(one) === source);
   const sources = chosen.length > 0 ? chosen : all;
   const gateway = createGateway({ domains: [], sources, pins, learning: false });
-  const unreached = (await gateway.sources())
+  const unreached = (await gateway.sources.status())
     .filter(({ isFresh }) => refresh || !isFresh)
     .map(async ({ id, newest }): Promise<string[]> => {
       try {
-        await gateway.refreshSource(id);
+        await gateway.sources.refresh(id);
         return [];
       } catch (error) {
         const kept = newest === undefined ? "" : ` Shown as it was listed ${toAge(Date.now() - newest)} ago.`;

@@ -1,5 +1,6 @@
 import { type InputRequiredResult, inputRequired, inputResponse } from "@modelcontextprotocol/server";
-import type { ApprovalRequest } from "../operations/operation.ts";
+import type { Approval as Answer } from "../calls/call-environment.ts";
+import type { ApprovalRequest } from "../calls/decide-call.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { Round } from "./round.ts";
 import type { Rounds } from "./rounds.ts";
@@ -11,10 +12,10 @@ const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Asks the person behind the client to approve one call, over as many rounds as that takes. */
 export interface Approval {
-  approve(request: ApprovalRequest): boolean;
-  /** What to answer instead of the refusal: the question, if it has not been asked yet. */
+  approve(request: ApprovalRequest): Answer;
+  /** The question to answer with in place of the refusal, if it has not been asked yet. */
   question(): InputRequiredResult | undefined;
-  /** The state that came back is not the one of this call, or was used before. */
+  /** The state that came back belongs to another call, or was used before. */
   readonly refused: boolean;
 }
 
@@ -22,7 +23,7 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
   let open: ApprovalRequest | undefined;
   let refused = false;
 
-  function approve(request: ApprovalRequest): boolean {
+  function approve(request: ApprovalRequest): Answer {
     const { state, responses } = round;
     if (state === undefined) {
       open = request;
@@ -32,10 +33,11 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
       refused = true;
       return false;
     }
-    // A tool that has begun was approved then; this is the rest of the same call.
+    // A tool that has begun was approved in an earlier round of the same call.
     if (state.kind === "tool") return true;
     const answer = inputResponse(responses, KEY);
-    return answer.kind === "elicit" && answer.action === "accept" && answer.content?.approve === true;
+    const accepted = answer.kind === "elicit" && answer.action === "accept";
+    return accepted && answer.content?.approve === true ? true : "declined";
   }
 
   return {
@@ -65,7 +67,7 @@ function toQuestion(request: ApprovalRequest, rounds: Rounds): InputRequiredResu
   });
 }
 
-/** What is approved has to be what is read: nothing invisible, and nothing silently left out. */
+/** The person must read exactly what runs: nothing invisible, nothing silently left out. */
 function shown({ args, hash }: ApprovalRequest): string {
   const text = JSON.stringify(args);
   const visible = cutText(text, SHOWN_CHARS).replace(INVISIBLE, escapeCharacter);

@@ -5,11 +5,14 @@ import {
   inputRequired,
   isCallToolResult,
 } from "@modelcontextprotocol/server";
-import type { CallOptions, Gateway } from "../gateway-api.ts";
-import { errorText, guidanceText } from "../operations/answer-parts.ts";
-import { callHash } from "../operations/run-entry.ts";
+import { callHash } from "../calls/decide-call.ts";
+import type { Gateway } from "../gateway-api.ts";
+import { coreOf, type FaceOptions } from "../gateway-core.ts";
+import { guidanceText } from "../operations/answer-parts.ts";
+import { errorText } from "../operations/error-answer.ts";
 import { toContentText } from "../operations/show-result.ts";
 import type { Entry, RpcError } from "../schema/entry.ts";
+import { toEntryCall } from "../toolbox.ts";
 import type { Json } from "../util/json.ts";
 import type { ToolAnswer } from "./call-tool.ts";
 import { failedRequest, passedError, refusedState } from "./protocol-errors.ts";
@@ -17,7 +20,10 @@ import type { Round } from "./round.ts";
 import type { Rounds } from "./rounds.ts";
 
 /** The client has no way to read the rest by a handle, so results go out whole. */
-const WHOLE = { resultTokens: Number.POSITIVE_INFINITY };
+const NATIVE = {
+  surface: { surface: "native" },
+  limits: { resultTokens: Number.POSITIVE_INFINITY },
+} as const;
 
 interface Caller {
   readonly gateway: Gateway;
@@ -29,19 +35,16 @@ export async function callNative(
   caller: Caller,
   entry: Entry,
   args: Readonly<Record<string, unknown>>,
-  options: CallOptions,
+  options: FaceOptions,
   round: Round,
 ): Promise<ToolAnswer> {
   if (entry.kind !== "tool") return load(caller, entry, args, round, toResult);
   checkState(entry, args, round);
-  // Who calls a destructive tool by its own name has been shown that it is one.
   const { passing, passed, failed } = passingOn(options);
-  const output = await caller.gateway.exec(
-    { op: entry.op, args: { ...args }, dry_run: false },
-    { ...passing, limits: WHOLE },
-  );
+  const { input } = toEntryCall(entry, args);
+  const output = await coreOf(caller.gateway).run("exec", input, { ...passing, ...NATIVE });
   const whole = passed();
-  // Who serves this checks what goes out; here it only has to be told from what has another shape.
+  // The SDK checks the result on its way out; here only its shape matters.
   if (hasContent(whole) && (output.ok || output.error.code === "UPSTREAM_ERROR")) return whole;
   if (!output.ok) {
     throwFailed(failed(), output.error.code);
@@ -67,22 +70,21 @@ export async function load<T>(
 ): Promise<T | InputRequiredResult> {
   checkState(entry, params, round);
   const { passing, passed, failed } = passingOn(round.options);
-  const { results } = await gateway.get(
-    { routes: [{ route: entry.route, params: { ...params } }] },
-    { ...passing, limits: WHOLE },
-  );
-  const result = results[0]!;
-  if (!result.success) {
-    throwFailed(failed(), result.error.code);
-    throw failedRequest(result.error);
+  const input = { routes: [{ route: entry.route, params: { ...params } }] };
+  const answer = await coreOf(gateway).run("get", input, { ...passing, ...NATIVE });
+  if (!answer.ok) {
+    throwFailed(failed(), answer.error.code);
+    throw failedRequest(answer.error);
   }
+  const result = answer.results[0]!;
+  if (!result.success) throw failedRequest(result.error);
   const value = (passed() ?? result.data.content) as Json;
   return isInputRequired(value) ? toNextRound({ rounds }, entry, params, value, round) : show(value);
 }
 
 /** Options of a call whose entry may hand over its result as another server gave it. */
-function passingOn(options: CallOptions): {
-  passing: CallOptions;
+function passingOn(options: FaceOptions): {
+  passing: FaceOptions;
   passed(): unknown;
   failed(): RpcError | undefined;
 } {
@@ -122,7 +124,7 @@ function isInputRequired(value: unknown): value is InputRequired {
   );
 }
 
-/** What a tool leaves with the client is sealed, and comes back to the same call of the same principal only. */
+/** Seals the state that a tool leaves with the client, so that it returns to the same call and principal only. */
 function toNextRound(
   { rounds }: Pick<Caller, "rounds">,
   entry: Entry,

@@ -1,10 +1,11 @@
 import type { View } from "../access/view.ts";
-import type { SurfaceOptions } from "../operations/surfaces.ts";
-import { surfaceTools } from "../operations/surfaces.ts";
+import { OPERATIONS } from "../operations/operations.ts";
+import type { SurfaceOptions } from "../surfaces/surface.ts";
+import { surfaceTools } from "../surfaces/surface.ts";
 import { cutText } from "../util/cut-text.ts";
 import { toSummary } from "../util/to-summary.ts";
 
-/** What instructions are made of. Counts are of what the caller may see. */
+/** The facts that instructions are made of, as far as the caller may see them. */
 export interface InstructionContext {
   readonly domainCount: number;
   /** Tools, skills and prompts. */
@@ -13,20 +14,12 @@ export interface InstructionContext {
   readonly domains: readonly { readonly name: string; readonly description: string }[];
 }
 
-/** Text, or what makes it. Without either, Keyhole writes its own. */
+/** The instructions, or a function that writes them. Default: Keyhole writes its own. */
 export type InstructionsOption = string | ((context: InstructionContext) => string);
 
-/** Clients cut what is longer. */
+/** Clients cut longer instructions. */
 const MAX_CHARS = 2_000;
 const SUMMARY_CHARS = 100;
-
-const HOW_TO: Readonly<Record<string, string>> = {
-  ask: "finds what fits a need",
-  help: "describes it",
-  get: "reads and loads",
-  exec: "runs it",
-  batch: "does several at once",
-};
 
 export function toInstructions(
   view: View,
@@ -46,7 +39,7 @@ export function toInstructions(
 function ownInstructions(context: InstructionContext, surface: SurfaceOptions): string {
   const { domainCount, routeCount, resourceCount, domains } = context;
   const tools = surfaceTools(surface);
-  const uses = tools.map(({ name, operation }) => `${name} ${HOW_TO[operation]}`);
+  const uses = tools.map(({ name, operation }) => `${name} ${OPERATIONS[operation].introduction}`);
   const head = [
     `${domainCount} domains with ${routeCount} tools and ${resourceCount} documents are behind these tools.`,
     ...(uses.length > 0 ? [`${uses.join(", ")}.`] : []),

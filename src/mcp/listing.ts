@@ -3,22 +3,20 @@ import type { Skill } from "@modelcontextprotocol/server/ext/skills";
 import { LRUCache } from "lru-cache";
 import type { View } from "../access/view.ts";
 import type { Gateway } from "../gateway-api.ts";
-import type { MenuOptions } from "../operations/menu.ts";
-import { nativeTools } from "../operations/native-tools.ts";
-import type { Entry, ReadableEntry } from "../schema/entry.ts";
+import type { ReadableEntry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
+import type { MenuOptions } from "../surfaces/menu.ts";
+import { createFaceToolbox, type FaceToolbox } from "../toolbox.ts";
 import { type InstructionsOption, toInstructions } from "./instructions.ts";
 import { listPrompts } from "./prompts.ts";
 import { listResources } from "./resources.ts";
 import { listSkills } from "./skills.ts";
-import { outputSchemaOf } from "./tools.ts";
 
-/** All that clients of one sight are told, made once for each catalog. */
+/** The lists for clients that see the same, made once for each catalog. */
 export interface Listing {
   readonly version: string;
   readonly tools: readonly Tool[];
-  /** Entries that are tools of their own; empty on every surface but `native`. */
-  readonly native: ReadonlyMap<string, Entry>;
+  readonly toolbox: FaceToolbox;
   readonly prompts: readonly Prompt[];
   readonly promptEntries: ReadonlyMap<string, ReadableEntry>;
   readonly resources: readonly Resource[];
@@ -31,7 +29,7 @@ export interface Listing {
 
 export interface Listings {
   for(principal: Principal | undefined): Promise<{ listing: Listing; principal: Principal }>;
-  /** Whether anybody who was listed tools before would be listed others now. */
+  /** Whether any client that was listed tools before would get another list now. */
   toolsChanged(): Promise<boolean>;
 }
 
@@ -75,15 +73,11 @@ export function createListings(gateway: Gateway, options: ListingOptions): Listi
 }
 
 async function createListing(gateway: Gateway, view: View, options: ListingOptions): Promise<Listing> {
-  const menu = await gateway.menu({ ...options, principal: view.principal });
-  const tools = menu.map((tool): Tool => {
-    const outputSchema = outputSchemaOf(tool.name, options);
-    return { ...tool, ...(outputSchema && { outputSchema }) } as Tool;
-  });
+  const toolbox = await createFaceToolbox(gateway, { ...options, principal: view.principal });
   return {
     version: view.version,
-    tools,
-    native: options.surface === "native" ? nativeTools(view.shown, options.nativeNames) : new Map(),
+    tools: toolbox.tools as readonly Tool[],
+    toolbox,
     ...listPrompts(view),
     ...listResources(view),
     skills: listSkills(view),

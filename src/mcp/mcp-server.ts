@@ -6,10 +6,10 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Gateway, Health } from "../gateway-api.ts";
-import type { NativeNames } from "../operations/native-tools.ts";
-import type { Surface } from "../operations/surfaces.ts";
+import type { Gateway } from "../gateway-api.ts";
 import type { Principal } from "../schema/principal.ts";
+import type { NativeNames } from "../surfaces/native-tools.ts";
+import type { Surface } from "../surfaces/surface.ts";
 import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
 import { followChanges } from "./changes.ts";
 import { createConnections } from "./connections.ts";
@@ -20,25 +20,26 @@ import { createListings } from "./listing.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { readBody } from "./read-body.ts";
 import { createRounds } from "./rounds.ts";
-import { createSurfaceWords } from "./surface-words.ts";
 
 export interface McpServerOptions {
   /** Which tools a model sees. Default: `lanes`. */
   readonly surface?: Surface;
   /** Adds `tool_search` to the `commands` surface. */
   readonly toolSearch?: boolean;
-  /** What the tools of the `native` surface are called. Default: by their ops. */
+  /** How the tools of the `native` surface are named. Default: by their ops. */
   readonly nativeNames?: NativeNames;
-  /** Who calls where the transport does not say. Default: the gateway's own principal. */
+  /** Answers carry structured content beside their text. Default: false, unless a request's `_meta` asks. */
+  readonly structured?: boolean;
+  /** Principal of calls whose transport names none. Default: the gateway's own. */
   readonly principal?: Principal;
   readonly name?: string;
   readonly version?: string;
   readonly instructions?: InstructionsOption;
-  /** Who approves calls that need it: the person behind the client (default), or the gateway's `approve`. */
+  /** Approver of calls that need one: the person behind the client (default), or the gateway's `approve`. */
   readonly approvals?: "client" | "gateway";
   /** How long a person has to approve a call. Default: ten minutes. */
   readonly approvalMs?: number;
-  /** Seals what clients carry between rounds; processes that serve the same clients share it. */
+  /** Seals the state that clients carry between rounds; processes that serve the same clients share it. */
   readonly secret?: string | Uint8Array;
   /** How long clients may keep a list without asking again. Default: five minutes. */
   readonly listTtlMs?: number;
@@ -46,7 +47,7 @@ export interface McpServerOptions {
   readonly maxBodyBytes?: number;
   /** Milliseconds over which changes of the catalog become one notice. */
   readonly debounceMs?: number;
-  /** Told what went wrong out of band. */
+  /** Receives errors that belong to no request. */
   readonly onError?: (error: Error) => void;
 }
 
@@ -63,8 +64,6 @@ export interface McpServer {
   ): Promise<Response>;
   /** Serves one connection over stdin and stdout, or over a transport of the SDK. */
   connect(transport?: Transport): { close(): Promise<void> };
-  /** Whether all is well, as far as the caller may see it. */
-  health(caller?: { readonly principal?: Principal }): Promise<Health>;
   /** Reads a source of the gateway again. */
   refreshSource(id: string): Promise<void>;
   close(): Promise<void>;
@@ -86,9 +85,8 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       ...(options.secret !== undefined && { secret: options.secret }),
       ...(options.approvalMs !== undefined && { ttlMs: options.approvalMs }),
     }),
-    surface: menu,
-    words: createSurfaceWords(menu),
     approvals: options.approvals ?? "client",
+    structured: options.structured ?? false,
     name: options.name ?? "keyhole",
     version: options.version ?? gateway.version,
     listTtlMs: options.listTtlMs ?? LIST_TTL_MS,
@@ -131,7 +129,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       if (isLegacy) return methodMismatch(body, request.headers) ?? legacy.fetch(request, body, principal);
       if (menu.surface === "native") {
         const { listing } = await listings.for(principal);
-        const mismatch = headerMismatch(body, request.headers, listing.native);
+        const mismatch = headerMismatch(body, request.headers, listing.toolbox.entries);
         if (mismatch) return mismatch;
       }
       return modern.fetch(request, { authInfo: toAuthInfo(principal), parsedBody: body });
@@ -144,8 +142,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       stdio.add(handle);
       return handle;
     },
-    health: ({ principal = options.principal } = {}) => gateway.health(principal && { principal }),
-    refreshSource: (id) => gateway.refreshSource(id),
+    refreshSource: (id) => gateway.sources.refresh(id),
     close: async () => {
       stopFollowing();
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);

@@ -1,5 +1,6 @@
 import { Server, type ServerContext } from "@modelcontextprotocol/server";
-import { readTextParams } from "../operations/read-text-params.ts";
+import { readTextParams } from "../calls/read-text-params.ts";
+import { coreOf } from "../gateway-core.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { CallTrace } from "../schema/span-context.ts";
 import type { Json } from "../util/json.ts";
@@ -82,7 +83,8 @@ export async function createProtocolServer(
     const { page, ...next } = toPage(tools, version, params?.cursor);
     // The pages after the first belong to the same list.
     const session = connection?.session?.();
-    if (params?.cursor === undefined) gateway.noteMenu(tools, { principal, ...(session && { session }) });
+    if (params?.cursor === undefined)
+      coreOf(gateway).noteMenu(tools, { principal, ...(session && { session }) });
     return { tools: page, ...next };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) =>

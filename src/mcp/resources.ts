@@ -1,6 +1,6 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import type { View } from "../access/view.ts";
-import { findAddressed } from "../operations/find-addressed.ts";
+import { findAddressed } from "../calls/find-addressed.ts";
 import { toContentText } from "../operations/show-result.ts";
 import type { Entry, ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";

@@ -1,5 +1,5 @@
 import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
-import type { CallOptions } from "../gateway-api.ts";
+import type { FaceOptions } from "../gateway-core.ts";
 import type { CallingClient } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { CallTrace } from "../schema/span-context.ts";
@@ -12,8 +12,13 @@ export interface Round {
   readonly state?: RoundState;
   /** Whether the client can put a question to its user. */
   readonly canAsk: boolean;
-  readonly options: CallOptions;
+  /** The request asks for structured content. */
+  readonly structured: boolean;
+  readonly options: FaceOptions;
 }
+
+/** Programs set this in the `_meta` of a call to get structured content beside the text. */
+const STRUCTURED_META_KEY = "keyhole/structured";
 
 type ClientCapabilities = Readonly<Record<string, unknown>> & {
   readonly elicitation?: { readonly form?: unknown; readonly url?: unknown };
@@ -38,6 +43,7 @@ export function toRound(
     responses: mcpReq.inputResponses ?? {},
     ...(state && { state }),
     canAsk: takesForms(capabilities),
+    structured: mcpReq._meta?.[STRUCTURED_META_KEY] === true,
     options: {
       principal,
       signal: mcpReq.signal,
@@ -48,7 +54,7 @@ export function toRound(
   };
 }
 
-/** Clients that say nothing about modes are from before there were any, when forms were all there was. */
+/** A client that names no mode predates modes, when every form was allowed. */
 function takesForms({ elicitation }: ClientCapabilities): boolean {
   if (!elicitation) return false;
   return elicitation.form !== undefined || elicitation.url === undefined;

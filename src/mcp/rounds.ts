@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { ApprovalRequest } from "../operations/operation.ts";
+import type { ApprovalRequest } from "../calls/decide-call.ts";
 import type { Principal } from "../schema/principal.ts";
 import { mintHandle } from "../session/mint-handle.ts";
 import { lazy } from "../util/lazy.ts";

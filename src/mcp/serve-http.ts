@@ -7,7 +7,6 @@ import {
   validateOriginHeader,
 } from "@modelcontextprotocol/server";
 import type { Principal } from "../schema/principal.ts";
-import { reasonOf } from "../util/reason-of.ts";
 import { createBearerCheck, generateToken } from "./bearer.ts";
 import { type CallerLimitOptions, createCallerLimits } from "./caller-limits.ts";
 import { jsonRpcError } from "./json-rpc-error.ts";
@@ -51,7 +50,6 @@ export interface HttpServer {
 }
 
 const OWN = "own";
-const EXTRACTION_HEALTH = "/health/extraction";
 
 /** Serves an MCP server over Streamable HTTP. Nothing is read of a request before it is let in. */
 export async function serveHttp(server: McpServer, options: HttpOptions = {}): Promise<HttpServer> {
@@ -121,18 +119,15 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     const pathname = request.url?.split("?", 1)[0] ?? "";
     const document = oauth?.metadata.get(pathname);
     if (document && request.method === "GET") return Response.json(document);
-    const isHealth = pathname === EXTRACTION_HEALTH && request.method === "GET";
     const webhook = webhooks.get(pathname);
     if (webhook) return enter(`webhook ${pathname}`, false, response) ?? webhook(request);
-    if (pathname !== path && !isHealth)
-      return jsonRpcError(404, -32000, `Not found. The endpoint is ${path}.`);
+    if (pathname !== path) return jsonRpcError(404, -32000, `Not found. The endpoint is ${path}.`);
 
     const caller = await authenticate(request);
     if (caller instanceof Response) return caller;
     const lasting = request.method === "GET" || headers["mcp-method"] === "subscriptions/listen";
     const refusal = enter(caller.principal?.id ?? OWN, lasting, response);
     if (refusal) return refusal;
-    if (isHealth) return extractionHealth(server, caller.principal);
     return answer(request, response, caller.principal);
   }
 
@@ -162,13 +157,4 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       clearTimeout(timer);
     },
   };
-}
-
-async function extractionHealth(server: McpServer, principal: Principal | undefined): Promise<Response> {
-  try {
-    const { extraction } = await server.health(principal && { principal });
-    return Response.json(extraction);
-  } catch (error) {
-    return Response.json({ status: "error", error: reasonOf(error) }, { status: 500 });
-  }
 }

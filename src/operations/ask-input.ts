@@ -1,18 +1,18 @@
 import { z } from "zod";
+import { hitSchema } from "../render/hit.ts";
 import { KINDS } from "../schema/entry.ts";
-import { hitSchema } from "./hit.ts";
 
 export const MIN_ASK_TOKENS = 64;
 
 export const askInput = z
-  .strictObject({
+  .object({
     query: z.string().optional().describe("What you need to do, in your words or by name"),
     queries: z.array(z.string()).min(1).max(8).optional().describe("Several needs at once"),
     domain: z.string().optional(),
     kinds: z.array(z.enum(KINDS)).optional(),
-    perDomain: z.int().min(1).max(50).optional(),
-    limit: z.int().min(1).max(50).default(10),
-    maxTokens: z.int().min(MIN_ASK_TOKENS).max(25_000).optional(),
+    perDomain: clamped(1, 50).optional(),
+    limit: clamped(1, 50).default(10),
+    maxTokens: clamped(MIN_ASK_TOKENS, 25_000).optional(),
     explain: z.boolean().optional(),
     session: z.string().optional().describe('Handle from an answer, or "new"'),
   })
@@ -20,14 +20,16 @@ export const askInput = z
 export type AskInput = z.output<typeof askInput>;
 
 export const askOutput = z.object({
-  /** Best first, whatever their domain. */
+  /** The needs that were looked for. */
+  queries: z.array(z.string()),
+  /** Best first, whatever their domain; then entry points of domains, marked as such. */
   hits: z.array(hitSchema),
   /** In the order of their best hit; domains without a hit come last. */
-  domains: z.array(z.object({ name: z.string(), description: z.string(), entryPoints: z.array(hitSchema) })),
+  domains: z.array(z.object({ name: z.string(), description: z.string() })),
   rules: z.array(z.object({ domain: z.string(), category: z.string().optional(), text: z.string() })),
-  /** Scores by field, word and signal, by route; only where `explain` was given. */
+  /** Scores by field, word and signal, by route; only with `explain`. */
   explanations: z.record(z.string(), z.unknown()).optional(),
-  /** Near names, where nothing was named exactly and little was found. */
+  /** Near names, if nothing was named exactly and little was found. */
   suggestions: z.array(z.string()),
   /** How many hits, entry points and rules were left out for lack of room. */
   omitted: z.number(),
@@ -35,3 +37,11 @@ export const askOutput = z.object({
   session: z.string().optional(),
 });
 export type AskOutput = z.output<typeof askOutput>;
+
+/** Some clients hide bounds from their model, so a number beyond them is brought within. */
+function clamped(least: number, most: number) {
+  return z.preprocess(
+    (value) => (typeof value === "number" ? Math.min(most, Math.max(least, Math.round(value))) : value),
+    z.int().min(least).max(most),
+  );
+}

@@ -1,21 +1,19 @@
+import type { View } from "../access/view.ts";
+import { conversationOf } from "../calls/call-environment.ts";
+import { hitLine } from "../render/hit.ts";
+import { ruleId, ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
+import type { Saying } from "../schema/say.ts";
 import { deliverRules, discover } from "../session/working-memory.ts";
+import { addressOf } from "../util/address-of.ts";
 import { cutText } from "../util/cut-text.ts";
 import { nearest } from "../util/nearest.ts";
 import { toAge } from "../util/to-age.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
-import { fitAsk } from "./fit-ask.ts";
-import { hitLine } from "./hit.ts";
-import {
-  addressOf,
-  conversationOf,
-  defineOperation,
-  type OperationContext,
-  sessionField,
-} from "./operation.ts";
+import { type Found, fitAsk } from "./fit-ask.ts";
+import { defineOperation, type OperationContext } from "./operation.ts";
 import { mergeRankings, rank, withRelated } from "./rank.ts";
-import { ruleId, ruleText } from "./rules.ts";
 
 const FEW_HITS = 3;
 const LEARNED_CHARS = 200;
@@ -27,70 +25,75 @@ export const ask = defineOperation({
   title: "Find what can help",
   purpose:
     "Finds tools, skills, prompts and documents for a need. Each hit has its address and signature, so most can be called at once.",
+  introduction: "finds what fits a need",
+  names: { lanes: "ask", routes: "ask", commands: "tool_search" },
   readOnly: true,
   input: askInput,
   output: askOutput,
-  run: async (input, context) => {
-    const { view, session, discovers } = context;
-    if (input.domain && !view.domains.has(input.domain)) {
-      const near = nearest(input.domain, view.domains.keys());
-      throw problem("NOT_FOUND", { name: `domain ${cutText(input.domain, 80)}` }, { nearest: near });
-    }
-
-    const queries = input.queries ?? [input.query ?? ""];
-    const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
-    const hits = withRelated(mergeRankings(rankings, input.limit), input.limit, context);
-    const seemsName = queries.some((query) => /^\S+$/u.test(query.trim()));
-    const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || hits.length < FEW_HITS);
-
-    const output = fitAsk(
-      {
-        hits,
-        rules: rulesFor(hits.slice(0, discovers), context),
-        suggestions: unsure ? suggest(queries, hits, input, context) : [],
-        notes: hits.length === 0 ? [nothingFound(queries)] : [],
-        asides: keptListings(hits, context),
-        ...sessionField(context),
-      },
-      input,
-      context,
-      toText,
+  // Serves people who look into a search, and would cost models on every request.
+  unlisted: ["explain"],
+  aliases: { q: "query", need: "query", text: "query", search: "query" },
+  calls: () => [],
+  run: findAll,
+  show: (found, room) => fitAsk(found, room, toText),
+  toText,
+  failure: () => undefined,
+  refuse: () => ({ queries: [], hits: [], domains: [], rules: [], suggestions: [], notes: [], omitted: 0 }),
+  noteShown: (output, context) => {
+    const found = output.hits.filter((hit) => !hit.entryPoint);
+    const discovered = found.slice(0, context.discovers).filter((hit) => hit.kind !== "resource");
+    context.session?.update((memory) =>
+      deliverRules(discover(memory, discovered.map(addressOf)), output.rules.map(ruleId)),
     );
-    if (input.explain) {
-      output.explanations = Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations]));
-    }
-    session?.update((memory) => {
-      const found = output.hits.slice(0, discovers).filter((hit) => hit.kind !== "resource");
-      return deliverRules(discover(memory, found.map(addressOf)), output.rules.map(ruleId));
-    });
-    const shown = output.hits.map((hit) => hit.route);
-    for (const query of queries) {
-      context.learning?.note({
+    for (const query of output.queries) {
+      context.services.learning?.note({
         kind: "asked",
         ...conversationOf(context),
         query: cutText(query, LEARNED_CHARS),
-        shown,
+        shown: found.map((hit) => hit.route),
       });
     }
-    return output;
   },
-  toText,
   cause: "ask",
   asides: ({ rules }) => rules.map((rule) => ({ cause: "rules", text: `${ruleText(rule)}\n` })),
   targets: () => [],
-  outcome: () => "ok",
 });
 
+async function findAll(input: AskInput, context: OperationContext): Promise<Found> {
+  const { view, discovers } = context;
+  if (input.domain && !view.domains.has(input.domain)) {
+    const near = nearest(input.domain, view.domains.keys());
+    throw problem("NOT_FOUND", { name: `Domain ${cutText(input.domain, 80)}` }, { nearest: near });
+  }
+  const queries = input.queries ?? [input.query ?? ""];
+  const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
+  const hits = withRelated(mergeRankings(rankings, input.limit), input.limit, context);
+  const seemsName = queries.some((query) => /^\S+$/u.test(query.trim()));
+  const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || hits.length < FEW_HITS);
+  return {
+    input,
+    queries,
+    view,
+    hits,
+    rules: rulesFor(hits.slice(0, discovers), context),
+    suggestions: unsure ? suggest(queries, hits, input, view) : [],
+    notes: hits.length === 0 ? [nothingFound(queries)] : [],
+    asides: keptListings(hits, view),
+    ...(input.explain && {
+      explanations: Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations])),
+    }),
+  };
+}
+
 function toText(output: AskOutput): string {
-  const groups = output.domains.map(({ name, description, entryPoints }) => {
-    const lines = [...output.hits.filter((hit) => hit.domain === name), ...entryPoints].map(hitLine);
-    return [description ? `## ${name}: ${description}` : `## ${name}`, ...lines];
-  });
-  const rules = output.rules.map(ruleText);
+  const groups = output.domains.map(({ name, description }) => [
+    description ? `## ${name}: ${description}` : `## ${name}`,
+    ...output.hits.filter((hit) => hit.domain === name).map(hitLine),
+  ]);
   return [
     ...output.notes,
     ...groups.flat(),
-    ...rules,
+    ...output.rules.map(ruleText),
     ...(output.suggestions.length > 0 ? [`Near names: ${output.suggestions.join(", ")}`] : []),
     ...(output.omitted > 0 ? [`${output.omitted} more left out; raise maxTokens or name a domain.`] : []),
     ...(output.session ? [`session: ${output.session}`] : []),
@@ -108,13 +111,8 @@ function rulesFor(hits: readonly Entry[], { view, session }: OperationContext): 
     .filter((rule) => !delivered.has(ruleId(rule)));
 }
 
-/** Near names of what was asked for; never of what the caller may not see. */
-function suggest(
-  queries: readonly string[],
-  hits: readonly Entry[],
-  input: AskInput,
-  { view }: OperationContext,
-): string[] {
+/** Names near to the query, among entries that the caller may see. */
+function suggest(queries: readonly string[], hits: readonly Entry[], input: AskInput, view: View): string[] {
   const names = namesOf(view.shown);
   const worded = queries.filter((query) => /[\p{L}\p{N}]/u.test(query));
   const near = worded.flatMap((query) => nearest(cutText(query, 128), names.keys(), MOST_NEAR));
@@ -139,8 +137,8 @@ function namesOf(shown: readonly Entry[]): ReadonlyMap<string, Entry> {
   return names;
 }
 
-/** Which of the domains in play are known from an earlier start only, and since when. */
-function keptListings(hits: readonly Entry[], { view }: OperationContext): string[] {
+/** Tells which domains are known from an earlier start only, and since when. */
+function keptListings(hits: readonly Entry[], view: View): string[] {
   const kept = [...new Set(hits.map((entry) => entry.domain))].flatMap((name) => {
     const since = view.domains.get(name)?.keptSince?.();
     return since === undefined ? [] : `${name} from a listing of ${toAge(Date.now() - since)} ago`;
@@ -148,7 +146,14 @@ function keptListings(hits: readonly Entry[], { view }: OperationContext): strin
   return kept.length === 0 ? [] : [`${kept.join(", ")}.`];
 }
 
-function nothingFound(queries: readonly string[]): string {
+function nothingFound(queries: readonly string[]): Saying {
   const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
-  return `Nothing here matches ${asked}. Try the action and the thing ("create page"), or call help for the whole map.`;
+  return {
+    sentences: [
+      "Nothing here matches {asked}.",
+      'Try the action and the thing ("create page").',
+      "The whole map is in {help}.",
+    ],
+    fills: { asked },
+  };
 }

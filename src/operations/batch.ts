@@ -1,15 +1,32 @@
 import { z } from "zod";
 import { problem } from "../schema/problem.ts";
 import { mapLimit } from "../util/map-limit.ts";
-import { errorSchema, errorText, helpPathOf, toErrorAnswer } from "./answer-parts.ts";
-import { type Executed, execInput, execOutput, execText, execute } from "./exec.ts";
-import { describe, helpInput, helpOutput, helpText } from "./help.ts";
-import { defineOperation, type OperationContext, sessionField } from "./operation.ts";
+import { sessionText } from "./answer-parts.ts";
+import {
+  asKnownProblem,
+  type ErrorAnswer,
+  errorSchema,
+  errorText,
+  type Failure,
+  helpPathOf,
+  toErrorAnswer,
+} from "./error-answer.ts";
+import {
+  type Executed,
+  execInput,
+  execOutput,
+  execText,
+  execute,
+  plannedExec,
+  showExecuted,
+} from "./exec.ts";
+import { type Described, describe, helpInput, helpOutput, helpText, showHelp } from "./help.ts";
+import { defineOperation, type OperationContext } from "./operation.ts";
 import { resolveReferences } from "./references.ts";
-import { asKnownProblem } from "./run-entry.ts";
+import type { Room } from "./room.ts";
 
 const requestSchema = z
-  .strictObject({
+  .object({
     id: z.string().min(1).max(64).optional().describe("A name for references"),
     help: helpInput.optional(),
     exec: execInput.optional(),
@@ -24,13 +41,20 @@ const answerSchema = z.union([
 ]);
 type BatchAnswer = z.input<typeof answerSchema>;
 
+type BatchOutcome =
+  | { readonly help: Described }
+  | { readonly exec: Executed }
+  | { readonly failure: Failure };
+
 export const batch = defineOperation({
   name: "batch",
   title: "Several at once",
   purpose:
     'Runs several help and exec requests in one call, in order or in parallel. An arg {"$result": <index or id>, "path": "/json/pointer"} takes a value from an earlier result.',
+  introduction: "does several at once",
+  names: { commands: "tool_batch" },
   readOnly: false,
-  input: z.strictObject({
+  input: z.object({
     requests: z.array(requestSchema).min(1),
     mode: z.enum(["ordered", "parallel"]).default("ordered"),
     session: z.string().optional(),
@@ -40,25 +64,34 @@ export const batch = defineOperation({
     summary: z.object({ total: z.number(), success: z.number(), failed: z.number() }),
     session: z.string().optional(),
   }),
+  calls: ({ requests }) => requests.flatMap(({ exec }) => (exec ? [plannedExec(exec)] : [])),
   run: async ({ requests, mode }, context) => {
     const limit = context.limits.batchSize;
     if (requests.length > limit) {
       throw problem("LIMIT_EXCEEDED", { what: "The number of requests", actual: requests.length, limit });
     }
-    const results = await runAll(requests, mode === "parallel" ? context.limits.concurrency : 1, context);
-    const success = results.filter((result) => codeOf(result) === "ok").length;
+    return runAll(requests, mode === "parallel" ? context.limits.concurrency : 1, context);
+  },
+  show: (outcomes, room) => {
+    const results = outcomes.map((outcome) => showOutcome(outcome, room));
+    const success = results.filter((result) => errorOf(result) === undefined).length;
     return {
       results,
       summary: { total: results.length, success, failed: results.length - success },
-      ...sessionField(context),
+      ...(room.session && { session: room.session }),
     };
   },
-  toText: ({ results }) => results.map((result, index) => `[${index}] ${answerText(result)}`).join("\n\n"),
+  toText: ({ results, session }) =>
+    `${results.map((result, index) => `[${index}] ${answerText(result)}`).join("\n\n")}${sessionText(session)}`,
+  failure: ({ results }) => {
+    const errors = results.flatMap((result) => errorOf(result) ?? []);
+    return errors.length === results.length ? errors[0] : undefined;
+  },
+  refuse: () => ({ results: [], summary: { total: 0, success: 0, failed: 0 } }),
   cause: "results",
   asides: ({ results }) =>
     results.flatMap((answer) => ("help" in answer ? [{ cause: "help", text: helpText(answer.help) }] : [])),
   targets: ({ requests }) => requests.map(({ help, exec }) => exec?.op ?? exec?.route ?? help?.path ?? ""),
-  outcome: ({ results }) => results.map(codeOf).find((code) => code !== "ok") ?? "ok",
 });
 
 /**
@@ -69,17 +102,17 @@ async function runAll(
   requests: readonly BatchRequest[],
   concurrency: number,
   context: OperationContext,
-): Promise<BatchAnswer[]> {
+): Promise<BatchOutcome[]> {
   const done = requests.map(() => Promise.withResolvers<Executed | undefined>());
   const indexOf = (reference: number | string) =>
     typeof reference === "number" ? reference : requests.findIndex(({ id }) => id === reference);
   return mapLimit(requests, concurrency, async (request, index) => {
-    const { answer, executed } = await runOne(request, context, async (reference) => {
+    const outcome = await runOne(request, context, async (reference) => {
       const target = indexOf(reference);
       return target >= 0 && target < index ? done[target]!.promise : undefined;
     });
-    done[index]!.resolve(executed);
-    return answer;
+    done[index]!.resolve("exec" in outcome ? outcome.exec : undefined);
+    return outcome;
   });
 }
 
@@ -87,24 +120,30 @@ async function runOne(
   { help, exec }: BatchRequest,
   context: OperationContext,
   earlier: (reference: number | string) => Promise<Executed | undefined>,
-): Promise<{ answer: BatchAnswer; executed?: Executed }> {
+): Promise<BatchOutcome> {
   const path = exec?.op ?? exec?.route ?? help?.path ?? "";
   try {
-    if (help) return { answer: { help: describe(help, context) } };
+    if (help) return { help: describe(help, context) };
     if (!exec) throw problem("INVALID_INPUT", { operation: "batch", reason: "a request is empty" });
     const args = (await resolveReferences(exec.args ?? {}, earlier)) as Record<string, unknown>;
-    const executed = await execute({ ...exec, args }, context);
-    return { answer: { exec: executed.output }, executed };
+    return { exec: await execute({ ...exec, args }, context) };
   } catch (error) {
-    const error_ = toErrorAnswer(asKnownProblem(error, path), helpPathOf(path, context));
-    return { answer: { error: error_ } };
+    return {
+      failure: { problem: asKnownProblem(error, path), helpPath: helpPathOf(path, context.view) },
+    };
   }
 }
 
-function codeOf(answer: BatchAnswer): string {
-  if ("error" in answer) return answer.error.code;
-  if ("exec" in answer && !answer.exec.ok) return answer.exec.error.code;
-  return "ok";
+function showOutcome(outcome: BatchOutcome, room: Room): BatchAnswer {
+  if ("failure" in outcome) return { error: toErrorAnswer(outcome.failure, room) };
+  return "help" in outcome
+    ? { help: showHelp(outcome.help, room) }
+    : { exec: showExecuted(outcome.exec, room) };
+}
+
+function errorOf(answer: BatchAnswer): ErrorAnswer | undefined {
+  if ("error" in answer) return answer.error;
+  return "exec" in answer && !answer.exec.ok ? answer.exec.error : undefined;
 }
 
 function answerText(answer: BatchAnswer): string {

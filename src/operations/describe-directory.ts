@@ -1,9 +1,14 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
+import { fitPieces } from "../render/fit-pieces.ts";
+import { jsonChars } from "../render/preview.ts";
 import type { Entry } from "../schema/entry.ts";
+import { say } from "../schema/say.ts";
 import { toSummary } from "../util/to-summary.ts";
+import type { Room } from "./room.ts";
 
 const SUMMARY_CHARS = 100;
+const CLOSING_TOKENS = 120;
 /** A longer directory lists bare names: complete, and still readable. */
 const MOST_SUMMARIES = 100;
 
@@ -23,8 +28,18 @@ export const directorySchema = z.object({
     }),
   ),
   ops: z.array(z.object({ op: z.string(), lane: z.string(), summary: z.string().optional() })),
+  /** Where the rest of a directory is that is too large to show. */
+  rest: z.string().optional(),
 });
 export type Directory = z.output<typeof directorySchema>;
+
+const USAGE = {
+  sentences: [
+    "Describe a path below by {help}.",
+    "Find by need with {ask}.",
+    "Read with {get}, run with {exec}: both take the addresses shown.",
+  ],
+};
 
 /** What is below a path of the op taxonomy; `read` and `write` as the last segment choose by lane. */
 export function describeDirectory(segments: readonly string[], view: View): Directory | undefined {
@@ -68,7 +83,7 @@ function toDirectory(
     summary:
       base.length === 0 ? `${view.domains.size} domains` : (view.domains.get(path[0]!)?.description ?? ""),
     version: view.version,
-    usage: "help with a path below; ask finds by need; get and exec take the addresses shown",
+    usage: "",
     groups,
     ops,
   };
@@ -89,13 +104,42 @@ function toLine({ op, description, lane }: Entry, siblings: number): Directory["
   return { op, lane, ...(siblings <= MOST_SUMMARIES && { summary: toSummary(description, SUMMARY_CHARS) }) };
 }
 
-export function directoryText({ path, summary, groups, ops }: Directory): string {
-  const groupLines = groups.map((group) => {
-    const about = group.summary ? `: ${group.summary}` : "";
-    return `- ${group.path} (${group.count})${about} [${group.names.join(", ")}]`;
-  });
-  const opLines = ops.map(({ op, summary: text, lane }) => {
-    return `- ${op}${lane === "read" ? "" : ` [${lane}]`}${text ? `: ${text}` : ""}`;
-  });
-  return [`# ${path || "root"}: ${summary}`, ...groupLines, ...opLines].join("\n");
+/** Puts a directory into the words of a surface. A long one lists bare names; beyond the budget it has a handle. */
+export function showDirectory(directory: Directory, room: Room): Directory {
+  const { countTokens, resultTokens } = room;
+  const shown = { ...directory, usage: say(USAGE, room.words) };
+  const text = directoryText(shown);
+  if (text.length <= resultTokens || countTokens(text) <= resultTokens) return shown;
+  const bare = { ...shown, ops: shown.ops.map(({ op, lane }) => ({ op, lane })) };
+  if (countTokens(directoryText(bare)) <= resultTokens) return bare;
+  const value = JSON.parse(JSON.stringify(shown));
+  const handle = room.keep(value, jsonChars(value), directory.path || "root");
+  const pieces = [
+    ...bare.groups.map((group) => ({
+      forms: [groupLine(group), groupLine({ ...group, names: [] }), ""],
+      prices: [1, 3],
+    })),
+    ...bare.ops.map((op) => ({ forms: [opLine(op), ""], prices: [2] })),
+  ];
+  const forms = fitPieces(pieces, resultTokens - CLOSING_TOKENS, countTokens);
+  const groups = bare.groups.flatMap((group, index) =>
+    forms[index] === 0 ? [group] : forms[index] === 1 ? [{ ...group, names: [] }] : [],
+  );
+  const ops = bare.ops.filter((_, index) => forms[bare.groups.length + index] === 0);
+  const left = pieces.length - groups.length - ops.length;
+  return { ...bare, groups, ops, rest: `${left} more at ${handle}` };
+}
+
+/** Writes a directory for a model. */
+export function directoryText({ path, summary, groups, ops, rest }: Directory): string {
+  const heading = `# ${path || "root"}: ${summary}`;
+  return [heading, ...groups.map(groupLine), ...ops.map(opLine), ...(rest ? [`[${rest}]`] : [])].join("\n");
+}
+
+function groupLine({ path, count, summary, names }: Directory["groups"][number]): string {
+  return `- ${path} (${count})${summary ? `: ${summary}` : ""}${names.length > 0 ? ` [${names.join(", ")}]` : ""}`;
+}
+
+function opLine({ op, summary, lane }: Directory["ops"][number]): string {
+  return `- ${op}${lane === "read" ? "" : ` [${lane}]`}${summary ? `: ${summary}` : ""}`;
 }

@@ -2,12 +2,16 @@ import { z } from "zod";
 import type { View } from "../access/view.ts";
 import { toArgs } from "../render/args.ts";
 import { toExampleArgs } from "../render/example-args.ts";
+import { fitArgs } from "../render/fit-args.ts";
+import { jsonChars } from "../render/preview.ts";
 import { toSignature } from "../render/signature.ts";
 import { type Entry, KINDS, LANES } from "../schema/entry.ts";
+import { type Saying, say } from "../schema/say.ts";
 import { cutText } from "../util/cut-text.ts";
 import { toSummary } from "../util/to-summary.ts";
+import type { Room } from "./room.ts";
 
-/** No description longer than this goes to a model. */
+/** Longer descriptions are cut before they reach a model. */
 const DESCRIPTION_CHARS = 2_048;
 const USAGE_CHARS = 400;
 
@@ -42,6 +46,9 @@ export const entryHelpSchema = z.object({
 });
 export type EntryHelp = z.output<typeof entryHelpSchema>;
 
+/** The help of an entry before it is put into the words of a surface. */
+export type EntryDescription = Omit<EntryHelp, "notes"> & { readonly notes: readonly (string | Saying)[] };
+
 interface Wanted {
   readonly format: "short" | "full";
   readonly include_examples: boolean;
@@ -49,7 +56,7 @@ interface Wanted {
 }
 
 /** Everything a model needs to call one entry right. */
-export function describeEntry(entry: Entry, wanted: Wanted, view: View): EntryHelp {
+export function describeEntry(entry: Entry, wanted: Wanted, view: View): EntryDescription {
   const { kind, op, route, lane, inputSchema, status } = entry;
   const policy = entry.kind === "tool" ? entry.policy : undefined;
   const related = entry.related.filter(
@@ -76,10 +83,11 @@ export function describeEntry(entry: Entry, wanted: Wanted, view: View): EntryHe
   };
 }
 
-function notesOf(entry: Entry): string[] {
-  const notes = [...entry.notes];
-  if (entry.lane !== "read") notes.push("Runs by exec only; the caller must be allowed to write.");
-  if (entry.lane === "destructive") notes.push("Runs dry unless dry_run is false.");
+function notesOf(entry: Entry): (string | Saying)[] {
+  const notes: (string | Saying)[] = [...entry.notes];
+  if (entry.lane !== "read")
+    notes.push({ sentences: ["Runs by {exec} only.", "The caller must be allowed to write."] });
+  if (entry.lane === "destructive") notes.push({ sentences: "Runs dry unless {dry_run} is false." });
   if (entry.kind === "tool" && entry.requiresConfirmation)
     notes.push("A person must approve the exact call.");
   return notes;
@@ -113,4 +121,47 @@ export function entryHelpText(help: EntryHelp): string {
     ...list("Related", help.related),
     ...(help.schema ? [`Schema: ${JSON.stringify(help.schema)}`] : []),
   ].join("\n");
+}
+
+/** Puts the help of an entry into the words of a surface, within its budget. The rest is read by a handle. */
+export function showEntryHelp(described: EntryDescription, room: Room): EntryHelp {
+  const { countTokens, helpTokens } = room;
+  const notes = described.notes
+    .map((note) => (typeof note === "string" ? note : say(note, room.words)))
+    .filter((note) => note !== "");
+  const whole = { ...described, notes };
+  const fits = (help: EntryHelp) => {
+    const text = entryHelpText(help);
+    return text.length <= helpTokens || countTokens(text) <= helpTokens;
+  };
+  if (fits(whole)) return whole;
+  const value = JSON.parse(JSON.stringify(whole));
+  const handle = room.keep(value, jsonChars(value), described.path);
+  const { schema: _, ...withoutSchema } = whole;
+  for (let share = helpTokens; share > 8; share = Math.floor(share / 2)) {
+    const { args, omitted } = fitArgs(whole.args, { maxTokens: share, countTokens });
+    const rest = `${omitted > 0 ? `${omitted} more args` : "The rest"} at ${handle}.`;
+    const shortened = { ...withoutSchema, args, notes: [...notes, rest], ...shorter(whole, args) };
+    if (fits(shortened)) return shortened;
+  }
+  return {
+    ...withoutSchema,
+    args: [],
+    usage: described.path,
+    notes: [`All of it is at ${handle}.`],
+    examples: [],
+  };
+}
+
+/** Usage and examples that name the shown args only. */
+function shorter(
+  { usage, examples }: EntryHelp,
+  args: EntryHelp["args"],
+): Pick<EntryHelp, "usage" | "examples"> {
+  const shown = new Set(args.map(({ name }) => name));
+  const cut = examples?.slice(0, 1).map(({ args: given, ...example }) => ({
+    ...example,
+    args: Object.fromEntries(Object.entries(given).filter(([name]) => shown.has(name))),
+  }));
+  return { usage, ...(cut && { examples: cut }) };
 }

@@ -1,22 +1,28 @@
+import type { View } from "../access/view.ts";
 import { fitPieces, type Piece } from "../render/fit-pieces.ts";
+import { type Hit, hitForms, hitLine } from "../render/hit.ts";
+import { ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
+import { type Saying, say } from "../schema/say.ts";
 import { toSummary } from "../util/to-summary.ts";
 import { type AskInput, type AskOutput, MIN_ASK_TOKENS } from "./ask-input.ts";
-import { type Hit, hitForms, hitLine } from "./hit.ts";
-import type { OperationContext } from "./operation.ts";
-import { ruleText } from "./rules.ts";
+import type { Room } from "./room.ts";
 
-interface Found {
+/** Everything that an `ask` found, before it is cut to its budget. */
+export interface Found {
+  readonly input: Pick<AskInput, "domain" | "kinds" | "maxTokens">;
+  readonly queries: readonly string[];
+  readonly view: View;
   readonly hits: readonly Entry[];
   readonly rules: readonly Rule[];
   readonly suggestions: readonly string[];
-  readonly notes: readonly string[];
-  /** Said beside the hits, where there is room. */
+  readonly notes: readonly Saying[];
+  /** Lines beside the hits, shown if there is room. */
   readonly asides: readonly string[];
-  readonly session?: string;
+  readonly explanations?: Readonly<Record<string, unknown>>;
 }
 
-/** What it costs the reader to lose something; the cheapest goes first. Lines shrink before hits are dropped. */
+/** The reader's loss by kind of line; the cheapest goes first. Lines shrink before hits are dropped. */
 const PRICE = {
   otherEntryPoint: 1,
   aside: 5,
@@ -38,41 +44,42 @@ const CLOSING_TOKENS = 40;
 
 /** A piece of the answer with what it puts into the output in each of its forms. */
 interface Part extends Piece {
-  /** Something the reader would miss, to be counted when it is left out. */
+  /** Counted among the lines left out. */
   readonly missed: boolean;
   put(output: Draft, form: number): void;
 }
 
 interface Draft {
   hits: Hit[];
-  domains: { name: string; description: string; entryPoints: Hit[] }[];
+  domains: { name: string; description: string }[];
   rules: Rule[];
   suggestions: string[];
   notes: string[];
 }
 
 /** The fullest answer within the token budget. */
-export function fitAsk(
-  found: Found,
-  input: AskInput,
-  context: OperationContext,
-  toText: (output: AskOutput) => string,
-): AskOutput {
-  const wanted = input.maxTokens ?? context.limits.askTokens;
-  const maxTokens = Math.max(MIN_ASK_TOKENS, Math.min(wanted, context.tokensLeft ?? wanted));
-  const parts = toParts(found, input, context);
-  let room = maxTokens - Math.min(CLOSING_TOKENS, MIN_ASK_TOKENS / 2);
+export function fitAsk(found: Found, room: Room, toText: (output: AskOutput) => string): AskOutput {
+  const maxTokens = Math.max(
+    MIN_ASK_TOKENS,
+    Math.min(found.input.maxTokens ?? room.askTokens, room.tokensLeft),
+  );
+  const parts = toParts(found, room);
+  let space = maxTokens - Math.min(CLOSING_TOKENS, MIN_ASK_TOKENS / 2);
   while (true) {
-    const forms = fitPieces(parts, room, context.countTokens);
-    const output = assemble(parts, forms, found);
-    const text = toText(output);
-    const tokens = context.countTokens(text);
-    if (tokens <= maxTokens || room <= 0) return output;
-    room -= Math.max(8, tokens - maxTokens);
+    const forms = fitPieces(parts, space, room.countTokens);
+    const output = assemble(parts, forms, found, room.session);
+    const tokens = room.countTokens(toText(output));
+    if (tokens <= maxTokens || space <= 0) return output;
+    space -= Math.max(8, tokens - maxTokens);
   }
 }
 
-function assemble(parts: readonly Part[], forms: readonly number[], found: Found): AskOutput {
+function assemble(
+  parts: readonly Part[],
+  forms: readonly number[],
+  { hits, queries, explanations }: Found,
+  session: string | undefined,
+): AskOutput {
   const draft: Draft = { hits: [], domains: [], rules: [], suggestions: [], notes: [] };
   let omitted = 0;
   for (const [index, part] of parts.entries()) {
@@ -80,27 +87,31 @@ function assemble(parts: readonly Part[], forms: readonly number[], found: Found
     if (part.forms[form] !== "") part.put(draft, form);
     else if (part.missed) omitted++;
   }
-  const rankOf = new Map(found.hits.map((entry, place) => [entry.route, place]));
+  const places = new Map(hits.map((entry, place) => [entry.route, place]));
+  const placeOf = (hit: Hit) => places.get(hit.route) ?? places.size;
   const held = new Set(draft.hits.map((hit) => hit.domain));
-  const domains = draft.domains.filter(({ name, entryPoints }) => held.has(name) || entryPoints.length > 0);
   return {
     ...draft,
-    hits: draft.hits.sort((left, right) => rankOf.get(left.route)! - rankOf.get(right.route)!),
-    domains,
+    queries: [...queries],
+    hits: draft.hits.sort((left, right) => placeOf(left) - placeOf(right)),
+    domains: draft.domains.filter(({ name }) => held.has(name)),
     omitted,
-    ...(found.session && { session: found.session }),
+    ...(explanations && { explanations }),
+    ...(session && { session }),
   };
 }
 
-function toParts(found: Found, input: AskInput, { view }: OperationContext): Part[] {
+function toParts(found: Found, { words }: Room): Part[] {
+  const { view, input } = found;
   const matched = [...new Set(found.hits.map((entry) => entry.domain))];
   const first = found.hits[0];
   const hitSet = new Set(found.hits);
-  const pointsOf = (name: string) => (view.entryPoints.get(name) ?? []).filter((entry) => !hitSet.has(entry));
+  const isWanted = (entry: Entry) => !hitSet.has(entry) && (input.kinds?.includes(entry.kind) ?? true);
+  const pointsOf = (name: string) => (view.entryPoints.get(name) ?? []).filter(isWanted);
   const others = input.domain ? [] : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
   const lonely = input.domain && matched.length === 0 ? [input.domain] : [];
   return [
-    ...found.notes.map((note) => notePart(note, PRICE.note)),
+    ...found.notes.map((note) => notePart(say(note, words), PRICE.note)),
     ...found.asides.map((aside) => notePart(aside, PRICE.aside)),
     ...[...matched, ...lonely].flatMap((name) => [
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.domain),
@@ -135,7 +146,7 @@ function entryPointPart(entry: Entry, price: number): Part {
     forms: [...forms.map(hitLine), ""],
     prices: [...shrinking, price],
     missed: true,
-    put: (draft, form) => draft.domains.at(-1)?.entryPoints.push(forms[form]!),
+    put: (draft, form) => draft.hits.push({ ...forms[form]!, entryPoint: true }),
   };
 }
 
@@ -146,7 +157,7 @@ function domainPart(name: string, description: string, price: number): Part {
     forms: [`## ${name}: ${text}`, `## ${name}`, ""],
     prices: [Math.min(PRICE.domainDescription, price), price],
     missed: false,
-    put: (draft, form) => draft.domains.push({ name, description: form === 0 ? text : "", entryPoints: [] }),
+    put: (draft, form) => draft.domains.push({ name, description: form === 0 ? text : "" }),
   };
 }
 

@@ -1,13 +1,13 @@
 import { z } from "zod";
 import { discover } from "../session/working-memory.ts";
-import { notFound } from "./answer-parts.ts";
-import { describeDirectory, directorySchema, directoryText } from "./describe-directory.ts";
-import { describeEntry, entryHelpSchema, entryHelpText } from "./describe-entry.ts";
-import { addressOf, defineOperation, type OperationContext } from "./operation.ts";
+import { addressOf } from "../util/address-of.ts";
+import { describeDirectory, directorySchema, directoryText, showDirectory } from "./describe-directory.ts";
+import { describeEntry, entryHelpSchema, entryHelpText, showEntryHelp } from "./describe-entry.ts";
+import { notFound, ROOT } from "./error-answer.ts";
+import { defineOperation, type OperationContext } from "./operation.ts";
+import type { Room } from "./room.ts";
 
-const ROOT = "root";
-
-export const helpInput = z.strictObject({
+export const helpInput = z.object({
   path: z.string().max(600).default("").describe('Domain, group, op or route; "" for the map'),
   format: z.enum(["short", "full"]).default("short"),
   include_examples: z.boolean().default(true),
@@ -19,51 +19,63 @@ export type HelpInput = z.output<typeof helpInput>;
 export const helpOutput = z.union([directorySchema, entryHelpSchema]);
 export type HelpOutput = z.input<typeof helpOutput>;
 
+/** A description before it is shown. */
+export type Described = ReturnType<typeof describeEntry> | NonNullable<ReturnType<typeof describeDirectory>>;
+
 export const help = defineOperation({
   name: "help",
   title: "Describe",
   purpose:
     "Describes a domain, a group or one tool: args, examples, policy. Use it when a signature is not enough.",
+  introduction: "describes it",
+  names: { lanes: "help", commands: "tool_help" },
   readOnly: true,
   input: helpInput,
   output: helpOutput,
+  aliases: { op: "path", route: "path", name: "path", tool: "path" },
+  calls: () => [],
   run: async (input, context) => describe(input, context),
+  show: showHelp,
   toText: helpText,
+  failure: () => undefined,
+  refuse: (): HelpOutput => ({
+    kind: "directory",
+    path: "",
+    summary: "",
+    version: "",
+    usage: "",
+    groups: [],
+    ops: [],
+  }),
   cause: "help",
   targets: ({ path }) => [path || ROOT],
-  outcome: () => "ok",
 });
 
 export function helpText(output: HelpOutput): string {
   return output.kind === "directory" ? directoryText(output) : entryHelpText(output);
 }
 
-/** The same question about the same catalog has the same answer, so it is made once. */
-export function describe(input: HelpInput, context: OperationContext): HelpOutput {
-  const { path, format, include_examples, include_schemas } = input;
-  const { version, principal, find } = context.view;
-  const key = JSON.stringify([
-    version,
-    principal.scopes.toSorted(),
-    path,
-    format,
-    include_examples,
-    include_schemas,
-  ]);
-  const entry = find(path);
-  const isAddress = entry && (entry.op === path || entry.route === path);
-  const output = context.remember(key, (): HelpOutput => {
-    // A domain or group goes before an entry that has only its plain name in common with it.
-    const directory = isAddress ? undefined : describeDirectory(toSegments(path), context.view);
-    return directory ?? (entry ? describeEntry(entry, input, context.view) : missing(path, context));
-  });
-  if (entry && output.kind !== "directory")
-    context.session?.update((memory) => discover(memory, [addressOf(entry)]));
-  return output;
+export function showHelp(described: Described, room: Room): HelpOutput {
+  return described.kind === "directory" ? showDirectory(described, room) : showEntryHelp(described, room);
 }
 
-function missing(path: string, context: OperationContext): never {
-  throw notFound(path, context);
+/** Describes a path. The same question about the same catalog has the same answer, so it is made once. */
+export function describe(input: HelpInput, context: OperationContext): Described {
+  const { path, format, include_examples, include_schemas } = input;
+  const { view, session } = context;
+  const key = JSON.stringify([view.version, view.scopeKey, path, format, include_examples, include_schemas]);
+  const entry = view.find(path);
+  const isAddress = entry && (entry.op === path || entry.route === path);
+  const described = context.remember(key, (): Described => {
+    // A domain or group goes before an entry that only shares its plain name.
+    const directory = isAddress ? undefined : describeDirectory(toSegments(path), view);
+    if (directory) return directory;
+    if (!entry) throw notFound(path, view, session);
+    return describeEntry(entry, input, view);
+  });
+  if (entry && described.kind !== "directory")
+    session?.update((memory) => discover(memory, [addressOf(entry)]));
+  return described;
 }
 
 function toSegments(path: string): string[] {

@@ -1,24 +1,23 @@
 import type { z } from "zod";
-import type { View } from "../access/view.ts";
-import type { CallingClient, Entry } from "../schema/entry.ts";
-import type { Principal } from "../schema/principal.ts";
-import type { CallTrace } from "../schema/span-context.ts";
-import type { Learning } from "../search/learning/learning.ts";
+import type { CallEnvironment } from "../calls/call-environment.ts";
+import type { CallRequest } from "../calls/decide-call.ts";
+import type { Words } from "../schema/say.ts";
 import type { SearchIndex } from "../search/search-index.ts";
-import type { Extractor } from "../session/extractor.ts";
-import type { Idempotency } from "../session/idempotency.ts";
 import type { ResultStore } from "../session/result-store.ts";
-import type { Session, SessionStore } from "../session/session-store.ts";
+import type { SessionStore } from "../session/session-store.ts";
 import type { Cause } from "../session/tokens-by-cause.ts";
-import type { NoticeEvent } from "../telemetry/events.ts";
 import type { TokenCounter } from "../util/tokens.ts";
-import type { Aside } from "./ledger.ts";
+import type { ErrorAnswer } from "./error-answer.ts";
+import type { Room } from "./room.ts";
 
+/** Bounds of one call and of its answer. */
 export interface Limits {
   /** Tokens of an `ask` answer where the caller does not say. */
   readonly askTokens: number;
-  /** Tokens of one result; what is larger goes to the result store. */
+  /** Tokens of one result or directory; larger ones go to the result store. */
   readonly resultTokens: number;
+  /** Tokens of the help for one entry, and of one error; the rest goes to the result store. */
+  readonly helpTokens: number;
   /** Milliseconds a tool or resource may take where its definition does not say. */
   readonly callMs: number;
   /** Requests in one batch, and routes in one get. */
@@ -29,84 +28,72 @@ export interface Limits {
   readonly sessionTokens: number;
 }
 
-/** A call that a person is asked to approve. `hash` is of the exact op and args. */
-export interface ApprovalRequest {
-  readonly op: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly hash: string;
-  readonly principal: Principal;
-}
-
-/** What an operation works with. It sees a View, never the catalog. */
-export interface OperationContext {
-  readonly view: View;
+/** Everything that an operation works with. It sees a View, never the catalog. */
+export interface OperationContext extends CallEnvironment {
+  readonly limits: Limits;
+  readonly countTokens: TokenCounter;
   readonly search: Pick<SearchIndex, "search">;
-  /** Absent where learning from use is switched off. */
-  readonly learning?: Learning;
   readonly sessions: SessionStore;
   readonly results: ResultStore;
-  readonly extractor: Extractor;
-  readonly idempotency: Idempotency<unknown>;
-  readonly countTokens: TokenCounter;
-  readonly limits: Limits;
-  readonly approve: (request: ApprovalRequest) => boolean | Promise<boolean>;
-  readonly signal: AbortSignal;
-  readonly traceId: string;
-  readonly session?: Session;
-  /** What is left of the session's budget. */
-  readonly tokensLeft?: number;
-  /** The session belongs to the connection: the caller need not repeat it, so answers leave it out. */
-  readonly sessionImplied?: boolean;
-  /** Where there is no `exec`, `get` runs tools that write too, for those who may write. */
-  readonly getMayWrite?: boolean;
-  /** So many of the hits of an `ask` count as discovered; absent: all. */
+  /** How many hits of an `ask` count as discovered and bring their rules; absent: all. */
   readonly discovers?: number;
-  readonly client?: CallingClient;
-  readonly trace?: CallTrace;
-  notice(notice: NoticeEvent["notice"], detail: string): void;
-  /** Keeps help answers for as long as the catalog stands. */
+  /** Keeps an answer for as long as the catalog stands. */
   remember<T>(key: string, make: () => T): T;
 }
 
-/** One definition of an operation; every face is derived from it. */
-export interface Operation<I extends z.ZodType, O extends z.ZodType> {
+/** A part of an answer's text that is there for another reason than the rest. */
+export interface Aside {
+  readonly cause: Cause;
+  readonly text: string;
+}
+
+/** A call of an entry that an input would make. */
+export interface PlannedCall extends CallRequest {
+  readonly address: string;
+}
+
+/**
+ * One definition of an operation; every face is derived from it. `run` gives an outcome, `show` cuts it to the
+ * room there is and puts it into the words of the surface, `toText` writes it for a model.
+ */
+export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   readonly name: string;
   readonly title: string;
-  /** For a model that has to choose: what it does and when to use it. */
+  /** Tells a model what the operation does and when to use it; may name roles. */
   readonly purpose: string;
+  /** Completes a sentence that begins with the tool's name, for a server's instructions. */
+  readonly introduction: string;
+  /** The tool's name on each surface that shows it. */
+  readonly names: Readonly<Record<string, string>>;
   readonly readOnly: boolean;
   readonly input: I;
   readonly output: O;
-  run(input: z.output<I>, context: OperationContext): Promise<z.input<O>>;
-  /** The answer as a model reads it. */
-  toText(output: z.input<O>): string;
+  /** Fields that models are not told of. */
+  readonly unlisted?: readonly string[];
+  /** Other spellings of fields that models send. */
+  readonly aliases?: Readonly<Record<string, string>>;
+  /** The calls that an input would make: whether a person is asked depends on them. */
+  calls(input: z.output<I>): readonly PlannedCall[];
+  run(input: z.output<I>, context: OperationContext): Promise<Outcome>;
+  show(outcome: Outcome, room: Room): z.input<O>;
+  toText(output: z.input<O>, words: Words): string;
+  /** The problem that an answer as a whole carries. */
+  failure(output: z.input<O>): ErrorAnswer | undefined;
+  /** An answer with nothing in it, to go with the error of an input that could not be run. */
+  refuse(error: ErrorAnswer, input: unknown, traceId: string): z.input<O>;
+  /** Notes in the session what the answer shows. */
+  noteShown?(output: z.input<O>, context: OperationContext): void;
   /** Why its answers are put into an agent's context. */
   readonly cause: Cause;
-  /** What in an answer's text is there for another reason. */
-  asides?(output: z.input<O>, context: OperationContext): readonly Aside[];
-  /** The entries that an input names, for the record. */
+  /** Parts of an answer's text that are there for another reason. */
+  asides?(output: z.input<O>, context: OperationContext, words: Words): readonly Aside[];
+  /** The addresses that an input names, for the record. */
   targets(input: z.output<I>): readonly string[];
-  /** The code of the problem, if the answer carries one. */
-  outcome(output: z.input<O>): string;
 }
 
-export function defineOperation<I extends z.ZodType, O extends z.ZodType>(
-  operation: Operation<I, O>,
-): Operation<I, O> {
+/** Defines an operation; the table in `operations.ts` lists it for every face. */
+export function defineOperation<I extends z.ZodType, Outcome, O extends z.ZodType>(
+  operation: Operation<I, Outcome, O>,
+): Operation<I, Outcome, O> {
   return operation;
-}
-
-/** Whose queries and calls belong together: a session's, or without one a principal's. */
-export function conversationOf({ session, view }: OperationContext): { scope: string; conversation: string } {
-  return { scope: view.scopeKey, conversation: session?.handle ?? view.principal.id };
-}
-
-/** The session as an answer names it. */
-export function sessionField({ session, sessionImplied }: OperationContext): { session?: string } {
-  return session && !sessionImplied ? { session: session.handle } : {};
-}
-
-/** What an entry is called in messages: tools by op, everything else by route. */
-export function addressOf(entry: Pick<Entry, "kind" | "op" | "route">): string {
-  return entry.kind === "tool" ? entry.op : entry.route;
 }

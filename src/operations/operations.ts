@@ -4,7 +4,7 @@ import { exec } from "./exec.ts";
 import { get } from "./get.ts";
 import { help } from "./help.ts";
 
-/** Every operation there is, by name. */
+/** Every operation, by name, in the order in which tools are listed. */
 export const OPERATIONS = { ask, help, get, exec, batch } as const;
 
 export type OperationName = keyof typeof OPERATIONS;

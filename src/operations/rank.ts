@@ -86,7 +86,7 @@ function withinQuota(entries: readonly Entry[], limit: number): Entry[] {
 function withPrior(
   hits: readonly SearchHit[],
   query: string,
-  { learning, view }: OperationContext,
+  { services: { learning }, view }: OperationContext,
 ): string[] {
   const prior = learning?.prior(view.scopeKey, query);
   if (!prior || prior.size === 0) return hits.map((hit) => hit.id);

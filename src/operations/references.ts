@@ -37,10 +37,11 @@ async function follow({ $result, path = "" }: Reference, earlier: Earlier): Prom
   const executed = await earlier($result);
   const failed = (reason: string) => problem("REFERENCE_FAILED", { reference: `${$result}${path}`, reason });
   if (!executed) throw failed("there is no earlier exec request of that index or id");
-  if (!executed.output.ok) throw failed(`that request failed with ${executed.output.error.code}`);
+  const { outcome } = executed;
+  if (!outcome.ok) throw failed(`that request failed with ${outcome.failure.problem.code}`);
   const { JSONPointer } = await import("json-p3");
   try {
-    return new JSONPointer(path).resolve(executed.value) as Json;
+    return new JSONPointer(path).resolve(outcome.value) as Json;
   } catch {
     throw failed("the path does not exist in its result");
   }

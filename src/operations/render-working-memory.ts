@@ -1,10 +1,10 @@
+import { fitLines, type LineGroup } from "../render/fit-lines.ts";
 import type { Piece } from "../render/fit-pieces.ts";
 import type { Entity } from "../schema/extraction.ts";
 import type { ToolUse, WorkingMemory } from "../session/working-memory.ts";
 import { cleanText } from "../util/clean-text.ts";
 import { toSummary } from "../util/to-summary.ts";
 import type { TokenCounter } from "../util/tokens.ts";
-import { fitLines, type LineGroup } from "./fit-lines.ts";
 
 const MAX_TOKENS = 300;
 const OPEN = "<working-memory>";

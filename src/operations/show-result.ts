@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { jsonChars, preview } from "../render/preview.ts";
+import { type Saying, say } from "../schema/say.ts";
 import type { Json } from "../util/json.ts";
-import type { OperationContext } from "./operation.ts";
+import type { Room } from "./room.ts";
 
 export const storedSchema = z.object({
   handle: z.string(),
@@ -10,47 +11,57 @@ export const storedSchema = z.object({
   shown: z.number().optional(),
   read: z.string(),
 });
+export type Stored = z.output<typeof storedSchema>;
 
 export interface Shown {
   readonly content: Json;
-  /** Set where the content is only the beginning of what was returned. */
-  readonly stored?: z.output<typeof storedSchema>;
+  /** Set where the content is only the beginning of the value. */
+  readonly stored?: Stored;
 }
 
+const READ: Saying = {
+  sentences: "read it by {get} with {params} path, grep, fields, offset, limit or count",
+};
 const CHARS_PER_TOKEN = 3;
-/** No tokenizer packs more than this into a token of ordinary text; longer than that need not be counted. */
+/** No tokenizer packs more than this into a token of ordinary text; longer text need not be counted. */
 const MOST_CHARS_PER_TOKEN = 12;
 const BYTES_PER_CHAR = 3;
 
-/** A value as the caller sees it: whole within the budget, else its beginning and a handle to the rest. */
-export function showResult(value: Json, context: OperationContext): Shown {
-  const budget = context.limits.resultTokens;
-  if (withinBudget(value, budget, context)) return { content: value };
+/** Shows a value whole within the budget, else its beginning and a handle to the rest. */
+export function showResult(value: Json, name: string, room: Room): Shown {
+  const budget = room.resultTokens;
+  if (withinBudget(value, budget, room)) return { content: value };
 
   const chars = jsonChars(value);
-  const handle = context.results.put(value, chars, context.view.principal.id);
-  let room = budget * CHARS_PER_TOKEN;
-  let content = preview(value, room);
-  while (!withinBudget(content, budget, context) && room > 8) {
-    room = Math.floor(room / 2);
-    content = preview(value, room);
+  const handle = room.keep(value, chars, name);
+  let space = budget * CHARS_PER_TOKEN;
+  let content = preview(value, space);
+  while (!withinBudget(content, budget, room) && space > 8) {
+    space = Math.floor(space / 2);
+    content = preview(value, space);
   }
   const counts =
     Array.isArray(value) && Array.isArray(content) ? { items: value.length, shown: content.length } : {};
-  const read = "get this handle with params path, grep, fields, offset, limit or count";
-  return { content, stored: { handle, chars, ...counts, read } };
+  return { content, stored: { handle, chars, ...counts, read: say(READ, room.words) } };
 }
 
-function withinBudget(value: Json, budget: number, { countTokens }: OperationContext): boolean {
-  if (budget === Number.POSITIVE_INFINITY) return true;
-  const most = budget * MOST_CHARS_PER_TOKEN;
-  if (jsonChars(value, most) > most) return false;
-  const text = toContentText(value);
-  // A token is a byte at least, and a character three at most: what is short enough need not be counted.
-  return text.length * BYTES_PER_CHAR <= budget || countTokens(text) <= budget;
+/** Tells where the rest of a stored result is. */
+export function storedText(stored: Stored | undefined): string {
+  if (!stored) return "";
+  const part = stored.shown === undefined ? "beginning" : `${stored.shown} of ${stored.items} items`;
+  return `\n[${part}; all ${stored.chars} characters at ${stored.handle}: ${stored.read}]`;
 }
 
 /** Text stays text; anything else is JSON. */
 export function toContentText(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+function withinBudget(value: Json, budget: number, { countTokens }: Room): boolean {
+  if (budget === Number.POSITIVE_INFINITY) return true;
+  const most = budget * MOST_CHARS_PER_TOKEN;
+  if (jsonChars(value, most) > most) return false;
+  const text = toContentText(value);
+  // A token has at least one byte, and a character at most three: text this short need not be counted.
+  return text.length * BYTES_PER_CHAR <= budget || countTokens(text) <= budget;
 }

@@ -1,16 +1,17 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
+import { fitLines, type LineGroup } from "../render/fit-lines.ts";
 import type { Piece } from "../render/fit-pieces.ts";
+import { hitForms, hitLine } from "../render/hit.ts";
+import { ruleId, ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
 import { CURRENT_SESSION, handleOf, toSession } from "../session/session-store.ts";
 import type { WorkingMemory } from "../session/working-memory.ts";
+import { addressOf } from "../util/address-of.ts";
 import { toSummary } from "../util/to-summary.ts";
-import { fitLines, type LineGroup } from "./fit-lines.ts";
-import { hitForms, hitLine } from "./hit.ts";
-import { addressOf, type OperationContext } from "./operation.ts";
+import type { OperationContext } from "./operation.ts";
 import { entityGroup, quoted, summaryGroup } from "./render-working-memory.ts";
-import { ruleId, ruleText } from "./rules.ts";
 
 const paramsSchema = z.strictObject({ maxTokens: z.int().min(50).max(4_000).default(400) });
 
@@ -23,10 +24,10 @@ export function showSession(address: string, params: unknown, context: Operation
   const parsed = paramsSchema.safeParse(params);
   if (!parsed.success) {
     const reason = "session:// takes the param maxTokens, from 50 to 4000";
-    throw problem("INVALID_INPUT", { operation: "get", reason });
+    throw problem("INVALID_INPUT", { operation: address, reason });
   }
   const { memory } = sessionAt(address, context);
-  const { view, countTokens } = context;
+  const { view } = context;
   const groups = [
     summaryGroup(memory.summary ?? ""),
     toolGroup(memory, view),
@@ -35,7 +36,7 @@ export function showSession(address: string, params: unknown, context: Operation
     entityGroup(memory.entities),
     resultGroup(memory, context),
   ];
-  const text = fitLines(groups, parsed.data.maxTokens, countTokens);
+  const text = fitLines(groups, parsed.data.maxTokens, context.countTokens);
   return text === "" ? "Nothing has been unveiled in this session yet." : text;
 }
 

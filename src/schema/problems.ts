@@ -1,11 +1,11 @@
 /**
- * Every problem Keyhole reports. `{word}` is filled in by whoever raises it. `docs/problems.md` is
- * generated from this table.
+ * Every problem Keyhole reports. Code that raises one fills in each `{word}`; the surface fills in roles such as
+ * `{exec}`. `docs/problems.md` is generated from this table.
  */
 export const PROBLEMS = {
   NOT_FOUND: {
-    sentence: "There is no {name} here.",
-    next: "Check the spelling against the nearest names, or call ask to find it.",
+    sentence: "{name} not found.",
+    next: ["Check the spelling against the nearest names.", "Or find it with {ask}."],
     when: "A route, op or help path names nothing that the caller may see.",
   },
   INVALID_INPUT: {
@@ -15,28 +15,34 @@ export const PROBLEMS = {
   },
   INVALID_PARAMS: {
     sentence: "The params for {name} do not fit its schema.",
-    next: "Correct the fields in field_errors, following the schema and the example, and call get again.",
-    when: "`get` was called with params that the entry's schema refuses.",
-  },
-  VALIDATION_ERROR: {
-    sentence: "The args for {name} do not fit its schema.",
-    next: "Correct the fields in field_errors, following the schema and the example, and call exec again.",
-    when: "`exec` was called with args that the tool's schema refuses.",
+    next: "Correct the fields in field_errors, following the schema and the example, and call again.",
+    when: "An entry was called with params that its schema refuses.",
   },
   ACCESS_DENIED: {
-    sentence: "{name} is in the {lane} lane, and get only reads.",
-    next: "Call exec with the op in help_path.",
-    when: "`get` was called with a tool that may change something.",
+    sentence: "{name} is in the {lane} lane, and this tool only reads.",
+    next: "Call {exec} with the op in help_path.",
+    when: "A tool that may change something was called through an operation that only reads.",
   },
   PERMISSION_DENIED: {
     sentence: "{name} is in the {lane} lane, and this caller may not write.",
-    next: "Call exec with dry_run: true to see what it would do, or ask the owner to allow writing.",
-    when: "`exec` of a write or destructive tool by a principal without allowWrite.",
+    next: [
+      "See what it would do: call {exec} with {dry_run}: true.",
+      "Only the owner of the gateway can allow writing.",
+    ],
+    when: "A write or destructive tool was called by a principal without allowWrite.",
   },
   APPROVAL_REQUIRED: {
-    sentence: "{name} runs only after a person has approved this exact call.",
-    next: "Call exec with dry_run: true to show what it would do, and have the person approve it.",
-    when: "A tool requires confirmation and the approver refused, or there is none.",
+    sentence: "{name} runs only after a person has approved this exact call, and nobody could be asked.",
+    next: [
+      "See what it would do: call {exec} with {dry_run}: true.",
+      "Tell the person that this call needs a client that can ask them, or an approver at the gateway.",
+    ],
+    when: "A call needs approval, and there is nobody to give it.",
+  },
+  APPROVAL_DECLINED: {
+    sentence: "The person declined {name}.",
+    next: "Do not repeat the call: go on without it, or ask what they want instead.",
+    when: "A person was asked to approve a call and said no.",
   },
   UNAVAILABLE: {
     sentence: "{name} exists but cannot be used now ({state}): {reason}",
@@ -75,12 +81,15 @@ export const PROBLEMS = {
   },
   UNKNOWN_HANDLE: {
     sentence: "The handle {handle} is not known.",
-    next: "Handles expire and belong to who got them: make the call that gave it again.",
+    next: "Handles expire and belong to one caller: make the call that gave it again.",
     when: "A session or result handle is expired, made up, or another principal's.",
   },
   BUDGET_EXCEEDED: {
     sentence: "The session {handle} has been given {used} tokens, and its budget is {limit}.",
-    next: 'Read session://{handle} with get, which is still answered, and go on in a session opened with session: "new".',
+    next: [
+      "Read session://{handle} with {get}, which is still answered.",
+      'Then go on in a session opened with session: "new".',
+    ],
     when: "A session has used up the tokens that `limits.sessionTokens` gives it.",
   },
   REFERENCE_FAILED: {
@@ -94,7 +103,7 @@ export const PROBLEMS = {
     when: "An input schema is too large, too deep, refers to itself without end, or does not compile.",
   },
   CATALOG_INVALID: {
-    sentence: "The catalog cannot be built: {count} things to correct.\n{list}",
+    sentence: "The catalog cannot be built: {problems}.\n{list}",
     next: "Correct what is listed; each line says where to look.",
     when: "Definitions contradict themselves or each other. All errors are reported at once.",
   },
@@ -229,6 +238,14 @@ export const PROBLEMS = {
     next: "Create a new gateway.",
     when: "An operation was called after close().",
   },
-} as const satisfies Record<string, { sentence: string; next: string; when: string }>;
+} as const satisfies Record<string, ProblemRow>;
+
+interface ProblemRow {
+  readonly sentence: string;
+  /** The next step. A sentence that names a role is left out on a surface that lacks it. */
+  readonly next: string | readonly string[];
+  /** For the reference: when it is raised. */
+  readonly when: string;
+}
 
 export type ProblemCode = keyof typeof PROBLEMS;

@@ -1,4 +1,4 @@
-import type { LedgerReport } from "../operations/ledger.ts";
+import type { LedgerReport } from "../ledger.ts";
 
 /** Tokens in a model's context, by why they are there. */
 export interface ContextReport {

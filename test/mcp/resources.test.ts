@@ -92,7 +92,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     for (const cursor of ["", "garbage", Buffer.from("x:0").toString("base64url")]) {
       await expect(list(cursor)).rejects.toThrow(/cursor/);
     }
-    await gateway.replace(many(2_501));
+    await gateway.setDomains(many(2_501));
     await expect(list(first.nextCursor)).rejects.toThrow(/cursor/);
     await server.close();
   });
@@ -165,20 +165,20 @@ describe.each(ERAS)("a client of %s", (era) => {
       domains.map((domain) =>
         domain.name === "shop" ? { ...domain, resources: [...(domain.resources ?? []), page(text)] } : domain,
       );
-    for (const text of ["one", "two", "three"]) await gateway.replace(withPage(text));
+    for (const text of ["one", "two", "three"]) await gateway.setDomains(withPage(text));
     await until(() => heard.includes("resources"));
     await new Promise((resolve) => setTimeout(resolve, 30));
     // The map in the menu counts the domain's entries, so the first change shows in the tools.
     expect(heard.sort()).toEqual(["resources", "tools"]);
 
     heard.length = 0;
-    await gateway.replace(withPage("four"));
+    await gateway.setDomains(withPage("four"));
     await until(() => heard.length > 0);
     await new Promise((resolve) => setTimeout(resolve, 30));
     expect(heard).toEqual(["resources"]);
 
     heard.length = 0;
-    await gateway.replace([
+    await gateway.setDomains([
       ...withPage("four"),
       defineDomain({ name: "other", description: "Other.", resources: [page("x", "other")] }),
     ]);

@@ -80,7 +80,7 @@ describe.each(ERAS)("a client of %s", (era) => {
       const second = await open(server, era);
       expect(await listBytes(second)).toBe(before);
       const { domains } = createShop();
-      await gateway.replace(domains.map((domain) => ({ ...domain, rules: "Other rules." })));
+      await gateway.setDomains(domains.map((domain) => ({ ...domain, rules: "Other rules." })));
       expect(await listBytes(second)).toBe(before);
       await server.close();
     });
@@ -158,7 +158,7 @@ describe("surfaces", () => {
       const wrong = await client.callTool({ name: "shop_order_create", arguments: {} });
       expect(wrong).toMatchObject({
         isError: true,
-        structuredContent: { error: { code: "VALIDATION_ERROR" } },
+        structuredContent: { error: { code: "INVALID_PARAMS" } },
       });
       await expect(client.callTool({ name: "audit_report" })).rejects.toThrow(/Unknown tool/);
       expect(calls.made).toHaveLength(1);

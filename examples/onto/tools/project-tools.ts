@@ -150,5 +150,5 @@ export function projectTools(onto: Onto): AnyTool[] {
 }
 
 function wrong(field: string, message: string) {
-  return problem("VALIDATION_ERROR", { name: "create_onto_project" }, { field_errors: [{ field, message }] });
+  return problem("INVALID_PARAMS", { name: "create_onto_project" }, { field_errors: [{ field, message }] });
 }

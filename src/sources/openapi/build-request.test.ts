@@ -204,7 +204,7 @@ function urlOrRefusal(plan: Partial<OperationPlan>, args: Record<string, unknown
   try {
     return request(plan, args).url;
   } catch (error) {
-    if (isProblem(error) && error.code === "VALIDATION_ERROR") return undefined;
+    if (isProblem(error) && error.code === "INVALID_PARAMS") return undefined;
     throw error;
   }
 }

@@ -46,5 +46,5 @@ function toHeader(parameter: ParameterPlan, value: unknown, op: string): [string
   const text = writeHeader(parameter, value);
   if (!/[^\t\x20-\x7e\x80-\xff]/.test(text)) return [parameter.name.toLowerCase(), text.trim()];
   const message = "has characters that a header cannot carry, such as line breaks";
-  throw problem("VALIDATION_ERROR", { name: op }, { field_errors: [{ field: parameter.argument, message }] });
+  throw problem("INVALID_PARAMS", { name: op }, { field_errors: [{ field: parameter.argument, message }] });
 }

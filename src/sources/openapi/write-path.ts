@@ -53,5 +53,5 @@ function encodeLiteral(segment: string): string {
 }
 
 function wrong(op: string, { argument }: ParameterPlan, message: string) {
-  return problem("VALIDATION_ERROR", { name: op }, { field_errors: [{ field: argument, message }] });
+  return problem("INVALID_PARAMS", { name: op }, { field_errors: [{ field: argument, message }] });
 }

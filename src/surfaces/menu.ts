@@ -1,5 +1,7 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
+import type { Operation } from "../operations/operation.ts";
+import { OPERATIONS } from "../operations/operations.ts";
 import { compactSchema } from "../render/compact-schema.ts";
 import { fitPieces, type Piece } from "../render/fit-pieces.ts";
 import type { Entry } from "../schema/entry.ts";
@@ -7,40 +9,27 @@ import type { JsonSchema } from "../schema/json-schema.ts";
 import { contentHash } from "../util/content-hash.ts";
 import type { TokenCounter } from "../util/tokens.ts";
 import type { MapMemo } from "./map-memo.ts";
+import type { MenuTool } from "./menu-tool.ts";
 import { type NativeNames, nativeTools, toNativeTool } from "./native-tools.ts";
-import { OPERATIONS } from "./operations.ts";
-import { type SurfaceOptions, type SurfaceTool, surfaceTools } from "./surfaces.ts";
+import { type SurfaceOptions, type SurfaceTool, surfaceTools } from "./surface.ts";
 
-/** A tool as a model is offered it. */
-export interface MenuTool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
-  readonly inputSchema: JsonSchema;
-  readonly annotations: Readonly<Record<string, unknown>> & {
-    readonly readOnlyHint?: boolean;
-    readonly destructiveHint?: boolean;
-  };
-  /** Only where somebody else's server declares them. */
-  readonly outputSchema?: JsonSchema;
-  readonly icons?: readonly unknown[];
-  readonly _meta?: Readonly<Record<string, unknown>>;
-}
+type AnyOperation = Pick<
+  Operation<z.ZodType, unknown, z.ZodType>,
+  "title" | "input" | "purpose" | "readOnly" | "unlisted"
+>;
 
-/** What the whole menu may cost, for any catalog; `native`, which lists the catalog itself, excepted. */
+/** The most that a whole menu may cost, for any catalog, except on `native`, which lists the catalog itself. */
 export const MENU_TOKENS = 900;
 const TOP_VERBS = 3;
 const HEADING = " Behind it:";
 const MORE = ", and more domains";
-/** Serves people who look into a search, and would cost models on every request. */
-const FOR_PEOPLE = "explain";
 
 export interface MenuOptions extends SurfaceOptions {
-  /** What `native` tools are called. */
+  /** How `native` tools are named. */
   readonly nativeNames?: NativeNames;
 }
 
-/** What counts tokens is large; it is loaded only where something has to be counted. */
+/** The token counter is large, so it loads only when something has to be counted. */
 export interface MenuTools {
   loadCounter(): Promise<TokenCounter>;
   readonly memo?: MapMemo | undefined;
@@ -88,7 +77,7 @@ export function menuTool(name: string, view: View): MenuTool {
 
 const mapsInSight = new WeakMap<readonly Entry[], Map<string, string>>();
 
-/** The maps of surfaces over the same entries: they cost too much to be made for every conversation. */
+/** Maps are kept by the entries they show: making one for every conversation would cost too much. */
 function mapsOf({ shown }: View): Map<string, string> {
   const maps = mapsInSight.get(shown) ?? new Map<string, string>();
   mapsInSight.set(shown, maps);
@@ -110,22 +99,29 @@ function fitMap(
   }
 }
 
-function toMenuTool({ name, operation, purpose, mayWrite }: SurfaceTool, view: View): MenuTool {
-  const { title, input, purpose: ownPurpose, readOnly } = OPERATIONS[operation];
+function toMenuTool(tool: SurfaceTool, view: View): MenuTool {
+  const { name, operation, purpose, mayWrite, lists = [] } = tool;
+  const { title, input, purpose: ownPurpose, readOnly, unlisted = [] }: AnyOperation = OPERATIONS[operation];
   const onlyReads = readOnly && !(mayWrite && view.principal.allowWrite);
   return {
     name,
     title,
     description: purpose ?? ownPurpose,
-    inputSchema: toInputSchema(input),
+    inputSchema: toInputSchema(
+      input,
+      unlisted.filter((field) => !lists.includes(field)),
+    ),
     annotations: { readOnlyHint: onlyReads, destructiveHint: !onlyReads },
   };
 }
 
-function toInputSchema(input: z.ZodType): JsonSchema {
+function toInputSchema(input: z.ZodType, unlisted: readonly string[]): JsonSchema {
   const schema = compactSchema(z.toJSONSchema(input, { io: "input", unrepresentable: "any" }) as JsonSchema);
-  const { [FOR_PEOPLE]: _, ...properties } = (schema.properties ?? {}) as Record<string, unknown>;
-  return { ...schema, properties };
+  const properties = Object.entries((schema.properties ?? {}) as Record<string, unknown>);
+  return {
+    ...schema,
+    properties: Object.fromEntries(properties.filter(([name]) => !unlisted.includes(name))),
+  };
 }
 
 /** Domains with counts and leading verbs; the smallest lose their details, then their place, first. */

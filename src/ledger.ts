@@ -1,15 +1,10 @@
-import type { View } from "../access/view.ts";
-import type { Session } from "../session/session-store.ts";
-import { addTokens, type Cause, NO_TOKENS, sumTokens, type Tokens } from "../session/tokens-by-cause.ts";
-import type { TokenCounter } from "../util/tokens.ts";
-import { countMenu } from "./count-menu.ts";
-import { nativeTools, toNativeTool } from "./native-tools.ts";
-
-/** A part of an answer's text that was put there for another reason than the rest. */
-export interface Aside {
-  readonly cause: Cause;
-  readonly text: string;
-}
+import type { View } from "./access/view.ts";
+import type { Aside } from "./operations/operation.ts";
+import type { Session } from "./session/session-store.ts";
+import { addTokens, type Cause, NO_TOKENS, sumTokens, type Tokens } from "./session/tokens-by-cause.ts";
+import { countMenu } from "./surfaces/count-menu.ts";
+import { nativeTools, toNativeTool } from "./surfaces/native-tools.ts";
+import type { TokenCounter } from "./util/tokens.ts";
 
 /** An answer as it goes into an agent's context. */
 export interface Given {
@@ -17,26 +12,26 @@ export interface Given {
   readonly text: string;
   readonly asides: readonly Aside[];
   readonly session?: Session | undefined;
-  /** The tokens of the whole text, where they are known already. */
+  /** The tokens of the whole text, if they are known already. */
   readonly tokens?: number | undefined;
 }
 
 export interface LedgerReport {
-  /** What was put into the context of the session, or of all of them, by cause. */
+  /** Tokens put into the context of the session, or of all of them, by cause. */
   readonly tokens: Tokens;
   readonly total: number;
-  /** What a list of every tool in the principal's sight would put there, with every request. */
+  /** Tokens that a list of every tool the principal may see would put there, with every request. */
   readonly everything: number;
 }
 
-/** Counts what is put into agents' contexts. Counting waits until nobody waits for an answer. */
+/** Counts the tokens put into agents' contexts. Counting happens after the answer has gone out. */
 export interface Ledger {
   note(given: Given, countTokens: TokenCounter): void;
-  /** A menu that was shown. It is counted when somebody wants to know. */
+  /** Notes a menu that was shown. It is counted when a report is wanted. */
   noteMenu(tools: readonly object[], session?: Session): void;
   /** Counts the answers and menus that wait to be counted. */
   settle(): Promise<void>;
-  /** Counts what sessions have still to be told; totals end with the process. */
+  /** Settles the counts of sessions; totals end with the process. */
   close(): Promise<void>;
   report(view: View, session?: Session): Promise<LedgerReport>;
 }
@@ -85,7 +80,7 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
     }
   }
 
-  /** Who comes while menus are counted waits for those too. */
+  /** Callers that arrive during a count wait for it. */
   function settleMenus(): Promise<void> {
     counted = counted.then(countMenus).catch(() => {});
     return counted;
@@ -120,7 +115,7 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
   };
 }
 
-/** The whole is counted exactly; what is not an aside's belongs to the answer's own cause. */
+/** Counts the whole text exactly; everything but the asides belongs to the answer's own cause. */
 function countGiven({ cause, text, asides, tokens }: Given, countTokens: TokenCounter): Tokens {
   const counts = { ...NO_TOKENS };
   let rest = tokens ?? countTokens(text);
@@ -133,7 +128,7 @@ function countGiven({ cause, text, asides, tokens }: Given, countTokens: TokenCo
   return counts;
 }
 
-/** What listing everything costs is counted once for each catalog and sight, and only when asked for. */
+/** Counts the cost of listing everything once for each catalog and sight, and only when asked for. */
 function createListingCosts(loadCounter: () => Promise<TokenCounter>): (view: View) => Promise<number> {
   const known = new Map<string, Promise<number>>();
   let version = "";

@@ -1,5 +1,5 @@
-import { fitPieces, type Piece } from "../render/fit-pieces.ts";
 import type { TokenCounter } from "../util/tokens.ts";
+import { fitPieces, type Piece } from "./fit-pieces.ts";
 
 /** Lines that belong together, and how the ones that are shown become text. */
 export interface LineGroup {

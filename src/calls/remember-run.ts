@@ -1,24 +1,18 @@
 import type { Entry } from "../schema/entry.ts";
-import {
-  discover,
-  keepResult,
-  meet,
-  type ToolUse,
-  unveil,
-  use,
-  type WorkingMemory,
-} from "../session/working-memory.ts";
-import { addressOf, type OperationContext } from "./operation.ts";
-import type { Outcome } from "./run-entry.ts";
+import { discover, meet, type ToolUse, unveil, use, type WorkingMemory } from "../session/working-memory.ts";
+import { addressOf } from "../util/address-of.ts";
+import type { CallEnvironment } from "./call-environment.ts";
+import type { EntryRun } from "./run-entry.ts";
 
-type Remembering = Pick<OperationContext, "session" | "extractor">;
-type Remembered = Pick<Outcome, "value" | "guidance" | "stored">;
+type Remembering = Pick<CallEnvironment, "session"> & {
+  readonly services: Pick<CallEnvironment["services"], "extractor">;
+};
 
-/** What a run leaves in the session. One that ran dry has only led somewhere. */
+/** Notes a run in the session: the entry used, entities met, routes unveiled. A dry run only unveils. */
 export function rememberRun(
   entry: Entry,
-  { session, extractor }: Remembering,
-  { value, guidance, stored }: Remembered,
+  { session, services }: Remembering,
+  { value, guidance }: Pick<EntryRun, "value" | "guidance">,
   dry: boolean,
 ): void {
   if (!session) return;
@@ -28,12 +22,11 @@ export function rememberRun(
     return;
   }
   const now = new Date();
-  const entities = entry.kind === "tool" ? extractor.extract(entry, value, now) : [];
+  const entities = entry.kind === "tool" ? services.extractor.extract(entry, value, now) : [];
   session.update((memory) => {
     const used = useEntry(memory, entry, "success", now);
     const met = entities.length > 0 ? meet(used, entities) : used;
-    const unveiled = unveil(met, routes);
-    return stored ? keepResult(unveiled, { handle: stored.handle, name: addressOf(entry) }) : unveiled;
+    return unveil(met, routes);
   });
 }
 
@@ -41,7 +34,7 @@ export function rememberFailure(entry: Entry, { session }: Pick<Remembering, "se
   session?.update((memory) => useEntry(memory, entry, "error", new Date()));
 }
 
-/** What was used is known, however it came to be. */
+/** A used entry counts as discovered. */
 function useEntry(
   memory: WorkingMemory,
   entry: Entry,

@@ -5,7 +5,7 @@ import type { ToolEntry } from "../schema/entry.ts";
 import { createExtractor } from "../session/extractor.ts";
 import { createMemorySessionStore } from "../session/memory-session-store.ts";
 import { toLenientSession } from "../session/session-store.ts";
-import { MOST_NAMES, MOST_RESULTS } from "../session/working-memory.ts";
+import { keepResult, MOST_NAMES, MOST_RESULTS } from "../session/working-memory.ts";
 import { rememberRun } from "./remember-run.ts";
 
 const RESULTS = 100_000;
@@ -32,24 +32,24 @@ function createContext() {
   const fail = (reason: unknown) => expect.unreachable(String(reason));
   return {
     session: toLenientSession(store, store.open("ann"), "ann", fail),
-    extractor: createExtractor(fail),
+    services: { extractor: createExtractor(fail) },
   };
 }
 
 verifies("session:nothing-lost", "100,000 results are processed, and what is kept stays flat", () => {
   const tools = createTools(500);
-  const { session, extractor } = createContext();
+  const { session, services } = createContext();
   const sizes: number[] = [];
   for (let run = 0; run < RESULTS; run += 1) {
     const pages = Array.from({ length: 7 }, (_, index) => ({ id: run + index, name: `Page ${run + index}` }));
     const step = { route: `cms://tools/next/${run % 1_000}`, prose: "Next", lane: "read" as const };
-    const stored = { handle: `result://${run}`, chars: 1, read: "" };
-    const outcome = { value: { pages }, guidance: [step], stored };
-    rememberRun(tools[run % tools.length]!, { session, extractor }, outcome, false);
+    const ran = { value: { pages }, guidance: [step] };
+    rememberRun(tools[run % tools.length]!, { session, services }, ran, false);
+    session.update((memory) => keepResult(memory, { handle: `result://${run}`, name: "pages" }));
     if (run % 1_000 === 999) sizes.push(JSON.stringify(session.memory).length);
   }
   const counts = { results: RESULTS, processed: RESULTS, failed: 0, entities: RESULTS * 5 };
-  expect(extractor.health(tools)).toMatchObject(counts);
+  expect(services.extractor.health(tools)).toMatchObject(counts);
   const { memory } = session;
   expect(memory.usedTools).toHaveLength(MOST_NAMES);
   expect(memory.discoveredTools).toHaveLength(MOST_NAMES);

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { toSignature } from "../render/signature.ts";
 import { type Entry, KINDS, LANES } from "../schema/entry.ts";
 import { cutText } from "../util/cut-text.ts";
 import { toSummary } from "../util/to-summary.ts";
+import { toSignature } from "./signature.ts";
 
 export const hitSchema = z.object({
   route: z.string(),
@@ -14,6 +14,8 @@ export const hitSchema = z.object({
   summary: z.string().optional(),
   signature: z.string().optional(),
   unavailable: z.string().optional().describe("why it cannot be used now"),
+  /** Shown because it is an entry point of its domain, not because it matched. */
+  entryPoint: z.literal(true).optional(),
 });
 export type Hit = z.output<typeof hitSchema>;
 

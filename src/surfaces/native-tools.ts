@@ -2,9 +2,9 @@ import type { Entry } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { cutText } from "../util/cut-text.ts";
-import type { MenuTool } from "./menu.ts";
+import type { MenuTool } from "./menu-tool.ts";
 
-/** What the entries are called: by their op, or by the name their author gave, as far as that is unique. */
+/** Entries are named by their op, or by the name their author gave as far as that is unique. */
 export type NativeNames = "ops" | "names";
 
 /** Tool names longer than this are refused by some model vendors. */
@@ -28,8 +28,8 @@ export function nativeTools(
   const counts = new Map<string, number>();
   for (const name of wanted.values()) counts.set(name, (counts.get(name) ?? 0) + 1);
   const hashed = new Set([...counts.keys()].some((name) => HASHED.test(name)) ? entries.map(hashedName) : []);
-  // All who want the same name lose it, so that who came first does not matter. So does who wants to be called as
-  // another would be that has lost.
+  // Entries that want the same name all lose it, so that their order does not matter. A name that looks like a
+  // hashed fallback is lost too.
   const named = entries.map((entry): [string, Entry] => {
     const name = wanted.get(entry)!;
     return [counts.get(name) === 1 && !hashed.has(name) ? name : hashedName(entry), entry];
@@ -37,7 +37,7 @@ export function nativeTools(
   return new Map(named);
 }
 
-/** Vendors refuse a whole request for one tool with a dot in its name, and every object has a constructor. */
+/** Some vendors refuse a whole request for one tool with a dot in its name; `constructor` breaks plain objects. */
 export function vendorsRefuse(name: string): boolean {
   return name.includes(".") || name in {};
 }
@@ -52,7 +52,7 @@ function isOffered({ status }: Entry): boolean {
   return status === undefined || status.state === "server_down" || status.state === "needs_login";
 }
 
-/** What another server declares of its tool is passed on; where it is silent, the entry tells. */
+/** Passes on what another server declares of its tool; the entry fills in the rest. */
 export function toNativeTool(name: string, entry: Entry): MenuTool {
   const { presentation, lane } = entry;
   const { title = entry.name, annotations, outputSchema, icons, _meta } = presentation ?? {};

@@ -1,0 +1,40 @@
+import type { Ledger } from "./ledger.ts";
+import type { Limits } from "./operations/operation.ts";
+import { problem } from "./schema/problem.ts";
+import { isSessionAddress, type Session } from "./session/session-store.ts";
+import { sumTokens } from "./session/tokens-by-cause.ts";
+
+export interface CallBudget {
+  readonly limits: Limits;
+  /** Tokens left of the session's budget; infinite without one. */
+  readonly tokensLeft: number;
+}
+
+/**
+ * The limits of a call within what is left of its session's budget, shared by everything it asks for.
+ *
+ * @throws BUDGET_EXCEEDED if nothing is left, except for reading the session itself.
+ */
+export async function callBudget(
+  session: Session | undefined,
+  limits: Limits,
+  targets: readonly string[],
+  ledger: Pick<Ledger, "settle">,
+): Promise<CallBudget> {
+  const limit = limits.sessionTokens;
+  if (!session || limit === Number.POSITIVE_INFINITY) return { limits, tokensLeft: Number.POSITIVE_INFINITY };
+  await ledger.settle();
+  const used = sumTokens(session.memory.tokens);
+  if (used < limit) {
+    // A caller that wants whole results has no way to read the rest of one.
+    const whole = limits.resultTokens === Number.POSITIVE_INFINITY;
+    const share = whole ? limits.resultTokens : Math.floor((limit - used) / Math.max(1, targets.length));
+    return {
+      limits: { ...limits, resultTokens: Math.max(1, Math.min(limits.resultTokens, share)) },
+      tokensLeft: limit - used,
+    };
+  }
+  if (targets.length === 1 && isSessionAddress(targets[0]!))
+    return { limits, tokensLeft: Number.POSITIVE_INFINITY };
+  throw problem("BUDGET_EXCEEDED", { handle: session.handle, used, limit });
+}

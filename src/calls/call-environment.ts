@@ -1,0 +1,52 @@
+import type { View } from "../access/view.ts";
+import type { CallingClient } from "../schema/entry.ts";
+import type { CallTrace } from "../schema/span-context.ts";
+import type { Learning } from "../search/learning/learning.ts";
+import type { Extractor } from "../session/extractor.ts";
+import type { Idempotency } from "../session/idempotency.ts";
+import type { Session } from "../session/session-store.ts";
+import type { NoticeEvent } from "../telemetry/events.ts";
+import type { ApprovalRequest, CallPolicy } from "./decide-call.ts";
+
+/** Services that all calls of a gateway share. */
+export interface CallServices {
+  readonly extractor: Extractor;
+  readonly idempotency: Idempotency<unknown>;
+  /** Absent where learning from use is switched off. */
+  readonly learning?: Learning;
+}
+
+/** The request that a call belongs to. */
+export interface RequestContext {
+  readonly signal: AbortSignal;
+  readonly traceId: string;
+  readonly client?: CallingClient;
+  readonly trace?: CallTrace;
+}
+
+/** The answer to a question: approved, nobody to ask, or declined by a person. */
+export type Approval = boolean | "declined";
+
+/** Decides on calls that need a person's approval. */
+export type Approve = (request: ApprovalRequest) => Approval | Promise<Approval>;
+
+/** Everything that running an entry needs. It has a View, never the catalog. */
+export interface CallEnvironment {
+  readonly view: View;
+  readonly session?: Session;
+  readonly services: CallServices;
+  readonly request: RequestContext;
+  readonly policy: CallPolicy;
+  readonly approve: Approve;
+  /** Milliseconds a call may take where the entry does not say. */
+  readonly callMs: number;
+  notice(notice: NoticeEvent["notice"], detail: string): void;
+}
+
+/** Learning ties queries and calls together by session, or without one by principal. */
+export function conversationOf({ session, view }: Pick<CallEnvironment, "session" | "view">): {
+  scope: string;
+  conversation: string;
+} {
+  return { scope: view.scopeKey, conversation: session?.handle ?? view.principal.id };
+}

@@ -1,0 +1,85 @@
+import type { Entry } from "../schema/entry.ts";
+import type { Principal } from "../schema/principal.ts";
+import { type Problem, problem } from "../schema/problem.ts";
+import { addressOf } from "../util/address-of.ts";
+import { contentHash } from "../util/content-hash.ts";
+
+/** A call as it was asked for: its arguments before they are checked. */
+export interface CallRequest {
+  readonly args?: unknown;
+  /** Absent: destructive tools run dry, others run. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** How a face lets calls run. */
+export interface CallPolicy {
+  /** `read`: this tool of the surface runs nothing that writes. */
+  readonly reach: "read" | "any";
+  /** Which calls a person is asked about, beside those whose tool requires confirmation. */
+  readonly asks: "confirmed" | "destructive" | "writes";
+  /** Domains whose tools ask for permission themselves, so that nobody is asked twice. */
+  readonly selfAsking?: readonly string[];
+}
+
+/** The call that a person is asked to approve. `hash` binds the approval to the exact op and arguments. */
+export interface ApprovalRequest {
+  readonly op: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  readonly hash: string;
+  readonly principal: Principal;
+  /** Why a person is asked: the tool's author wants it, it destroys, or it writes. */
+  readonly why: "confirmation" | "destroys" | "writes";
+}
+
+export type CallDecision =
+  | { readonly do: "run" }
+  | { readonly do: "dry-run"; readonly why: "requested" | "destructive" }
+  | { readonly do: "ask"; readonly question: ApprovalRequest }
+  | { readonly do: "refuse"; readonly problem: Problem };
+
+/**
+ * Decides about one call: run it, run it dry, ask a person, or refuse. Pure; every face asks here, so that no
+ * two of them can disagree.
+ */
+export function decideCall(
+  entry: Entry,
+  principal: Principal,
+  request: CallRequest,
+  policy: CallPolicy,
+): CallDecision {
+  const { lane, status } = entry;
+  const name = addressOf(entry);
+  if (status) return refuse(problem("UNAVAILABLE", { name, ...status }));
+  if (lane !== "read" && policy.reach === "read") return refuse(problem("ACCESS_DENIED", { name, lane }));
+  if (entry.kind === "tool" && (request.dryRun ?? lane === "destructive"))
+    return { do: "dry-run", why: request.dryRun ? "requested" : "destructive" };
+  if (lane !== "read" && !principal.allowWrite) return refuse(problem("PERMISSION_DENIED", { name, lane }));
+  const why = whyAsk(entry, policy);
+  return why ? { do: "ask", question: toQuestion(entry, principal, request.args, why) } : { do: "run" };
+}
+
+/** Binds approvals and idempotency keys to the op with the arguments as they were given. */
+export function callHash(entry: Pick<Entry, "op">, args: unknown): string {
+  return contentHash({ op: entry.op, args: args ?? {} });
+}
+
+function whyAsk(entry: Entry, { asks, selfAsking = [] }: CallPolicy): ApprovalRequest["why"] | undefined {
+  if (entry.kind !== "tool" || selfAsking.includes(entry.domain)) return undefined;
+  if (entry.requiresConfirmation) return "confirmation";
+  if (entry.lane === "destructive" && asks !== "confirmed") return "destroys";
+  return entry.lane === "write" && asks === "writes" ? "writes" : undefined;
+}
+
+function toQuestion(
+  entry: Entry,
+  principal: Principal,
+  args: unknown,
+  why: ApprovalRequest["why"],
+): ApprovalRequest {
+  const given = (args ?? {}) as Readonly<Record<string, unknown>>;
+  return { op: entry.op, args: given, hash: callHash(entry, args), principal, why };
+}
+
+function refuse(refusal: Problem): CallDecision {
+  return { do: "refuse", problem: refusal };
+}

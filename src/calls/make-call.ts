@@ -1,0 +1,96 @@
+import { validateParams } from "../catalog/validate-params.ts";
+import { toExampleArgs } from "../render/example-args.ts";
+import type { Entry, ToolEntry } from "../schema/entry.ts";
+import { isProblem, problem } from "../schema/problem.ts";
+import type { Saying } from "../schema/say.ts";
+import { addressOf } from "../util/address-of.ts";
+import type { CallEnvironment } from "./call-environment.ts";
+import { type ApprovalRequest, type CallRequest, callHash, decideCall } from "./decide-call.ts";
+import { type EntryRun, runEntry } from "./run-entry.ts";
+
+export interface WantedCall extends CallRequest {
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface MadeCall extends Omit<EntryRun, "warnings"> {
+  readonly warnings: readonly (string | Saying)[];
+  readonly dryRun: boolean;
+}
+
+/**
+ * Makes one call: decides, checks the params, asks where a person must approve, runs. Throws the problem of a
+ * call that is refused or fails.
+ */
+export async function makeCall(
+  entry: Entry,
+  wanted: WantedCall,
+  environment: CallEnvironment,
+): Promise<MadeCall> {
+  const { principal } = environment.view;
+  const decision = decideCall(entry, principal, wanted, environment.policy);
+  if (decision.do === "refuse") throw decision.problem;
+  const { value: args, warnings } = await checkParams(entry, wanted.args);
+  if (decision.do === "dry-run" && entry.kind === "tool") {
+    const ran = await runEntry(
+      entry,
+      environment,
+      (call) => entry.dryRun?.(args, call) ?? simulate(entry, args),
+      { dry: true },
+    );
+    const warning = dryRunWarning(entry, decision.why, principal.allowWrite);
+    return { ...ran, warnings: [...warnings, warning, ...ran.warnings], dryRun: true };
+  }
+
+  const run = async (): Promise<MadeCall> => {
+    if (decision.do === "ask") await askFirst({ ...decision.question, args }, environment);
+    const ran = await runEntry(entry, environment, (call) =>
+      entry.kind === "tool" ? entry.call(args, call) : entry.load(args, call),
+    );
+    return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: false };
+  };
+  if (wanted.idempotencyKey === undefined) return run();
+  const key = JSON.stringify([principal.id, wanted.idempotencyKey]);
+  const { idempotency } = environment.services;
+  return idempotency.once(key, callHash(entry, wanted.args), run, neverRan) as Promise<MadeCall>;
+}
+
+/** Params as the entry wants them, or the problem with everything needed to get them right. */
+async function checkParams(
+  entry: Entry,
+  params: unknown,
+): Promise<{ value: Record<string, unknown>; warnings: readonly string[] }> {
+  const outcome = await validateParams(entry, params);
+  if (outcome.ok) return { value: outcome.value, warnings: outcome.warnings ?? [] };
+  const example = entry.examples[0]?.args ?? toExampleArgs(entry.inputSchema);
+  const details = { field_errors: outcome.errors, schema: entry.inputSchema, example };
+  throw problem("INVALID_PARAMS", { name: addressOf(entry) }, details);
+}
+
+async function askFirst(question: ApprovalRequest, { approve }: CallEnvironment): Promise<void> {
+  const answer = await approve(question);
+  if (answer === true) return;
+  const code = answer === "declined" ? "APPROVAL_DECLINED" : "APPROVAL_REQUIRED";
+  throw problem(code, { name: question.op }, { call_hash: question.hash });
+}
+
+function neverRan(error: unknown): boolean {
+  return isProblem(error) && (error.code === "APPROVAL_REQUIRED" || error.code === "APPROVAL_DECLINED");
+}
+
+/** A tool without a dry run of its own shows the checked call. */
+async function simulate(entry: ToolEntry, args: Record<string, unknown>): Promise<unknown> {
+  return { simulated: true, would_call: entry.op, args };
+}
+
+function dryRunWarning(entry: ToolEntry, why: "requested" | "destructive", allowWrite: boolean): Saying {
+  return {
+    sentences: [
+      ...(why === "destructive" ? ["{name} is {lane}, so it ran dry."] : []),
+      "Nothing was changed.",
+      allowWrite || entry.lane === "read"
+        ? "To apply it, call {exec} again with {dry_run}: false."
+        : "This caller may not write: only the owner of the gateway can allow it.",
+    ],
+    fills: { name: addressOf(entry), lane: entry.lane },
+  };
+}

@@ -1,0 +1,68 @@
+import { isGuided } from "../guidance/resolve-guidance.ts";
+import type { CallContext, Entry } from "../schema/entry.ts";
+import { problem } from "../schema/problem.ts";
+import { addressOf } from "../util/address-of.ts";
+import type { Json } from "../util/json.ts";
+import { toJson } from "../util/to-json.ts";
+import { type CallEnvironment, conversationOf } from "./call-environment.ts";
+import { type GuidanceStep, guidanceSteps } from "./guidance-steps.ts";
+import { rememberFailure, rememberRun } from "./remember-run.ts";
+import { withDeadline } from "./with-deadline.ts";
+
+export interface EntryRun {
+  /** The whole result. */
+  readonly value: Json;
+  readonly guidance: readonly GuidanceStep[];
+  readonly warnings: readonly string[];
+}
+
+/** Runs an entry with checked params within its deadline, and notes it in the session. Throws problems only. */
+export async function runEntry(
+  entry: Entry,
+  environment: CallEnvironment,
+  call: (context: CallContext) => Promise<unknown>,
+  { dry = false } = {},
+): Promise<EntryRun> {
+  try {
+    const ran = await run(entry, environment, call);
+    environment.services.learning?.note({
+      kind: "used",
+      ...conversationOf(environment),
+      route: entry.route,
+    });
+    rememberRun(entry, environment, ran, dry);
+    return ran;
+  } catch (error) {
+    if (!dry) rememberFailure(entry, environment);
+    throw error;
+  }
+}
+
+async function run(
+  entry: Entry,
+  environment: CallEnvironment,
+  call: (context: CallContext) => Promise<unknown>,
+): Promise<EntryRun> {
+  const { view, session, request } = environment;
+  const name = addressOf(entry);
+  const ms = (entry.kind === "tool" && entry.timeoutMs) || environment.callMs;
+  const returned = await withDeadline({ ms, signal: request.signal, name }, (signal) =>
+    call({
+      principal: view.principal,
+      get signal() {
+        return signal();
+      },
+      traceId: request.traceId,
+      ...(session && { session: session.handle }),
+      ...(request.client && { client: request.client }),
+      ...(request.trace && { trace: request.trace }),
+    }),
+  );
+  const json = toJson(isGuided(returned) ? returned.content : returned);
+  if (!json.ok) throw problem("RESULT_INVALID", { name, reason: json.reason });
+  return {
+    value: json.value,
+    guidance: guidanceSteps(entry, isGuided(returned) ? returned.guidance : [], environment),
+    warnings: json.warnings,
+  };
+}

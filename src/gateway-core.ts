@@ -1,0 +1,47 @@
+import type { CallDecision, CallPolicy } from "./calls/decide-call.ts";
+import type { CallOptions, Gateway, OperationAnswer } from "./gateway-api.ts";
+import type { OperationName } from "./operations/operations.ts";
+import type { CallingClient } from "./schema/entry.ts";
+import { problem } from "./schema/problem.ts";
+import type { Words } from "./schema/say.ts";
+import type { SurfaceOptions } from "./surfaces/surface.ts";
+
+/** Options that only faces set. */
+export interface FaceOptions extends CallOptions {
+  /** The surface that the caller was shown. Default: `lanes`. */
+  readonly surface?: SurfaceOptions;
+  /** Names the tools in sentences in place of the surface's own words. */
+  readonly words?: Words;
+  readonly policy?: Partial<CallPolicy>;
+  /** How many hits of an `ask` count as discovered and bring their rules; the others are only named. */
+  readonly discovers?: number;
+  /** Writes the answer for the model in a face's own form; the ledger counts that text. */
+  readonly toText?: (answer: object) => string;
+  readonly client?: CallingClient;
+}
+
+/** The part of a gateway that faces need and applications do not. */
+export interface GatewayCore {
+  run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
+  /** Decides about the calls that an input would make, without making them. */
+  decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
+  /** Tells the ledger of a menu that is shown again. */
+  noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): void;
+}
+
+const cores = new WeakMap<Gateway, GatewayCore>();
+
+export function withCore(gateway: Gateway, core: GatewayCore): Gateway {
+  cores.set(gateway, core);
+  return gateway;
+}
+
+/** @throws INVALID_INPUT for an object that createGateway did not make. */
+export function coreOf(gateway: Gateway): GatewayCore {
+  const core = cores.get(gateway);
+  if (core) return core;
+  throw problem("INVALID_INPUT", {
+    operation: "the face",
+    reason: "its gateway was not made by createGateway",
+  });
+}

@@ -1,0 +1,66 @@
+import { findAddressed } from "../calls/find-addressed.ts";
+import type { GuidanceStep } from "../calls/guidance-steps.ts";
+import type { WantedCall } from "../calls/make-call.ts";
+import { makeCall } from "../calls/make-call.ts";
+import type { Entry } from "../schema/entry.ts";
+import { problem } from "../schema/problem.ts";
+import type { Saying } from "../schema/say.ts";
+import { RESULT_SCHEME } from "../session/result-store.ts";
+import { isSessionAddress } from "../session/session-store.ts";
+import type { Json } from "../util/json.ts";
+import { asKnownProblem, type Failure, helpPathOf, notFound } from "./error-answer.ts";
+import type { OperationContext } from "./operation.ts";
+import { showSession } from "./show-session.ts";
+
+/** The outcome of one address: the whole value, or the failure. */
+export type CallOutcome = { readonly address: string; readonly entry?: Entry | undefined } & (
+  | {
+      readonly ok: true;
+      readonly value: Json;
+      readonly guidance: readonly GuidanceStep[];
+      readonly warnings: readonly (string | Saying)[];
+      readonly dryRun: boolean;
+    }
+  | { readonly ok: false; readonly failure: Failure }
+);
+
+/** Runs a tool, loads a document, or reads a stored result or a session: whatever the address names. */
+export async function callAddress(
+  address: string,
+  wanted: WantedCall,
+  context: OperationContext,
+): Promise<CallOutcome> {
+  const addressed = findAddressed(address, context.view.find);
+  const entry = addressed?.entry;
+  const args = addressed?.params ? { ...addressed.params, ...(wanted.args as object) } : wanted.args;
+  try {
+    if (entry) return { address, entry, ok: true, ...(await makeCall(entry, { ...wanted, args }, context)) };
+    const value = await readHandle(address, args ?? {}, context);
+    return { address, ok: true, value, guidance: [], warnings: [], dryRun: false };
+  } catch (error) {
+    const helpPath = helpPathOf(entry?.op ?? address, context.view);
+    const name = entry?.op ?? address;
+    return { address, entry, ok: false, failure: { problem: asKnownProblem(error, name), helpPath } };
+  }
+}
+
+async function readHandle(address: string, params: unknown, context: OperationContext): Promise<Json> {
+  if (address.startsWith(RESULT_SCHEME)) return readStored(address, params, context);
+  if (isSessionAddress(address)) return showSession(address, params, context);
+  throw notFound(address, context.view, context.session);
+}
+
+async function readStored(
+  handle: string,
+  params: unknown,
+  { results, view }: OperationContext,
+): Promise<Json> {
+  // Its parsers of paths and patterns are large, and a start does not need them.
+  const { readResult, readResultSchema } = await import("../session/read-result.ts");
+  const how = readResultSchema.safeParse(params);
+  if (!how.success) {
+    const reason = how.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`).join("; ");
+    throw problem("INVALID_INPUT", { operation: handle, reason });
+  }
+  return readResult(results.get(handle, view.principal.id), how.data);
+}

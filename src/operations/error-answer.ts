@@ -1,0 +1,138 @@
+import { z } from "zod";
+import type { View } from "../access/view.ts";
+import { fitSchema } from "../render/fit-schema.ts";
+import { jsonChars } from "../render/preview.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
+import { isProblem, type Problem, problem } from "../schema/problem.ts";
+import type { Session } from "../session/session-store.ts";
+import { cleanText } from "../util/clean-text.ts";
+import { cutText } from "../util/cut-text.ts";
+import type { Json } from "../util/json.ts";
+import { nearest } from "../util/nearest.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import { toJson } from "../util/to-json.ts";
+import type { Room } from "./room.ts";
+
+export const errorSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  next: z.string(),
+  details: z.record(z.string(), z.unknown()),
+  help_path: z.string(),
+});
+
+/** A problem as every answer carries it. */
+export type ErrorAnswer = z.output<typeof errorSchema>;
+
+/** A problem on its way into an answer. */
+export interface Failure {
+  readonly problem: Problem;
+  readonly helpPath: string;
+}
+
+export const ROOT = "root";
+const MOST_SHARING = 10;
+const MOST_FIELD_ERRORS = 20;
+const REASON_CHARS = 1_000;
+const MESSAGE_CHARS = 2_000;
+
+/** A failure in the words of the surface, within its budget. Details that do not fit are read by a handle. */
+export function toErrorAnswer({ problem: raised, helpPath }: Failure, room: Room): ErrorAnswer {
+  const { message, next } = raised.inWords?.(room.words) ?? raised;
+  return {
+    code: raised.code,
+    message: cutText(message, MESSAGE_CHARS),
+    next,
+    details: fitDetails(raised, room),
+    help_path: helpPath,
+  };
+}
+
+/** Writes an error for a model. */
+export function errorText({ code, message, next, details, help_path }: ErrorAnswer): string {
+  const more = Object.keys(details).length > 0 ? `\n${JSON.stringify(details)}` : "";
+  const sentence = message.replace(/[\p{L}\p{N}]$/u, "$&.");
+  const step = next === "" ? "" : ` ${next}`;
+  return `${code}: ${sentence}${step}${more}\nhelp: ${help_path}`;
+}
+
+/** Turns whatever was thrown into a problem; one that a tool raised itself is kept. */
+export function asKnownProblem(error: unknown, name: string): Problem {
+  if (isProblem(error)) return error;
+  return problem("INTERNAL", { name, reason: cleanText(reasonOf(error), REASON_CHARS) || "no reason given" });
+}
+
+/** Where to read on about an address: the op itself, or the deepest group that it leads to. */
+export function helpPathOf(address: string, view: View): string {
+  const entry = view.find(address);
+  if (entry) return entry.op;
+  const segments = address.replace("://tools/", ".").split(/[./]/).slice(0, 16);
+  for (let length = segments.length - 1; length > 0; length--) {
+    const group = segments.slice(0, length).join(".");
+    if (view.shown.some(({ op }) => op.startsWith(`${group}.`))) return group;
+  }
+  return ROOT;
+}
+
+/** The problem of an address that names nothing the caller may see, with the nearest names that do. */
+export function notFound(address: string, view: View, session?: Session): Problem {
+  const sharing = view.byName(address);
+  if (sharing.length > 1) {
+    const ops = sharing.slice(0, MOST_SHARING).map(({ op }) => op);
+    return problem("NOT_FOUND", { name: `Single entry named ${cutText(address, 128)}` }, { nearest: ops });
+  }
+  const unveiled = (session?.memory.unveiled ?? []).flatMap((route) => view.find(route) ?? []);
+  const candidates = [...view.shown, ...unveiled].flatMap((entry) =>
+    address.includes("://") ? [entry.route] : [entry.op, entry.name],
+  );
+  const near = nearest(cutText(address, 256), new Set(candidates));
+  return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: near });
+}
+
+interface ParamDetails {
+  readonly field_errors: readonly { readonly field: string; readonly nearest?: string }[];
+  readonly schema: JsonSchema;
+  readonly example: Readonly<Record<string, unknown>>;
+}
+
+function fitDetails({ code, details }: Problem, room: Room): Record<string, unknown> {
+  if (fits(details, room)) return { ...details };
+  const whole = toJson(details);
+  const value: Json = whole.ok ? whole.value : null;
+  const rest = { all_details: room.keep(value, jsonChars(value), code) };
+  if (isParamDetails(details)) {
+    const shortened = { ...shortenParams(details, room), ...rest };
+    if (fits(shortened, room)) return shortened;
+  }
+  return rest;
+}
+
+function fits(details: object, { countTokens, helpTokens }: Room): boolean {
+  const text = JSON.stringify(details);
+  return text.length <= helpTokens || (text.length <= helpTokens * 12 && countTokens(text) <= helpTokens);
+}
+
+function isParamDetails(details: object): details is ParamDetails {
+  return "field_errors" in details && "schema" in details && "example" in details;
+}
+
+/** The fields in error come first, then required ones; the rest is counted. */
+function shortenParams({ field_errors, schema, example }: ParamDetails, room: Room): Record<string, unknown> {
+  const errors = field_errors.slice(0, MOST_FIELD_ERRORS);
+  const first = errors.flatMap(({ field, nearest: near }) => [near ?? topName(field)]);
+  const { countTokens } = room;
+  const fitted = fitSchema(schema, { first, maxTokens: Math.floor(room.helpTokens / 2), countTokens });
+  const shown = new Set(Object.keys((fitted.schema.properties ?? {}) as object));
+  const kept = Object.entries(example).filter(([name]) => shown.has(name));
+  return {
+    field_errors: errors,
+    ...(field_errors.length > errors.length && { more_errors: field_errors.length - errors.length }),
+    schema: fitted.schema,
+    ...(fitted.omitted > 0 && { fields_left_out: fitted.omitted }),
+    example: Object.fromEntries(kept),
+  };
+}
+
+function topName(field: string): string {
+  return field.split(/[.[]/, 1)[0] ?? field;
+}

@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { problem } from "../schema/problem.ts";
+import type { Operation } from "./operation.ts";
+
+/** The fields of an input schema, as far as it has any. */
+type Shape = Readonly<Record<string, z.ZodType>>;
+
+export interface ReadInput<T> {
+  readonly input: T;
+  /** Fields that were sent and mean nothing here. */
+  readonly ignored: readonly string[];
+}
+
+const MOST_REASONS = 5;
+
+/**
+ * Reads an input as clients and models send it: `null` and empty optional fields count as absent, other spellings
+ * of a field are taken, unknown fields are ignored and told.
+ *
+ * @throws INVALID_INPUT if the rest does not fit the operation's schema.
+ */
+export function readInput<I extends z.ZodType>(
+  operation: Pick<Operation<I, unknown, z.ZodType>, "name" | "input" | "aliases">,
+  given: unknown,
+): ReadInput<z.output<I>> {
+  const shape = shapeOf(operation.input);
+  const { fields, ignored } = isRecord(given)
+    ? tidy(given, shape, operation.aliases ?? {})
+    : { fields: given ?? {}, ignored: [] };
+  const parsed = operation.input.safeParse(fields);
+  if (parsed.success) return { input: parsed.data, ignored };
+  throw invalidInput(operation.name, parsed.error);
+}
+
+function tidy(
+  given: Readonly<Record<string, unknown>>,
+  shape: Shape,
+  aliases: Readonly<Record<string, string>>,
+): { fields: Record<string, unknown>; ignored: string[] } {
+  const fields: Record<string, unknown> = {};
+  const ignored: string[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (Object.hasOwn(shape, name)) {
+      if (!isAbsent(value, shape[name]!)) fields[name] = value;
+      continue;
+    }
+    const meant = Object.hasOwn(aliases, name) ? aliases[name]! : undefined;
+    if (meant !== undefined && isMissing(given, meant)) fields[meant] ??= value;
+    else ignored.push(name);
+  }
+  return { fields, ignored };
+}
+
+function isMissing(given: Readonly<Record<string, unknown>>, name: string): boolean {
+  return given[name] === undefined || given[name] === null;
+}
+
+/** An empty text says nothing, unless it is a value of its own, as a path or a query may be. */
+function isAbsent(value: unknown, schema: z.ZodType): boolean {
+  if (value === null) return true;
+  return value === "" && !schema.safeParse("").success;
+}
+
+function shapeOf(schema: z.ZodType): Shape {
+  return schema instanceof z.ZodObject ? (schema.shape as Shape) : {};
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function invalidInput(operation: string, error: z.ZodError) {
+  const reasons = error.issues
+    .slice(0, MOST_REASONS)
+    .map(({ path, message }) => `${path.join(".") || "input"}: ${message}`);
+  return problem("INVALID_INPUT", { operation, reason: reasons.join("; ") });
+}

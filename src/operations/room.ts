@@ -1,0 +1,18 @@
+import type { Words } from "../schema/say.ts";
+import type { Json } from "../util/json.ts";
+import type { TokenCounter } from "../util/tokens.ts";
+
+/** How much an answer may say, and in which words. */
+export interface Room {
+  readonly words: Words;
+  readonly countTokens: TokenCounter;
+  readonly askTokens: number;
+  /** Tokens left of the session's budget; infinite without one. */
+  readonly tokensLeft: number;
+  readonly resultTokens: number;
+  readonly helpTokens: number;
+  /** The session's handle, where the caller has to repeat it. */
+  readonly session?: string | undefined;
+  /** Stores a value that is too large to show; the answer is its handle. */
+  keep(value: Json, chars: number, name: string): string;
+}

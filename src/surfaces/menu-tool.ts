@@ -1,0 +1,17 @@
+import type { JsonSchema } from "../schema/json-schema.ts";
+
+/** A tool as a model is offered it. */
+export interface MenuTool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly annotations: Readonly<Record<string, unknown>> & {
+    readonly readOnlyHint?: boolean;
+    readonly destructiveHint?: boolean;
+  };
+  /** As another server declares them. */
+  readonly outputSchema?: JsonSchema;
+  readonly icons?: readonly unknown[];
+  readonly _meta?: Readonly<Record<string, unknown>>;
+}

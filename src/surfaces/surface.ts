@@ -1,0 +1,90 @@
+import { OPERATIONS, type OperationName } from "../operations/operations.ts";
+import type { Role, Words } from "../schema/say.ts";
+
+/** The sets of tools that a model can be shown; all of them lead to the same operations. */
+export const SURFACES = ["lanes", "routes", "commands", "native"] as const;
+export type Surface = (typeof SURFACES)[number];
+
+/** One tool of a surface, and the operation behind it. */
+export interface SurfaceTool {
+  readonly name: string;
+  readonly operation: OperationName;
+  /** Replaces the operation's own purpose. */
+  readonly purpose?: string;
+  /** Runs tools that write, although the operation itself only reads. */
+  readonly mayWrite?: true;
+  /** Fields that the operation leaves unlisted and this tool lists. */
+  readonly lists?: readonly string[];
+}
+
+export interface SurfaceOptions {
+  readonly surface?: Surface;
+  /** Adds `tool_search` to the `commands` surface. */
+  readonly toolSearch?: boolean;
+}
+
+interface SurfaceRow {
+  /** Which tool plays a role that has no tool of its own here. */
+  readonly instead: Readonly<Partial<Record<Role, OperationName>>>;
+  /** The field that carries arguments, and the one that asks for a dry run. */
+  readonly fields: Pick<Words, "params" | "dry_run">;
+  readonly changes?: Readonly<Partial<Record<OperationName, Omit<SurfaceTool, "name" | "operation">>>>;
+  /** Operations that are shown only when asked for. */
+  readonly optional?: readonly OperationName[];
+}
+
+/** What each surface does beside naming the operations' tools. `native` lists the entries themselves. */
+const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
+  lanes: { instead: {}, fields: { params: "params", dry_run: "dry_run" } },
+  routes: {
+    instead: { help: "ask", exec: "get" },
+    fields: { params: "params", dry_run: "dry_run" },
+    changes: {
+      get: {
+        mayWrite: true,
+        lists: ["dry_run"],
+        purpose:
+          "Runs tools and loads documents, skills and prompts by address, several at once. Destructive tools run dry unless dry_run is false. Answers may unveil next routes. Reads stored results by their handle.",
+      },
+    },
+  },
+  commands: {
+    instead: { ask: "help", get: "exec" },
+    fields: { params: "args", dry_run: "dry_run" },
+    optional: ["ask"],
+    changes: {
+      exec: {
+        purpose:
+          "Runs one tool, also those that write; loads documents and reads stored results by their address. Destructive tools run dry unless dry_run is false.",
+      },
+    },
+  },
+  native: { instead: {}, fields: {} },
+};
+
+/** The tools of a surface, in the order in which they are listed. */
+export function surfaceTools({ surface = "lanes", toolSearch = false }: SurfaceOptions): SurfaceTool[] {
+  const { optional = [], changes = {} } = TABLE[surface];
+  const named = Object.values(OPERATIONS).flatMap(({ name, names }): SurfaceTool[] => {
+    const operation = name as OperationName;
+    const tool = (names as Readonly<Record<string, string>>)[surface];
+    if (tool === undefined || (optional.includes(operation) && !toolSearch)) return [];
+    return [{ name: tool, operation, ...changes[operation] }];
+  });
+  // Tools that are added by choice come last, so that the others keep their places in prompt caches.
+  const isAdded = ({ operation }: SurfaceTool) => optional.includes(operation);
+  return [...named.filter((tool) => !isAdded(tool)), ...named.filter(isAdded)];
+}
+
+/** The tool of a surface that has this name. */
+export function surfaceTool(name: string, options: SurfaceOptions): SurfaceTool | undefined {
+  return surfaceTools(options).find((tool) => tool.name === name);
+}
+
+/** How a surface names its tools in sentences. */
+export function wordsOf(options: SurfaceOptions): Words {
+  const { instead, fields } = TABLE[options.surface ?? "lanes"];
+  const names = new Map(surfaceTools(options).map(({ name, operation }) => [operation, name]));
+  const standing = Object.entries(instead).map(([role, operation]) => [role, names.get(operation)]);
+  return { ...Object.fromEntries(standing), ...Object.fromEntries(names), ...fields };
+}

@@ -1,0 +1,216 @@
+// Every face decides about a call as decideCall does.
+import { Client } from "@modelcontextprotocol/client";
+import { InMemoryTransport } from "@modelcontextprotocol/server";
+import fc from "fast-check";
+import {
+  type ApprovalRequest,
+  createGateway,
+  createToolbox,
+  defineDomain,
+  defineTool,
+  type Principal,
+} from "keyhole";
+import { createDisclosure } from "keyhole/ai-sdk";
+import { createMcpServer } from "keyhole/mcp";
+import { afterAll, expect, test } from "vitest";
+import { type CallDecision, type CallPolicy, decideCall } from "../src/calls/decide-call.ts";
+import type { Entry } from "../src/schema/entry.ts";
+
+const RUNS = 5_000;
+const LANES = ["read", "write", "destructive"] as const;
+const ran: string[] = [];
+
+const shop = defineDomain({
+  name: "shop",
+  description: "A shop.",
+  tools: LANES.flatMap((lane) =>
+    [false, true].map((requiresConfirmation) =>
+      defineTool({
+        name: `${lane}_${requiresConfirmation ? "confirmed" : "plain"}`,
+        op: `shop.${lane}.${requiresConfirmation ? "confirmed" : "plain"}`,
+        description: `A tool of the ${lane} lane.`,
+        lane,
+        requiresConfirmation,
+        execute: () => ran.push("run"),
+        dryRun: () => ran.push("dry-run"),
+      }),
+    ),
+  ),
+});
+const writer: Principal = { id: "writer", scopes: [], allowWrite: true };
+const reader: Principal = { id: "reader", scopes: [], allowWrite: false };
+const gateway = createGateway({ domains: [shop] });
+afterAll(() => gateway.close());
+
+/** What a call did: ran, ran dry, was refused with a code; and whether somebody was asked before. */
+interface Effect {
+  readonly asked: boolean;
+  readonly did: string;
+}
+
+interface Case {
+  readonly entry: Entry;
+  readonly principal: Principal;
+  readonly dryRun: boolean | undefined;
+  readonly approve: boolean;
+}
+
+type Face = (given: Case, approve: (request: ApprovalRequest) => boolean) => Promise<{ code?: string }>;
+
+const anyCall: CallPolicy = { reach: "any", asks: "confirmed" };
+const onlyReads: CallPolicy = { reach: "read", asks: "confirmed" };
+
+const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; call: Face }>> = {
+  exec: {
+    policy: anyCall,
+    dryRuns: true,
+    call: async ({ entry, principal, dryRun }, approve) =>
+      codeOf(await gateway.exec({ op: entry.op, ...dry(dryRun) }, { principal, approve })),
+  },
+  get: {
+    policy: onlyReads,
+    dryRuns: false,
+    call: async ({ entry, principal }, approve) =>
+      codeOf(await gateway.get({ routes: [{ route: entry.route }] }, { principal, approve })),
+  },
+  batch: {
+    policy: anyCall,
+    dryRuns: true,
+    call: async ({ entry, principal, dryRun }, approve) =>
+      codeOf(
+        await gateway.batch(
+          { requests: [{ exec: { op: entry.op, ...dry(dryRun) } }] },
+          { principal, approve },
+        ),
+      ),
+  },
+  routes: {
+    policy: anyCall,
+    dryRuns: true,
+    call: async ({ entry, principal, dryRun }, approve) => {
+      const toolbox = await createToolbox(gateway, { surface: "routes", principal, approve });
+      return codeOf((await toolbox.call("get", { routes: [entry.route], ...dry(dryRun) })).data);
+    },
+  },
+  commands: {
+    policy: anyCall,
+    dryRuns: true,
+    call: async ({ entry, principal, dryRun }, approve) => {
+      const toolbox = await createToolbox(gateway, { surface: "commands", principal, approve });
+      return codeOf((await toolbox.call("tool_exec", { op: entry.op, ...dry(dryRun) })).data);
+    },
+  },
+  native: {
+    policy: anyCall,
+    dryRuns: false,
+    call: async ({ entry, principal }, approve) => {
+      const toolbox = await createToolbox(gateway, { surface: "native", principal, approve });
+      return codeOf((await toolbox.call(entry.op.replaceAll(".", "_"), {})).data);
+    },
+  },
+  "ai-sdk fixed": {
+    policy: { reach: "any", asks: "destructive" },
+    dryRuns: true,
+    call: (given, approve) =>
+      callSdk("fixed", "exec", { op: given.entry.op, ...dry(given.dryRun) }, given, approve),
+  },
+  "ai-sdk discover": {
+    policy: { reach: "any", asks: "destructive" },
+    dryRuns: false,
+    call: (given, approve) => callSdk("discover", given.entry.name, {}, given, approve),
+  },
+  mcp: {
+    policy: anyCall,
+    dryRuns: true,
+    call: async ({ entry, principal, dryRun }, approve) => {
+      const server = createMcpServer(gateway, { principal, structured: true });
+      const client = new Client(
+        { name: "test", version: "1" },
+        { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: "auto" } },
+      );
+      client.setRequestHandler("elicitation/create", async () =>
+        approve(undefined as never)
+          ? { action: "accept" as const, content: { approve: true } }
+          : { action: "decline" as const },
+      );
+      const [near, far] = InMemoryTransport.createLinkedPair();
+      const serving = server.connect(far);
+      await client.connect(near);
+      const { structuredContent } = await client.callTool({
+        name: "exec",
+        arguments: { op: entry.op, ...dry(dryRun) },
+      });
+      await client.close();
+      await serving.close();
+      await server.close();
+      return codeOf(structuredContent);
+    },
+  },
+};
+/** A connection for each case is slow, so the protocol has its share of the cases. */
+const SHARES: Readonly<Record<string, number>> = { mcp: 0.02 };
+
+test.each(Object.keys(FACES))(
+  "%s decides as decideCall does",
+  async (name) => {
+    const { policy, dryRuns, call } = FACES[name]!;
+    const entries = (await gateway.view()).shown;
+    const caseOf = fc.record({
+      entry: fc.constantFrom(...entries),
+      principal: fc.constantFrom(writer, reader),
+      dryRun: fc.constantFrom(undefined, true, false),
+      approve: fc.boolean(),
+    });
+    const check = fc.asyncProperty(caseOf, async (given) => {
+      // A tool that is called by its own name has no dry run; get on the reading surface has none either.
+      const dryRun = dryRuns ? given.dryRun : name === "get" ? undefined : false;
+      const expected = decideCall(given.entry, given.principal, { args: {}, dryRun }, policy);
+      expect(await effectOf(call, { ...given, dryRun })).toEqual(effectFrom(expected, given.approve));
+    });
+    const numRuns = Math.ceil((RUNS / Object.keys(FACES).length) * (SHARES[name] ?? 9 / 8));
+    await fc.assert(check, { numRuns });
+  },
+  120_000,
+);
+
+async function effectOf(call: Face, given: Case): Promise<Effect> {
+  ran.length = 0;
+  let asked = false;
+  const { code } = await call(given, () => {
+    asked = true;
+    return given.approve;
+  });
+  return { asked, did: ran[0] ?? (code?.startsWith("APPROVAL") ? "APPROVAL" : (code ?? "nothing")) };
+}
+
+function effectFrom(decision: CallDecision, approve: boolean): Effect {
+  if (decision.do === "ask") return { asked: true, did: approve ? "run" : "APPROVAL" };
+  return { asked: false, did: decision.do === "refuse" ? decision.problem.code : decision.do };
+}
+
+/** Calls a tool as the AI SDK does: asks the application first where the tool says so. */
+async function callSdk(
+  mode: "fixed" | "discover",
+  name: string,
+  input: unknown,
+  { principal }: Case,
+  approve: (request: ApprovalRequest) => boolean,
+): Promise<{ code?: string }> {
+  const { tools } = await createDisclosure(gateway, { mode, principal });
+  const tool = tools[name]!;
+  const options = { toolCallId: "call", messages: [], context: undefined } as never;
+  const needs =
+    typeof tool.needsApproval === "function" && (await tool.needsApproval(input as never, options));
+  if (needs && !approve(undefined as never)) return { code: "APPROVAL_DECLINED" };
+  const { data } = (await tool.execute?.(input as never, options)) as unknown as { data: unknown };
+  return codeOf(data);
+}
+
+function codeOf(answer: unknown): { code?: string } {
+  const { error } = (answer ?? {}) as { error?: { code: string } };
+  return error ? { code: error.code } : {};
+}
+
+function dry(dryRun: boolean | undefined): { dry_run?: boolean } {
+  return dryRun === undefined ? {} : { dry_run: dryRun };
+}

@@ -1,0 +1,179 @@
+// Every tool and field that a sentence names exists on the surface, and the step it tells is accepted.
+import {
+  createGateway,
+  createToolbox,
+  defineDomain,
+  defineResource,
+  defineTool,
+  PROBLEMS,
+  type Principal,
+} from "keyhole";
+import { afterAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { problem } from "../src/schema/problem.ts";
+import { ROLES, rolesIn, say } from "../src/schema/say.ts";
+import { SURFACES, type Surface, surfaceTools, wordsOf } from "../src/surfaces/surface.ts";
+
+const SPOKEN = SURFACES.filter((surface) => surface !== "native");
+const ALL_NAMES = new Set(
+  SPOKEN.flatMap((surface) => surfaceTools({ surface, toolSearch: true }).map(({ name }) => name)),
+);
+const BARE_NAME = new RegExp(`\\b(?:call|use|by|with|in) (${[...ALL_NAMES].join("|")})\\b`, "i");
+const writer: Principal = { id: "writer", scopes: [], allowWrite: true };
+const reader: Principal = { id: "reader", scopes: [], allowWrite: false };
+
+const fields = Object.fromEntries(
+  Array.from({ length: 400 }, (_, index) => [
+    `field_${index}`,
+    { type: "string", description: "A field of many." },
+  ]),
+);
+const shop = defineDomain({
+  name: "shop",
+  description: "Orders of a shop.",
+  tools: [
+    defineTool({ name: "list_orders", description: "List orders.", execute: () => "x".repeat(40_000) }),
+    defineTool({
+      name: "create_order",
+      description: "Create an order.",
+      inputSchema: z.object({ customer: z.string() }),
+      execute: () => ({ made: true }),
+    }),
+    defineTool({ name: "delete_order", description: "Delete an order.", execute: () => ({ gone: true }) }),
+    defineTool({
+      name: "pay_order",
+      description: "Pay an order.",
+      lane: "write",
+      requiresConfirmation: true,
+      execute: () => ({ paid: true }),
+    }),
+    defineTool({
+      name: "fill_form",
+      op: "shop.form.fill",
+      description: "Fill a form.",
+      lane: "write",
+      inputSchema: { type: "object", properties: fields, required: ["field_7"], additionalProperties: false },
+      execute: () => ({ filled: true }),
+    }),
+  ],
+  resources: [
+    defineResource({
+      route: "shop://resources/guide",
+      name: "Guide",
+      description: "How orders work.",
+      fetch: () => ({ content: "Read me." }),
+    }),
+  ],
+});
+const gateway = createGateway({ domains: [shop] });
+afterAll(() => gateway.close());
+
+test("no problem names a tool but by its role", () => {
+  const named = Object.entries(PROBLEMS).filter(([, { sentence, next }]) =>
+    [sentence, next].flat().some((text) => BARE_NAME.test(text)),
+  );
+  expect(named).toEqual([]);
+});
+
+test.each(SURFACES)("on %s every problem names only tools of that surface", (surface) => {
+  const words = wordsOf({ surface });
+  const own = new Set(surfaceTools({ surface }).map(({ name }) => name));
+  for (const role of ROLES) {
+    const word = words[role];
+    if (word !== undefined && role !== "params" && role !== "dry_run") expect(own).toContain(word);
+  }
+  for (const code of Object.keys(PROBLEMS) as (keyof typeof PROBLEMS)[]) {
+    const { message, next } = problem(code).inWords(words);
+    expect(rolesIn(`${message} ${next}`), code).toEqual([]);
+  }
+});
+
+test("a value that looks like a role is left as it is", () => {
+  const words = wordsOf({ surface: "commands" });
+  expect(problem("NOT_FOUND", { name: "{exec}" }).inWords(words).message).toBe("{exec} not found.");
+  expect(say({ sentences: "{name} by {exec}", fills: { name: "{get}" } }, words)).toBe("{get} by tool_exec");
+});
+
+/** The tools of a surface that run, read and describe, with the input for an address. */
+const STEPS: Readonly<Record<string, (address: string, args?: object) => [tool: string, input: object]>> = {
+  lanes: (op, args) => ["exec", { op, args }],
+  routes: (route, params) => ["get", { routes: [{ route, params }] }],
+  commands: (op, args) => ["tool_exec", { op, args }],
+};
+
+const READS: typeof STEPS = {
+  ...STEPS,
+  lanes: (route, params) => ["get", { routes: [{ route, params }] }],
+};
+
+describe.each(SPOKEN)("on %s", (surface) => {
+  const names = new Set(surfaceTools({ surface }).map(({ name }) => name));
+  const open = (principal: Principal) => createToolbox(gateway, { surface: surface as Surface, principal });
+
+  test.each([
+    ["a writer's destructive call", writer, "shop.order.delete", {}],
+    ["a reader's write", reader, "shop.order.create", { customer: "c" }],
+    ["a call that wants approval", writer, "shop.order.pay", {}],
+  ] as const)("%s tells a step that is accepted", async (_name, principal, op, args) => {
+    const toolbox = await open(principal);
+    const [tool, input] = STEPS[surface]!(op, args);
+    const { text } = await toolbox.call(tool, input);
+    const step = /call (\w+) (?:again )?with (\w+): (true|false)/.exec(text);
+    expect(step, text).not.toBeNull();
+    const [, named, field, value] = step!;
+    expect(names).toContain(named);
+    const next = await toolbox.call(named!, { ...input, [field!]: value === "true" });
+    expect(next.ok, next.text).toBe(true);
+    expect(next.text).not.toContain("ignored unknown fields");
+  });
+
+  test("a reader's dry run tells no step that would be refused", async () => {
+    const toolbox = await open(reader);
+    const [tool, input] = STEPS[surface]!("shop.order.delete");
+    const { ok, text } = await toolbox.call(tool, input);
+    expect(ok).toBe(true);
+    expect(text).toContain("This caller may not write");
+    expect(text).not.toMatch(/dry_run: false/);
+  });
+
+  test("a stored result and a document are read by the tool that the answer names", async () => {
+    const toolbox = await open(reader);
+    const [tool, input] = STEPS[surface]!("shop.order.list");
+    const { text } = await toolbox.call(tool, input);
+    const told = /at (result:\/\/\S+): read it by (\w+) with (\w+) path/.exec(text);
+    expect(told, text).not.toBeNull();
+    const [, handle, reads, params] = told!;
+    expect(names).toContain(reads);
+    const read =
+      reads === "tool_exec"
+        ? { op: handle, [params!]: { limit: 1 } }
+        : { routes: [{ route: handle, [params!]: { limit: 1 } }] };
+    const stored = await toolbox.call(reads!, read);
+    expect(stored.ok, stored.text).toBe(true);
+    expect(stored.text).not.toContain("ignored unknown fields");
+    const [loads, document] = STEPS[surface]!("shop://resources/guide");
+    expect((await toolbox.call(loads, document)).text).toContain("Read me.");
+  });
+
+  test("a wrong call of a tool with 400 fields keeps its budget and tells the nearest field", async () => {
+    const toolbox = await open(writer);
+    const [tool, input] = STEPS[surface]!("shop.form.fill", { fild_99: "x" });
+    const { ok, text, data } = await toolbox.call(tool, input);
+    expect(ok).toBe(false);
+    expect(text).toContain("field_99");
+    expect(text).toContain("field_7");
+    expect(text.length).toBeLessThan(9_000);
+    const { all_details } = (data as { error: { details: { all_details: string } } }).error.details;
+    const [reads, rest] = READS[surface]!(all_details, { path: "/schema/properties/field_399" });
+    expect((await toolbox.call(reads, rest)).text).toContain("A field of many.");
+  });
+
+  test("an unknown address names the nearest, and the tool that finds", async () => {
+    const toolbox = await open(writer);
+    const [tool, input] = STEPS[surface]!("shop.order.crate");
+    const { text } = await toolbox.call(tool, input);
+    expect(text).toContain("shop.order.create");
+    const finder = /find it with (\w+)/.exec(text)?.[1];
+    expect(names).toContain(finder);
+  });
+});
