@@ -4,6 +4,7 @@
  */
 export const LAYERS: readonly (readonly string[])[] = [
   ["schema", "util"],
+  ["net"],
   ["catalog", "search", "access", "session", "render", "guidance", "telemetry", "sources"],
   ["operations"],
   ["live-catalog.ts"],

@@ -34,7 +34,7 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     await Promise.all([
       import("../telemetry/otel/otlp-exporter.ts"),
       import("../telemetry/otel/record-events.ts"),
-      import("../sources/guarded-fetch/guarded-fetch.ts"),
+      import("../net/guarded-fetch.ts"),
       import("../util/redact.ts"),
     ]);
   // The person named the collector, which mostly is on the same machine.

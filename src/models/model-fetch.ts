@@ -1,5 +1,5 @@
+import { createGuardedFetch } from "../net/guarded-fetch.ts";
 import { problem } from "../schema/problem.ts";
-import { createGuardedFetch } from "../sources/guarded-fetch/guarded-fetch.ts";
 
 const MAX_ANSWER_BYTES = 64 * 2 ** 20;
 

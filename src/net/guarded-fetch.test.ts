@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { verifies } from "../../../test/requirements.ts";
-import { isProblem } from "../../schema/problem.ts";
+import { verifies } from "../../test/requirements.ts";
+import { isProblem } from "../schema/problem.ts";
 import { addressRefusal, namedAddressRefusal } from "./address-refusal.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 import { guardedLookup } from "./guarded-lookup.ts";

@@ -1,4 +1,4 @@
-import { problem } from "../../schema/problem.ts";
+import { problem } from "../schema/problem.ts";
 
 const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_BASE64_BYTES = 256 * 1024;

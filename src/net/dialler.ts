@@ -3,7 +3,7 @@ import { request as openHttps, Agent as TlsAgent } from "node:https";
 import type { LookupFunction } from "node:net";
 import { addAbortSignal, pipeline, Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { problem } from "../../schema/problem.ts";
+import { problem } from "../schema/problem.ts";
 import type { GuardedRequest } from "./guarded-fetch.ts";
 import { isCut } from "./is-cut.ts";
 

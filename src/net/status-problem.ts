@@ -1,5 +1,5 @@
-import { type Problem, problem } from "../../schema/problem.ts";
-import { cleanText } from "../../util/clean-text.ts";
+import { type Problem, problem } from "../schema/problem.ts";
+import { cleanText } from "../util/clean-text.ts";
 
 const BODY_CHARS = 2_000;
 const REASON_CHARS = 300;

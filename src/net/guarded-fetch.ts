@@ -1,5 +1,5 @@
 import { isIP, type LookupFunction } from "node:net";
-import { isProblem, problem } from "../../schema/problem.ts";
+import { isProblem, problem } from "../schema/problem.ts";
 import { addressRefusal, namedAddressRefusal } from "./address-refusal.ts";
 import type { Dialler } from "./dialler.ts";
 

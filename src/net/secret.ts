@@ -1,4 +1,4 @@
-import { problem } from "../../schema/problem.ts";
+import { problem } from "../schema/problem.ts";
 
 /** A secret value, or what fetches it when it is needed. */
 export type Secret = string | (() => string | Promise<string>);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createNetServer } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { isProblem } from "../../schema/problem.ts";
+import { isProblem } from "../schema/problem.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 
 let server: Server;

@@ -1,6 +1,6 @@
 import { type LookupAddress, lookup as systemLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { problem } from "../../schema/problem.ts";
+import { problem } from "../schema/problem.ts";
 
 /**
  * A lookup that gives the dialler only addresses that have passed: what is checked is what is connected
