@@ -4,7 +4,17 @@ import {
   OAuthError,
   OAuthErrorCode,
 } from "@modelcontextprotocol/server";
-import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  type FetchImplementation,
+  type JSONWebKeySet,
+  type JWTPayload,
+  jwtVerify,
+} from "jose";
+import { createGuardedFetch } from "../net/guarded-fetch.ts";
+import { readBytes } from "../net/read-response.ts";
 import type { Principal } from "../schema/principal.ts";
 import { problem } from "../schema/problem.ts";
 
@@ -39,6 +49,7 @@ export interface OAuthGuard {
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 const WRITE_SCOPE = "keyhole:write";
 const MAX_TOLERANCE = 60;
+const MAX_KEY_BYTES = 2 ** 20;
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 export function createOAuthGuard(options: OAuthOptions): OAuthGuard {
@@ -89,8 +100,21 @@ export function createOAuthGuard(options: OAuthOptions): OAuthGuard {
 
 function keysOf({ jwksUri, keys }: OAuthOptions) {
   if (keys) return createLocalJWKSet(keys);
-  if (jwksUri) return createRemoteJWKSet(new URL(jwksUri));
-  throw problem("INVALID_INPUT", { operation: "serveHttp", reason: "oauth needs jwksUri or keys" });
+  if (jwksUri === undefined || !URL.canParse(jwksUri)) {
+    const reason = "oauth needs keys, or the URL of them as jwksUri";
+    throw problem("INVALID_INPUT", { operation: "serveHttp", reason });
+  }
+  return createRemoteJWKSet(new URL(jwksUri), { [customFetch]: keyFetch(jwksUri) });
+}
+
+/** Fetches keys from the address that the owner configured, which may be private, and from no other. */
+function keyFetch(jwksUri: string): FetchImplementation {
+  const guarded = createGuardedFetch({ ownUrl: jwksUri, redirects: "none" });
+  return async (url, { headers, signal }) => {
+    const response = await guarded(url, { headers: Object.fromEntries(headers), signal });
+    const bytes = await readBytes(response, "the issuer's key endpoint", MAX_KEY_BYTES);
+    return new Response(bytes, { status: response.status });
+  };
 }
 
 /** `scope` is one text of words; some issuers give a list in `scp`. */

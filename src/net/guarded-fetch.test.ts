@@ -221,6 +221,32 @@ describe("redirects", () => {
   });
 });
 
+describe("an address that the owner configured", () => {
+  verifies("fetch:guarded", "may be private, at that host and port only", async () => {
+    const guarded = createGuardedFetch({ ownUrl: `http://127.0.0.1:${port}/some/path` });
+    expect(await (await guarded(`http://127.0.0.1:${port}/other`)).text()).toBe("canary");
+    expect(await codeOf(guarded(`http://127.0.0.1:${port + 1}/`))).toBe("REQUEST_REFUSED");
+    expect(await codeOf(guarded(`http://localhost:${port}/`))).toBe("REQUEST_REFUSED");
+    await guarded.close();
+  });
+
+  test("never leads to a link-local address by its name", async () => {
+    const lookup: LookupFunction = (_host, _options, done) =>
+      done(null, [{ address: "169.254.169.254", family: 4 }]);
+    const guarded = createGuardedFetch({ ownUrl: "http://keys.internal/jwks", lookup });
+    expect(await codeOf(guarded("http://keys.internal/jwks"))).toBe("REQUEST_REFUSED");
+    await guarded.close();
+  });
+
+  test("answers with its redirect where none is followed", async () => {
+    const guarded = createGuardedFetch({ ownUrl: `http://127.0.0.1:${port}`, redirects: "none" });
+    answer = (_, response) => response.writeHead(302, { location: "/elsewhere" }).end("moved");
+    const response = await guarded(`http://127.0.0.1:${port}/`);
+    expect([response.status, await response.text()]).toEqual([302, "moved"]);
+    await guarded.close();
+  });
+});
+
 describe("the opt-in", () => {
   test("holds for the named host and port only", async () => {
     const guarded = createGuardedFetch({ allowPrivateHosts: [`127.0.0.1:${port}`] });

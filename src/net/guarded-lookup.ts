@@ -3,8 +3,8 @@ import type { LookupFunction } from "node:net";
 import { problem } from "../schema/problem.ts";
 
 /**
- * A lookup that gives the dialler only addresses that have passed: what is checked is what is connected
- * to, so a name that resolves differently a moment later gains nothing.
+ * Wraps a lookup so that the dialler only gets addresses that passed the check. The checked address is the one
+ * that is dialled, so a name that resolves differently a moment later gains nothing.
  */
 export function guardedLookup(
   refusalOf: (address: string) => string | undefined,

@@ -1,8 +1,10 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import { createGateway, defineDomain, defineTool, onEvent, type Principal } from "keyhole";
 import { createMcpServer, type HttpServer, type OAuthOptions, serveHttp } from "keyhole/mcp";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
 import { verifies } from "../requirements.ts";
 import { createShop } from "../shop.ts";
 
@@ -95,6 +97,59 @@ describe("tokens", () => {
     expect((await post(await sign(good), down.url)).status).toBe(401);
     await down.close();
     await server.close();
+  });
+
+  describe("with the issuer's keys fetched", () => {
+    const serveKeys = async (answer: (path: string, response: ServerResponse) => void) => {
+      const asked: string[] = [];
+      const issuerKeys = createServer((request, response) => {
+        asked.push(String(request.url));
+        answer(String(request.url), response);
+      });
+      await new Promise<void>((resolve) => issuerKeys.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => void issuerKeys.close());
+      const origin = `http://127.0.0.1:${(issuerKeys.address() as AddressInfo).port}`;
+      return { asked, origin, jwksUri: `${origin}/jwks` };
+    };
+    const statusWith = async (jwksUri: string): Promise<number> => {
+      const server = createMcpServer(createGateway({ domains: [] }));
+      const { keys: _, ...rest } = oauth;
+      const own = await serveHttp(server, { oauth: { ...rest, jwksUri } });
+      onTestFinished(async () => {
+        await own.close();
+        await server.close();
+      });
+      return (await post(await sign(good), own.url)).status;
+    };
+    const json = { "content-type": "application/json" };
+
+    verifies("mcp:tokens", "accepts a token whose key is published at a private address", async () => {
+      const { asked, jwksUri } = await serveKeys((_, response) =>
+        response.writeHead(200, json).end(JSON.stringify(keys)),
+      );
+      expect(await statusWith(jwksUri)).toBe(200);
+      expect(asked).toEqual(["/jwks"]);
+    });
+
+    verifies("mcp:tokens", "follows no redirect to other keys, neither near nor far", async () => {
+      const far = await serveKeys((_, response) => response.writeHead(200, json).end(JSON.stringify(keys)));
+      for (const target of ["/other", `${far.origin}/jwks`, "http://169.254.169.254/jwks"]) {
+        const near = await serveKeys((path, response) => {
+          if (path === "/jwks") response.writeHead(302, { location: target }).end();
+          else response.writeHead(200, json).end(JSON.stringify(keys));
+        });
+        expect([target, await statusWith(near.jwksUri)]).toEqual([target, 401]);
+        expect(near.asked).toEqual(["/jwks"]);
+      }
+      expect(far.asked).toEqual([]);
+    });
+
+    verifies("mcp:tokens", "refuses keys that come with megabytes of padding", async () => {
+      const { jwksUri } = await serveKeys((_, response) =>
+        response.writeHead(200, json).end(JSON.stringify({ ...keys, padding: "x".repeat(2 ** 21) })),
+      );
+      expect(await statusWith(jwksUri)).toBe(401);
+    });
   });
 
   verifies("mcp:tokens", "a good one becomes a principal with its scopes", async () => {

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { TypesenseStub } from "../../../test/typesense-stub.ts";
 import { describeIndex } from "../../testing/describe-index.ts";
 import { documentOf, idsOf, SURROUNDINGS } from "../../testing/index-behaviours/index-behaviour.ts";
@@ -165,6 +165,25 @@ describe("createTypesenseIndex", () => {
     await expect(idsOf(index, "walrus")).rejects.toMatchObject({ code: "TIMEOUT" });
     await stub.stop();
     await expect(idsOf(index, "walrus")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  test("follows no redirect, so the key stays with its server", async () => {
+    const other = new TypesenseStub();
+    const location = await other.start();
+    onTestFinished(() => other.stop());
+    stub.failure = { status: 307, body: "", headers: { location } };
+    await expect(idsOf(index, "walrus")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(other.received).toEqual([]);
+  });
+
+  test("says so if the answer is not JSON", async () => {
+    stub.failure = { status: 200, body: "<html>" };
+    await expect(idsOf(index, "walrus")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  test("limits the size of an answer", async () => {
+    stub.failure = { status: 200, body: " ".repeat(65 * 2 ** 20) };
+    await expect(idsOf(index, "walrus")).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
   });
 
   test("refuses options that cannot be right", () => {
