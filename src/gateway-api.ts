@@ -15,7 +15,6 @@ import type { CallTrace } from "./schema/span-context.ts";
 import type { LearningOptions } from "./search/learning/learning.ts";
 import type { UnmetQuery } from "./search/learning/learning-state.ts";
 import type { SearchIndex, SearchStatus } from "./search/search-index.ts";
-import type { ExtractionHealth } from "./session/extractor.ts";
 import type { ResultStore } from "./session/result-store.ts";
 import type { Session, SessionStore } from "./session/session-store.ts";
 import type { Clock } from "./util/clock.ts";
@@ -105,8 +104,6 @@ export interface Gateway {
   session(handle: string, options?: Pick<CallOptions, "principal">): Session;
   /** The tokens put into the context of a session, or of all of them, by cause. */
   ledger(options?: Pick<CallOptions, "principal" | "session">): Promise<LedgerReport>;
-  /** Whether all is well, as far as the principal may see it. */
-  health(options?: Pick<CallOptions, "principal">): Promise<Health>;
   /** Calls the listener when the catalog has become another one; the answer stops it. */
   onChange(listener: () => void): () => void;
   registry(): Registry;
@@ -133,9 +130,4 @@ export interface Gateway {
   /** Resolves when everything that is loaded at start can be found. Calls wait for it by themselves. */
   ready(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** What works, and how well. */
-export interface Health {
-  readonly extraction: ExtractionHealth;
 }

@@ -233,10 +233,6 @@ export function createGateway(options: GatewayOptions): Gateway {
       const { viewFor } = await current();
       return ledger.report(viewFor(principal), sessionOf(session, principal));
     },
-    health: async ({ principal = options.principal ?? NOBODY } = {}) => {
-      const { viewFor } = await current();
-      return { extraction: shared.extractor.health(viewFor(principal).entries) };
-    },
     onChange: live.onChange,
     registry: () => toRegistry(live.current.catalog),
     searchStatus: async () => (await index.status?.()) ?? { mode: "lexical" },

@@ -176,19 +176,8 @@ describe("extraction", () => {
     expect((await broken.gateway.exec(call)).ok).toBe(true);
     expect((await broken.gateway.exec(call)).ok).toBe(true);
     expect(heard).toEqual(["extraction-failed cms.resource.find: no matches"]);
-    expect((await broken.gateway.health()).extraction).toMatchObject({
-      status: "degraded",
-      results: 2,
-      processed: 0,
-      warnings: ["2 tool results received but 0 processed. Entity extraction may be broken."],
-    });
     await broken.gateway.close();
     expect(heard.at(-1)).toMatch(/^extraction-idle 2 tool results received but 0 processed/);
-    expect((await gateway.health()).extraction).toMatchObject({
-      status: "ok",
-      toolsWithExtraction: 2,
-      customExtractors: 1,
-    });
   });
 });
 

@@ -6,7 +6,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Gateway, Health } from "../gateway-api.ts";
+import type { Gateway } from "../gateway-api.ts";
 import type { NativeNames } from "../operations/native-tools.ts";
 import type { Surface } from "../operations/surfaces.ts";
 import type { Principal } from "../schema/principal.ts";
@@ -63,8 +63,6 @@ export interface McpServer {
   ): Promise<Response>;
   /** Serves one connection over stdin and stdout, or over a transport of the SDK. */
   connect(transport?: Transport): { close(): Promise<void> };
-  /** Whether all is well, as far as the caller may see it. */
-  health(caller?: { readonly principal?: Principal }): Promise<Health>;
   /** Reads a source of the gateway again. */
   refreshSource(id: string): Promise<void>;
   close(): Promise<void>;
@@ -144,7 +142,6 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       stdio.add(handle);
       return handle;
     },
-    health: ({ principal = options.principal } = {}) => gateway.health(principal && { principal }),
     refreshSource: (id) => gateway.refreshSource(id),
     close: async () => {
       stopFollowing();

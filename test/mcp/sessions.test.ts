@@ -1,12 +1,6 @@
 import type { Client } from "@modelcontextprotocol/client";
-import {
-  createGateway,
-  createMemorySessionStore,
-  defineDomain,
-  defineTool,
-  type SessionStore,
-} from "keyhole";
-import { createMcpServer, serveHttp } from "keyhole/mcp";
+import { createGateway, createMemorySessionStore, type SessionStore } from "keyhole";
+import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished } from "vitest";
 import { verifies } from "../requirements.ts";
 import { clerk, createShop } from "../shop.ts";
@@ -74,47 +68,4 @@ verifies("session:implied", "a connection that outlasts its session is given ano
   gateway.session(first).end();
   expect(await call(client, "ask", { query: "list orders" })).toContain("Rules for orders");
   expect([...open]).not.toContain(first);
-});
-
-verifies("session:extraction", "its self check is served behind the token", async () => {
-  const cms = defineDomain({
-    name: "cms",
-    description: "Pages.",
-    requiredScopes: ["editor"],
-    tools: [
-      defineTool({
-        name: "get_page",
-        description: "Get a page.",
-        extraction: { path: "$root", type: "page", nameField: "name" },
-        execute: () => ({ id: 1, name: "Home" }),
-      }),
-    ],
-  });
-  const editor = { id: "editor", scopes: ["editor"], allowWrite: false };
-  const gateway = createGateway({ domains: [cms], principal: editor });
-  const server = createMcpServer(gateway);
-  const http = await serveHttp(server);
-  onTestFinished(async () => {
-    await http.close();
-    await server.close();
-  });
-  const url = new URL("/health/extraction", http.url);
-  expect((await fetch(url)).status).toBe(401);
-  await gateway.exec({ op: "cms.page.get", session: "new" });
-  const authorized = { headers: { authorization: `Bearer ${http.token}` } };
-  const answer = await fetch(url, authorized);
-  expect(answer.status).toBe(200);
-  expect(await answer.json()).toEqual({
-    status: "ok",
-    toolsWithExtraction: 1,
-    customExtractors: 0,
-    results: 1,
-    processed: 1,
-    failed: 0,
-    entities: 1,
-    warnings: [],
-  });
-  expect((await fetch(url, { ...authorized, method: "POST" })).status).toBe(404);
-  const stranger = { id: "stranger", scopes: [], allowWrite: false };
-  expect((await server.health({ principal: stranger })).extraction.toolsWithExtraction).toBe(0);
 });
