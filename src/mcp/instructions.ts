@@ -4,19 +4,19 @@ import { surfaceTools } from "../operations/surfaces.ts";
 import { cutText } from "../util/cut-text.ts";
 import { toSummary } from "../util/to-summary.ts";
 
-/** What instructions are made of. Counts are of what the caller may see. */
+/** The facts for writing instructions. Counts include only what the caller may see. */
 export interface InstructionContext {
   readonly domainCount: number;
-  /** Tools, skills and prompts. */
+  /** Number of tools, skills and prompts. */
   readonly routeCount: number;
   readonly resourceCount: number;
   readonly domains: readonly { readonly name: string; readonly description: string }[];
 }
 
-/** Text, or what makes it. Without either, Keyhole writes its own. */
+/** The instructions, or a function that writes them. Default: Keyhole writes its own. */
 export type InstructionsOption = string | ((context: InstructionContext) => string);
 
-/** Clients cut what is longer. */
+/** Clients cut longer instructions. */
 const MAX_CHARS = 2_000;
 const SUMMARY_CHARS = 100;
 
