@@ -17,7 +17,10 @@ interface BearerOptions {
   readonly oauth?: OAuthGuard | undefined;
 }
 
-/** Creates the check of the Authorization header. It returns the principal (undefined: the gateway's own) or the refusal. */
+/**
+ * Creates the check of the Authorization header, which returns the principal or the refusal. An undefined principal
+ * stands for the gateway's own.
+ */
 export function createBearerCheck({ token, principal, oauth }: BearerOptions) {
   const expected = token === undefined ? undefined : Buffer.from(token);
   return async (header: string | undefined): Promise<{ principal: Principal | undefined } | Response> => {

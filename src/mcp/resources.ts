@@ -64,7 +64,7 @@ export function findResource(
   return undefined;
 }
 
-/** Turns a loaded document into protocol contents. Contents stay as they are, except that the URI replaces the route. */
+/** Turns a loaded document into protocol contents. Ready contents stay, with the URI instead of the route. */
 export function toContents(uri: string, entry: ReadableEntry, value: Json): ReadResourceResult {
   if (isContents(value)) {
     const { contents, ...rest } = value as unknown as ReadResourceResult;

@@ -14,7 +14,10 @@ export function listSkills(view: View): Skill[] {
   return view.shown.flatMap((entry) => toSkill(entry) ?? []);
 }
 
-/** Finds an entry by its route or by the address of a skill's file: `skill://shop/pricing/x.md` is `shop://skills/pricing/x.md`. */
+/**
+ * Finds an entry by its route or by the address of a skill's file: `skill://shop/pricing/x.md` is
+ * `shop://skills/pricing/x.md`.
+ */
 export function findAddress(view: View, uri: string): Entry | undefined {
   const [, domain, path] = /^skill:\/\/([^/\s]{1,128})\/(\S{1,512})$/.exec(uri) ?? [];
   return view.find(uri) ?? (path === undefined ? undefined : view.find(`${domain}://skills/${path}`));

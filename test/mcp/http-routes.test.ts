@@ -35,20 +35,16 @@ describe.each<[string, HttpOptions]>([
   ["with OAuth and webhooks", { oauth, webhooks }],
   ["at another path", { path: "/gateway", webhooks }],
 ])("routes %s", (_, options) => {
-  verifies(
-    "mcp:http-front",
-    "answer 401 without a token, save for those that say they are open",
-    async () => {
-      const { routes, send } = await serve(options);
-      const closed = routes.filter(({ open }) => open !== true);
-      expect(closed.map(({ method }) => method)).toEqual(["POST", "GET", "DELETE"]);
-      for (const { method, path } of closed) {
-        expect([method, path, (await send(method, path)).status]).toEqual([method, path, 401]);
-      }
-    },
-  );
+  verifies("mcp:http-front", "answer 401 without a token unless they are marked open", async () => {
+    const { routes, send } = await serve(options);
+    const closed = routes.filter(({ open }) => open !== true);
+    expect(closed.map(({ method }) => method)).toEqual(["POST", "GET", "DELETE"]);
+    for (const { method, path } of closed) {
+      expect([method, path, (await send(method, path)).status]).toEqual([method, path, 401]);
+    }
+  });
 
-  test("are open for the metadata of OAuth and for signed bodies alone", async () => {
+  test("are open only for the metadata of OAuth and for webhooks", async () => {
     const { routes, send } = await serve(options);
     const open = routes.filter((route) => route.open);
     const metadata = ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp"];
@@ -61,7 +57,7 @@ describe.each<[string, HttpOptions]>([
     }
   });
 
-  test("answer 405 to another method, and say which are allowed", async () => {
+  test("answer 405 with Allow to another method", async () => {
     const { routes, send } = await serve(options);
     for (const path of new Set(routes.map((route) => route.path))) {
       const allowed = routes.filter((route) => route.path === path).map(({ method }) => method);
@@ -73,7 +69,7 @@ describe.each<[string, HttpOptions]>([
     }
   });
 
-  test("end there: other paths answer 404", async () => {
+  test("answer 404 to other paths", async () => {
     const { send } = await serve(options);
     for (const path of ["/", "/health/extraction", "/mcp/", "/MCP", "/constructor", "/hooks"]) {
       for (const method of ["GET", "POST"]) {
@@ -84,7 +80,7 @@ describe.each<[string, HttpOptions]>([
   });
 });
 
-describe("a row of the table", () => {
+describe("a row of the route table", () => {
   const refusal = new Response(null, { status: 401 });
   const request = { method: "GET", url: "/secret?a=1", headers: {} };
 
@@ -94,12 +90,12 @@ describe("a row of the table", () => {
     return (await router(request as never, {} as never)).status;
   }
 
-  verifies("mcp:http-front", "that does not speak of openness needs a caller", async () => {
+  verifies("mcp:http-front", "needs a caller unless it is marked open", async () => {
     expect(await answerOf({})).toBe(401);
     expect(await answerOf({ open: true })).toBe(200);
   });
 
-  test("cannot stand twice", async () => {
+  test("may exist once only", async () => {
     const twice = serve({ webhooks: { "/mcp": { secret: "s", source: "books/library" } } });
     await expect(twice).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });

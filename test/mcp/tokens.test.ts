@@ -90,7 +90,7 @@ describe("tokens", () => {
     });
   }
 
-  verifies("mcp:tokens", "refuses all when the issuer's keys cannot be had", async () => {
+  verifies("mcp:tokens", "refuses every token if the issuer's keys cannot be fetched", async () => {
     const server = createMcpServer(createGateway({ domains: [] }));
     const { keys: _, ...rest } = oauth;
     const down = await serveHttp(server, { oauth: { ...rest, jwksUri: "http://127.0.0.1:9/jwks" } });
@@ -99,7 +99,7 @@ describe("tokens", () => {
     await server.close();
   });
 
-  describe("with the issuer's keys fetched", () => {
+  describe("with keys fetched from the issuer", () => {
     const serveKeys = async (answer: (path: string, response: ServerResponse) => void) => {
       const asked: string[] = [];
       const issuerKeys = createServer((request, response) => {
@@ -131,7 +131,7 @@ describe("tokens", () => {
       expect(asked).toEqual(["/jwks"]);
     });
 
-    verifies("mcp:tokens", "follows no redirect to other keys, neither near nor far", async () => {
+    verifies("mcp:tokens", "follows no redirect, neither to the same server nor to another", async () => {
       const far = await serveKeys((_, response) => response.writeHead(200, json).end(JSON.stringify(keys)));
       for (const target of ["/other", `${far.origin}/jwks`, "http://169.254.169.254/jwks"]) {
         const near = await serveKeys((path, response) => {
@@ -152,7 +152,7 @@ describe("tokens", () => {
     });
   });
 
-  verifies("mcp:tokens", "a good one becomes a principal with its scopes", async () => {
+  verifies("mcp:tokens", "turns a good one into a principal with its scopes", async () => {
     expect((await post(await sign(good))).status).toBe(200);
     expect(seen.at(-1)).toEqual({ id: `${issuer}#ann`, scopes: ["mcp", "audit"], allowWrite: false });
     await post(await sign({ ...good, scope: "mcp keyhole:write" }));
@@ -162,7 +162,7 @@ describe("tokens", () => {
     expect(lacking.headers.get("www-authenticate")).toMatch(/insufficient_scope.*scope="mcp"/);
   });
 
-  verifies("mcp:tokens", "and goes no further: neither tools, nor answers, nor events have it", async () => {
+  verifies("mcp:tokens", "keeps the token out of tools, answers and events", async () => {
     const seenByTool: string[] = [];
     const events: string[] = [];
     const spy = defineTool({
@@ -192,7 +192,7 @@ describe("tokens", () => {
     await server.close();
   });
 
-  verifies("mcp:tokens", "says in its metadata who issues them", async () => {
+  verifies("mcp:tokens", "names the issuer in its metadata", async () => {
     for (const path of [
       "/.well-known/oauth-protected-resource",
       "/.well-known/oauth-protected-resource/mcp",

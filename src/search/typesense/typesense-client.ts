@@ -30,6 +30,7 @@ export type SendRequest = (request: TypesenseRequest) => Promise<TypesenseAnswer
 const DEFAULT_TIMEOUT = 5_000;
 const WRITE_FACTOR = 10;
 const MAX_REASON = 200;
+const MAX_ANSWER_BYTES = 16 * 2 ** 20;
 
 /**
  * Creates the function that sends requests to one server. The key goes out in a header only, to that server only.
@@ -49,7 +50,8 @@ export function createTypesenseClient(options: TypesenseOptions): SendRequest {
         signal,
         ...(body !== undefined && { body }),
       });
-      return { status: response.status, text: (await readBytes(response, "Typesense")).toString() };
+      const bytes = await readBytes(response, "Typesense", MAX_ANSWER_BYTES);
+      return { status: response.status, text: bytes.toString() };
     } catch (error) {
       if (signal.aborted) throw problem("TIMEOUT", { name: "Typesense", ms: timeout });
       if (isProblem(error) && error.code === "LIMIT_EXCEEDED") throw error;
