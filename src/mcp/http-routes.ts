@@ -6,7 +6,7 @@ import { tooLarge } from "./read-body.ts";
 import type { Exchange, Route } from "./router.ts";
 import { createWebhooks, type Webhook } from "./webhooks.ts";
 
-/** What the endpoints of {@link createHttpRoutes} are made of. */
+/** The parts that {@link createHttpRoutes} builds endpoints from. */
 export interface HttpRouteParts {
   readonly server: McpServer;
   /** The path of the MCP endpoint. */
