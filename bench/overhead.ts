@@ -1,7 +1,7 @@
-// What Keyhole costs: the same tool with the same client, directly and through Keyhole, in turns in the same run,
-// each part a process of its own. `added_p50` and `way_ratio` compare whole ways: a call of the SDK's own server, and
-// one that Keyhole passes on to that server, so that two servers and two clients work on it. `throughput_ratio`
-// compares the servers alone: Keyhole with the tool in code, and the SDK's own with the same tool.
+// The cost of Keyhole: the same client calls the same tool directly and through Keyhole, in turns in one run, with
+// every part in its own process. `added_p50` and `way_ratio` compare whole paths: a call of the SDK's server with a
+// call that Keyhole passes on to that server (two servers and two clients). `throughput_ratio` compares the servers
+// alone: Keyhole and the SDK's server, each with the tool in code.
 import type { Benchmark, Row } from "./benchmark.ts";
 import { type EchoSystem, httpSystems, inCode, stdioSystems } from "./overhead/echo-system.ts";
 import { manyClients } from "./overhead/many-clients.ts";
@@ -33,7 +33,7 @@ export const benchmark: Benchmark = async () => {
   return rows;
 };
 
-/** What differs is compared within a round, so that a machine that is busy for a while is so for all. */
+/** Compares within a round, so that load spikes hit every system. */
 async function compareWays(which: string, systems: readonly EchoSystem[]): Promise<Row[]> {
   const rounds: ReadonlyMap<string, Sample>[] = [];
   for (let round = 0; round < WARM_UP + ROUNDS; round++) {

@@ -1,7 +1,6 @@
-// How soon a server is ready: from the start of its process to the answer to the first `tools/list` over stdio.
-// `bare` is a server made with the SDK alone, with one tool; `keyhole` is the program as built, with 50
-// upstreams whose listings are kept. In turns, in the same run. `help` is `keyhole --help` beside `node -e 0`, from
-// start to end of the process.
+// Time to readiness: from the start of the process to the answer to the first `tools/list` over stdio. `bare` is a
+// server made with the SDK alone, with one tool; `keyhole` is the built program with 50 upstreams whose listings are
+// cached. The systems take turns in one run. `help` compares `keyhole --help` with `node -e 0`, from start to exit.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -27,7 +26,7 @@ export const benchmark: Benchmark = async () => {
       keyhole: [resolve("dist/cli/main.js"), "serve", "--trust", "--config", config],
     };
     const times = { bare: [] as number[], keyhole: [] as number[] };
-    // The first round warms the caches of the disk, and the cache of compiled code.
+    // The first round warms the disk cache and the cache of compiled code.
     for (let round = 0; round <= ROUNDS; round++) {
       for (const name of ["bare", "keyhole"] as const) {
         const ms = await timeToList(programs[name], folder);
@@ -57,7 +56,7 @@ function toRows(bare: number, keyhole: number): Row[] {
   ];
 }
 
-/** What it takes to say what there is: no more than half of bare Node's own start beside it, and 50 ms. */
+/** Measures `--help`. `most_ms` is the target: 1.5 times the start of bare Node, plus 50 ms. */
 function helpRows(cache: string): Row[] {
   const programs = { node: ["-e", "0"], keyhole: [resolve("dist/cli/main.js"), "--help"] };
   const times = { node: [] as number[], keyhole: [] as number[] };
@@ -80,14 +79,14 @@ function helpRows(cache: string): Row[] {
   return [row("node", "ms", node), row("keyhole", "ms", keyhole), row("keyhole", "most_ms", node * 1.5 + 50)];
 }
 
-/** The file as JavaScript, as the program of ours is. */
+/** Strips the types of a file, because the built program is JavaScript too. */
 async function asBuilt(file: string, folder: string): Promise<string> {
   const path = join(folder, "bare.mjs");
   await writeFile(path, stripTypeScriptTypes(await readFile(file, "utf8")));
   return path;
 }
 
-/** Builds the program, and has all upstreams listed and kept. The answer is the config to serve. */
+/** Builds the program and caches the listings of all upstreams. Returns the config to serve. */
 async function prepare(folder: string): Promise<string> {
   const built = spawnSync(process.execPath, ["scripts/build.ts"], { stdio: ["ignore", "ignore", "inherit"] });
   if (built.status !== 0) throw new Error("The package cannot be built.");
@@ -96,9 +95,9 @@ async function prepare(folder: string): Promise<string> {
     { command: process.execPath, args: [ECHO, "stdio", String(index)] },
   ]);
   const json = JSON.stringify({ mcpServers: Object.fromEntries(servers) });
-  // Where the program looks for them, with this folder as that of the user's caches.
+  // The program looks for listings here if this folder is the cache folder of the user.
   const options = { cacheDirectory: join(folder, "keyhole", "listings"), trusted: true };
-  // A few at a time: each is a process until it has been listed.
+  // Lists a few at a time, because each is a process.
   const sources = fromMcpConfig(json, options);
   for (let start = 0; start < sources.length; start += 5) {
     const gateway = createGateway({ domains: [], sources: sources.slice(start, start + 5) });
@@ -110,7 +109,7 @@ async function prepare(folder: string): Promise<string> {
   return config;
 }
 
-/** One request and no client of the SDK: that starts a server twice, once to find out what it speaks. */
+/** Sends one request without the SDK's client, which would start a server twice to learn its revision. */
 async function timeToList(args: readonly string[], cache: string): Promise<number> {
   const started = performance.now();
   const child = spawn(process.execPath, args, {

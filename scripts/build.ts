@@ -1,7 +1,6 @@
-// Builds `dist/`, which is the package as it is published: its manifest is made from the workspace's, without
-// what only the workspace needs. Types are as they are in `src/`; code is put together into few files, together
-// with what a start needs of others' packages, because a start spends most of its time on finding and opening
-// modules.
+// Builds `dist/`, the package as published. Its manifest is the workspace's without the fields that only the
+// workspace needs. Types follow the files of `src/`. Code is bundled into few files, with the packages that a start
+// needs, because a start spends most of its time finding and opening modules.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rolldown } from "rolldown";
@@ -29,12 +28,12 @@ const inputs = [...Object.values(root.exports as Record<string, string>), ...pro
   file.replace(/^(\.\/)?src\//, "").replace(/\.ts$/, ""),
   file,
 ]);
-/** Loaded only when something calls for it, or brought by the user. */
+/** Packages that load on demand, or that the user brings. */
 const ON_DEMAND = ["ajv", "ajv-formats", "gpt-tokenizer", "ink", "jose", "react"];
 const external = [...ON_DEMAND, ...Object.keys(peerDependencies), "pg"];
 /**
- * What is needed together is in one file: each part has what these modules import, save what is in a part before it.
- * The first is all that \`keyhole --help\` needs.
+ * Parts of the bundle, one file each: the imports of these modules, without those of an earlier part. The first part
+ * is all that \`keyhole --help\` needs.
  */
 const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
   ["problem", /src\/schema\/problems?\.ts$/],
@@ -92,7 +91,7 @@ writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
 cpSync("models", "dist/models", { recursive: true });
 for (const file of ["README.md", "LICENSE", "settings.schema.json"]) copyFileSync(file, `dist/${file}`);
 
-/** Who wrote what was put together with our own code, and under which licence. */
+/** Lists the bundled packages with their authors and licences. */
 function thirdParty(files: readonly string[]): string {
   const folders = new Set(files.map((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? ""));
   folders.delete("");

@@ -1,4 +1,4 @@
-// The whole gate, in the order of what fails fastest. `npm run check` is what has to be green.
+// npm run check: the whole gate, fastest failures first. It must be green.
 import { spawnSync } from "node:child_process";
 
 const STEPS: readonly (readonly [name: string, command: string])[] = [

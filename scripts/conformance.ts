@@ -1,6 +1,6 @@
-// npm run conformance [-- --json]: runs the official suite against a server of ours, for both revisions,
-// against servers directly and through a gateway, and against our client of upstream servers. Fails on a scenario that fails, or passes directly only, and
-// is not expected to; and on one that is expected to and does not.
+// npm run conformance [-- --json]: runs the official suite against our server in both revisions, against servers
+// directly and through a gateway, and against our upstream client. It fails if a scenario fails (or passes directly
+// only) unexpectedly, and if an expected failure passes.
 import type { Row } from "../bench/benchmark.ts";
 import { toTable } from "../bench/table.ts";
 import { CLIENT_FAILURES, EXPECTED_FAILURES, LOST_THROUGH } from "../test/conformance/expected-failures.ts";
@@ -9,16 +9,16 @@ import { serveReference, serveThrough } from "../test/conformance/reference.ts";
 import { runClientSuite } from "../test/conformance/run-client-suite.ts";
 import { hasPassed, runSuite, type Scenario } from "../test/conformance/run-suite.ts";
 
-/** What the reference server speaks. */
+/** The revision that the reference server speaks. */
 const REFERENCE_REVISION = "2025-11-25";
-/** What its client scenarios are of: a superset of those of the revision before. */
+/** The revision of the client scenarios, which include those of the revision before. */
 const CLIENT_REVISION = "2026-07-28";
 const rows: Row[] = [];
 const wrong: string[] = [];
 
 const reference = await serveReference();
 const direct = await runSuite(REFERENCE_REVISION, reference.url);
-// Nothing is expected of the reference: many scenarios look for tools that it does not have.
+// The reference may fail anything: many scenarios look for tools that it does not have.
 report("direct", direct, [], {});
 await compare("through-gateway", REFERENCE_REVISION, reference.url, direct);
 await reference.close();
@@ -43,7 +43,7 @@ console.log(process.argv.includes("--json") ? JSON.stringify(rows) : toTable(row
 for (const line of wrong) console.error(line);
 process.exit(wrong.length === 0 ? 0 : 1);
 
-/** The same scenarios through a gateway: none of those that pass directly may be lost. */
+/** Runs the same scenarios through a gateway, which may lose none of those that pass directly. */
 async function compare(
   which: string,
   revision: string,
@@ -69,7 +69,7 @@ function report(
   const stale = Object.keys(expected).filter((name) => !failing.some((scenario) => scenario.name === name));
   if (passed === 0) wrong.push(`${which}: nothing ran`);
   wrong.push(...unexpected.map(({ name }) => `${which}: ${name} fails`));
-  wrong.push(...stale.map((name) => `${which}: ${name} is expected to fail and does not`));
+  wrong.push(...stale.map((name) => `${which}: ${name} is expected to fail but passes`));
   const skipped = scenarios.length - passed - unexpected.length;
   const counts = { passed, failed: unexpected.length + stale.length, skipped };
   const system = which === "direct" ? "server-everything" : "keyhole";

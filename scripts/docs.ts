@@ -1,4 +1,4 @@
-// Writes the reference pages that are made from code; with --check, fails if they are not up to date.
+// npm run docs: writes the reference pages that come from code. With --check, fails if they are outdated.
 import { readFileSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import { settingsFileSchema } from "../src/config/settings-schema.ts";
@@ -14,7 +14,7 @@ const check = process.argv.includes("--check");
 const stale = Object.entries(pages).filter(([path, text]) => read(path) !== text);
 if (!check) for (const [path, text] of stale) writeFileSync(path, text);
 if (check && stale.length > 0) {
-  console.error(`Not up to date: ${stale.map(([path]) => path).join(", ")}. Run npm run docs.`);
+  console.error(`Outdated: ${stale.map(([path]) => path).join(", ")}. Run npm run docs.`);
   process.exit(1);
 }
 
@@ -41,7 +41,7 @@ function architecturePage(): string {
   );
 }
 
-/** What editors complete and check settings files with. */
+/** The JSON Schema with which editors complete and check settings files. */
 function settingsSchema(): string {
   const schema = z.toJSONSchema(settingsFileSchema, { target: "draft-7" });
   return `${JSON.stringify({ title: "Settings of Keyhole", ...schema }, undefined, 2)}\n`;

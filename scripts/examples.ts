@@ -1,4 +1,4 @@
-// Runs every self-checking example; with --built, against dist/ as a user's install would.
+// Runs every self-checking example. With --built, against dist/ as a user would install it.
 import { spawnSync } from "node:child_process";
 import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -23,7 +23,7 @@ if (built) rmSync(folder, { recursive: true });
 console.log(`${examples.length - failed} passed, ${failed} failed`);
 process.exit(failed === 0 && examples.length > 0 ? 0 : 1);
 
-/** A folder that has the examples and `keyhole` in its node_modules, but none of the sources. */
+/** Makes a folder with the examples and with `keyhole` in node_modules, but without the sources. */
 function installedCopy(): string {
   const copy = mkdtempSync(join(tmpdir(), "keyhole-examples-"));
   mkdirSync(join(copy, "node_modules"));

@@ -5,13 +5,13 @@
 import { writeFileSync } from "node:fs";
 import { assembleModule, type WasmFunction } from "./wasm-assembler.ts";
 
-/** The module's bytes. It imports `host.memory` and exports `dots` and `linear`. */
+/** Returns the bytes of the module. It imports `host.memory` and exports `dots` and `linear`. */
 export function makeKernel(): Uint8Array {
   return assembleModule([dots(), linear()]);
 }
 
 /**
- * Dot products of one int16 query with `count` int8 rows, at least one. A row has `stride` bytes, a
+ * Computes dot products of one int16 query with `count` int8 rows, at least one. A row has `stride` bytes, a
  * multiple of 32: four accumulators take eight components each.
  */
 function dots(): WasmFunction {
@@ -52,8 +52,8 @@ function dots(): WasmFunction {
 }
 
 /**
- * Four rows of f32 times a matrix, two of its rows at a time, plus a bias: eight accumulators share six
- * loads. `rowBytes` is a multiple of 32, `outputs` is even and at least two.
+ * Multiplies four rows of f32 with a matrix, two of its rows at a time, and adds a bias: eight accumulators share
+ * six loads. `rowBytes` is a multiple of 32, `outputs` is even and at least two.
  */
 function linear(): WasmFunction {
   const inputs = ["$input0", "$input1", "$input2", "$input3"];

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Starts a throw-away PostgreSQL on a free port of 127.0.0.1 and prints its URL, the only thing on stdout.
-# Installs it first where that is possible. Where it is not: says why on stderr, prints nothing, exits 0.
+# Starts a throw-away PostgreSQL on a free port of 127.0.0.1 and prints only its URL on stdout.
+# Installs PostgreSQL first if possible. If not, says why on stderr, prints nothing and exits with 0.
 #   start-postgres.sh              starts one and prints the URL
 #   start-postgres.sh --stop URL   stops that one and removes its data
 set -euo pipefail
 
-# The data of the server at a port.
+# Prints the data folder of the server at a port.
 home_of() {
   echo "${TMPDIR:-/tmp}/keyhole-postgres-$1"
 }

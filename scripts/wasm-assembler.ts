@@ -1,7 +1,7 @@
-/** A function of a WebAssembly module, its instructions one a line as in the text format. */
+/** A function of a WebAssembly module, with one instruction per line as in the text format. */
 export interface WasmFunction {
   readonly name: string;
-  /** All of type i32. Nothing is returned. */
+  /** Parameters, all of type i32. Functions return nothing. */
   readonly parameters: readonly string[];
   readonly integers: readonly string[];
   readonly vectors: readonly string[];
@@ -10,7 +10,7 @@ export interface WasmFunction {
 
 type Immediate = "none" | "local" | "label" | "integer" | "lane" | "memory" | "zero" | "block";
 
-/** Opcode and what follows it; two opcodes are the SIMD prefix and a number. */
+/** The opcode and its operands. Two opcodes are the SIMD prefix and a number. */
 const INSTRUCTIONS: Readonly<Record<string, readonly [opcode: readonly number[], immediate: Immediate]>> = {
   loop: [[0x03], "block"],
   end: [[0x0b], "none"],
@@ -41,7 +41,7 @@ const I32 = 0x7f;
 const V128 = 0x7b;
 const EMPTY_BLOCK = 0x40;
 
-/** The bytes of a module that imports `host.memory` and exports the functions. */
+/** Assembles a module that imports `host.memory` and exports the functions. */
 export function assembleModule(functions: readonly WasmFunction[]): Uint8Array {
   const types = functions.map(({ parameters }) => [
     0x60,

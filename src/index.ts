@@ -92,7 +92,6 @@ export type {
 export { createSqliteSessionStore } from "./session/create-sqlite-session-store.ts";
 export type { DiskResultStore, DiskResultStoreOptions } from "./session/disk-result-store.ts";
 export { createDiskResultStore } from "./session/disk-result-store.ts";
-export type { ExtractionCounts, ExtractionHealth } from "./session/extractor.ts";
 export { createMemorySessionStore } from "./session/memory-session-store.ts";
 export type { ResultStore } from "./session/result-store.ts";
 export type { Session, SessionStore, SessionStoreOptions } from "./session/session-store.ts";

@@ -21,7 +21,7 @@ function nested(depth: number): JsonSchema {
   return schema;
 }
 
-verifies("schema:hostile", "bombs are refused with the reason, their neighbours work", async () => {
+verifies("schema:hostile", "refuses schema bombs with the reason; their neighbours work", async () => {
   const gateway = gatewayOf({
     deep: nested(2_000),
     self: { $ref: "#" },
@@ -48,7 +48,7 @@ verifies("schema:hostile", "bombs are refused with the reason, their neighbours 
   });
 });
 
-verifies("schema:hostile", "a pattern that explodes elsewhere is checked in linear time", async () => {
+verifies("schema:hostile", "checks an exploding pattern in linear time", async () => {
   const gateway = gatewayOf({
     evil: { type: "object", properties: { text: { type: "string", pattern: "^(a+)+$" } } },
     ahead: { type: "object", properties: { text: { type: "string", pattern: "^(?=a)a+$" } } },
@@ -64,7 +64,7 @@ verifies("schema:hostile", "a pattern that explodes elsewhere is checked in line
   expect(unchecked.meta.warnings.join()).toMatch(/text.*not checked/);
 });
 
-verifies("schema:hostile", "legal recursion works", async () => {
+verifies("schema:hostile", "accepts legal recursion", async () => {
   const gateway = gatewayOf({
     tree: {
       type: "object",
@@ -90,7 +90,7 @@ verifies("schema:hostile", "legal recursion works", async () => {
   });
 });
 
-verifies("names:hostile", "as tools, arguments, domains, handles and help paths", async () => {
+verifies("names:hostile", "do no harm as tools, arguments, domains, handles and help paths", async () => {
   const names = ["constructor", "__proto__", "toString", "hasOwnProperty", "prototype"];
   const tools = names.map((name) =>
     defineTool({
@@ -132,7 +132,7 @@ verifies("names:hostile", "as tools, arguments, domains, handles and help paths"
   }
 });
 
-test("input of an operation that is not right is named, also from plain JavaScript", async () => {
+test("names the wrong field of an operation's input, also from plain JavaScript", async () => {
   const gateway = gatewayOf({});
   const wrong: [Promise<unknown>, RegExp][] = [
     [gateway.ask({} as never), /query or queries/],
@@ -153,7 +153,7 @@ test("input of an operation that is not right is named, also from plain JavaScri
   }
 });
 
-test("text from outside is cleaned before anyone sees it", async () => {
+test("cleans text from outside before anyone sees it", async () => {
   const sly = defineTool({
     name: "weather",
     description: "Weather\u202E.\u{E0041} Ignore\u200B <!-- hidden --> \u001b[31mred",

@@ -17,7 +17,12 @@ export const LAYERS: readonly (readonly Module[])[] = [
     },
     { name: "util", holds: "leaf helpers, one function a file, no state" },
   ],
-  [{ name: "net", holds: "the guarded fetch, the only way out" }],
+  [
+    {
+      name: "net",
+      holds: "the guarded fetch, the only way out; reading HTTP answers, their statuses as problems",
+    },
+  ],
   [
     {
       name: "catalog",

@@ -12,7 +12,7 @@ import { eventually } from "./upstream-kit.ts";
 const MAIN = resolve("src/cli/main.ts");
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
 
-/** A person's folder with a config of these servers, and the program as they would use it. */
+/** Makes a home folder with a config of these servers, and a way to run the program in it. */
 function setUp(servers: Record<string, object>) {
   const folder = temporaryFolder();
   const config = join(folder, "mcp.json");
@@ -51,7 +51,7 @@ function chaos(description?: string): object {
   return { command: process.execPath, args: [CHAOS], env };
 }
 
-verifies("pins:command", "a gateway that runs notices what the command it names approves", async () => {
+verifies("pins:command", "a running gateway notices what its command approves", async () => {
   const { config, keyhole, serve } = setUp({ bad: chaos() });
   const call = await serve();
   const refused = await call("exec", { op: "bad.add", args: { a: 1 } });
@@ -75,7 +75,7 @@ verifies("pins:command", "a gateway that runs notices what the command it names 
   expect(await call("exec", { op: "bad.fail", args: {} })).toContain("UPSTREAM_ERROR");
 });
 
-verifies("pins:command", "what waits is listed first, and its words are shown as they are", async () => {
+verifies("pins:command", "lists pending definitions first and shows their exact words", async () => {
   const { config, save, keyhole } = setUp({ bad: chaos() });
   await keyhole("pins", "approve", "--all", "--config", config);
   save({ bad: chaos("Adds.\u001b[2J\u202e<!-- steal -->") });
@@ -85,11 +85,11 @@ verifies("pins:command", "what waits is listed first, and its words are shown as
 
   const diff = await keyhole("pins", "diff", "bad://tools/add", "--config", config);
   expect(diff.out).toContain('- "Adds two numbers."\n+ "Adds.\\u001b[2J\\u{202e}<!-- steal -->"\n');
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: that none is there is what counts.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the test is that none is there.
   expect(diff.out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
 });
 
-verifies("pins:command", "a server that cannot be reached is named, and the others are shown", async () => {
+verifies("pins:command", "names an unreachable server and shows the others", async () => {
   const { config, keyhole } = setUp({ bad: chaos(), gone: { command: "/nonexistent/server" } });
   const listed = await keyhole("pins", config);
   expect(listed).toMatchObject({ code: 1, errors: expect.stringContaining("mcp:gone could not be listed") });

@@ -17,7 +17,7 @@ export class TypesenseStub {
   readonly received: Received[] = [];
   readonly documents = new Map<string, ResourceDocument>();
   /** Answers every request this way, until it is taken away. */
-  failure: { status: number; body: string } | "hang" | undefined;
+  failure: { status: number; body: string; headers?: Record<string, string> } | "hang" | undefined;
   private hasCollection = false;
   private readonly server: Server;
 
@@ -29,7 +29,7 @@ export class TypesenseStub {
       this.received.push(received);
       if (this.failure === "hang") return;
       const { status, body: answer } = this.failure ?? this.answer(received);
-      response.writeHead(status).end(answer);
+      response.writeHead(status, this.failure?.headers).end(answer);
     });
   }
 

@@ -1,5 +1,5 @@
-// A small server made with the SDK alone: one tool that says its text again. `http` serves HTTP and prints
-// its address; without it, stdio.
+// A small server made with the SDK alone, with one tool that echoes its text. With `http` it serves HTTP and prints
+// its address, otherwise it serves stdio.
 import type { AddressInfo } from "node:net";
 import { createMcpHandler, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";

@@ -5,18 +5,18 @@ import { createInterface } from "node:readline";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-/** The echo tool, as it is reached through one system. */
+/** The echo tool behind one system. */
 export interface EchoSystem {
   readonly name: string;
   echo(text: string): Promise<string>;
   close(): Promise<void>;
 }
 
-/** How a system is started, and how its tool is called. */
+/** Starts a system and calls its tool. */
 interface Program {
   readonly name: string;
   readonly file: string;
-  /** `upstream` is how the echo server is reached. */
+  /** `upstream` tells how to reach the echo server. */
   args(transport: "stdio" | "http", upstream: string): readonly string[];
   call(text: string): { readonly name: string; readonly arguments: Record<string, unknown> };
 }
@@ -38,7 +38,7 @@ const KEYHOLE: readonly Program[] = [
   { name: inCode(name), file: "keyhole-server.ts", args: (transport) => [surface, transport, "code"], call },
 ]);
 
-/** The system with the tool in code, where the other has it behind a server. */
+/** Names the variant of a system that has the tool in code instead of behind a server. */
 export function inCode(name: string): string {
   return `${name}-code`;
 }
@@ -54,7 +54,7 @@ async function overStdio({ name, file, args, call }: Program): Promise<EchoSyste
   return { name, echo: (text) => echo(client, call(text)), close: () => client.close() };
 }
 
-/** Systems over HTTP: one echo server, called directly and by the gateways. */
+/** Starts the systems over HTTP: one echo server, called directly and by the gateways. */
 export async function httpSystems() {
   const upstream = await startHttp(DIRECT, "");
   const direct = { program: DIRECT, ...upstream };
@@ -64,7 +64,7 @@ export async function httpSystems() {
   const all = [direct, ...others];
   return {
     systems: await Promise.all(all.map(({ program, url }) => connectHttp(program, url))),
-    /** One more client of a system. */
+    /** Connects one more client to a system. */
     connect: (name: string) => {
       const { program, url } = all.find((started) => started.program.name === name)!;
       return connectHttp(program, url);
@@ -103,6 +103,6 @@ async function echo(client: Client, call: ReturnType<Program["call"]>): Promise<
   const { content, isError } = await client.callTool(call);
   const text = content[0]?.type === "text" ? content[0].text : "";
   if (isError) throw new Error(text);
-  // The surface with lanes says which op answered.
+  // The lanes surface puts the op before the text.
   return text.replace(/^[\w.]+: /, "");
 }

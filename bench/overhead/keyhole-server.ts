@@ -1,5 +1,5 @@
-// Keyhole with the echo tool: SURFACE, TRANSPORT and the upstream: `code` for the tool in code, `server` for the
-// echo server behind stdio, or its address. Over HTTP it prints its own address.
+// Keyhole with the echo tool. Arguments: surface, transport, upstream. The upstream is `code` (tool in code), `server`
+// (echo server over stdio) or the address of an echo server. Over HTTP it prints its own address.
 import { resolve } from "node:path";
 import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
@@ -13,7 +13,7 @@ const server = createMcpServer(gateway, { surface: surface as Surface });
 await gateway.ready();
 
 if (transport === "http") {
-  // One token stands for all clients here, and the limits are meant for each of them.
+  // All clients share one token here, so the limits of one caller are raised.
   const limits = { ratePerSecond: 1e6, burst: 1e6, concurrency: 1e6 };
   const http = await serveHttp(server, { token: "benchmark", limits });
   console.log(http.url);

@@ -3,7 +3,7 @@ import type { EchoSystem } from "./echo-system.ts";
 
 const CLIENTS = 1_000;
 
-/** As many clients at once, each with a text of its own: none may fail or be given another's. */
+/** Calls from many clients at once, each with its own text: none may fail or get the text of another. */
 export async function manyClients(connect: () => Promise<EchoSystem>, system: string): Promise<Row[]> {
   const clients = await Promise.all(Array.from({ length: CLIENTS }, connect));
   const answers = await Promise.allSettled(

@@ -49,7 +49,7 @@ verifies("session:nothing-lost", "100,000 results are processed, and what is kep
     if (run % 1_000 === 999) sizes.push(JSON.stringify(session.memory).length);
   }
   const counts = { results: RESULTS, processed: RESULTS, failed: 0, entities: RESULTS * 5 };
-  expect(services.extractor.health(tools)).toMatchObject(counts);
+  expect(services.extractor.counts).toMatchObject(counts);
   const { memory } = session;
   expect(memory.usedTools).toHaveLength(MOST_NAMES);
   expect(memory.discoveredTools).toHaveLength(MOST_NAMES);

@@ -34,14 +34,11 @@ export async function startTelemetry(options: TelemetryOptions): Promise<Telemet
     await Promise.all([
       import("../telemetry/otel/otlp-exporter.ts"),
       import("../telemetry/otel/record-events.ts"),
-      import("../sources/guarded-fetch/guarded-fetch.ts"),
+      import("../net/guarded-fetch.ts"),
       import("../util/redact.ts"),
     ]);
-  // The person named the collector, which mostly is on the same machine.
-  const allowPrivateHosts = URL.canParse(endpoint)
-    ? [new URL(endpoint).host, new URL(endpoint).hostname]
-    : [];
-  const guarded = createGuardedFetch({ allowPrivateHosts });
+  // The collector is mostly on the same machine. An unreadable endpoint fails when it is used.
+  const guarded = createGuardedFetch(URL.canParse(endpoint) ? { ownUrl: endpoint } : {});
   const exporter = createOtlpExporter({
     endpoint,
     resource: {

@@ -1,7 +1,7 @@
 import type { AuthInfo } from "@modelcontextprotocol/server";
 import type { Principal } from "../schema/principal.ts";
 
-/** The principal as the SDK carries it. The token itself is left behind: nothing further in needs it. */
+/** Wraps the principal for the SDK. The token is dropped, because nothing behind this needs it. */
 export function toAuthInfo(principal: Principal): AuthInfo {
   return { token: "", clientId: principal.id, scopes: [...principal.scopes], extra: { principal } };
 }

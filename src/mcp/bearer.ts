@@ -5,18 +5,22 @@ import type { OAuthGuard } from "./oauth.ts";
 
 const MAX_HEADER_CHARS = 16 * 1024;
 
+/** Returns a random bearer token. */
 export function generateToken(): string {
   return `kh_${randomBytes(32).toString("base64url")}`;
 }
 
 interface BearerOptions {
   readonly token?: string | undefined;
-  /** Who the token stands for; undefined leaves it to the gateway. */
+  /** The principal of the token. Default: the gateway's own principal. */
   readonly principal?: Principal | undefined;
   readonly oauth?: OAuthGuard | undefined;
 }
 
-/** Who may come in by an Authorization header: the principal (undefined: the gateway's own), or the refusal. */
+/**
+ * Creates the check of the Authorization header, which returns the principal or the refusal. An undefined principal
+ * stands for the gateway's own.
+ */
 export function createBearerCheck({ token, principal, oauth }: BearerOptions) {
   const expected = token === undefined ? undefined : Buffer.from(token);
   return async (header: string | undefined): Promise<{ principal: Principal | undefined } | Response> => {
@@ -37,7 +41,7 @@ function readBearer(header: string | undefined): string | undefined {
   return scheme?.toLowerCase() === "bearer" && token && more.length === 0 ? token : undefined;
 }
 
-/** How much of a token is right takes no time to find out; how long it is is no secret. */
+/** Constant-time: timing reveals nothing but the length, which is no secret. */
 function isSame(given: Buffer, expected: Buffer): boolean {
   return given.length === expected.length && timingSafeEqual(given, expected);
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createCallerLimits } from "./caller-limits.ts";
 
-test("over any time, no more come in than the burst and the rate allow", () => {
+test("admits no more requests than burst and rate allow, over any time", () => {
   const step = fc.record({ wait: fc.nat(400), caller: fc.constantFrom("ann", "bob") });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
@@ -20,7 +20,7 @@ test("over any time, no more come in than the burst and the rate allow", () => {
   );
 });
 
-test("what is running counts until it is released, once", () => {
+test("counts a running request until its first release", () => {
   const limits = createCallerLimits({ concurrency: 2 });
   const [first, second] = [limits.enter("ann"), limits.enter("ann")];
   expect(limits.enter("ann")).toEqual({ retryAfter: 1 });
@@ -32,7 +32,7 @@ test("what is running counts until it is released, once", () => {
   expect(limits.enter("ann", true)).toHaveProperty("release");
 });
 
-test("streams that wait for news are counted apart, and bounded too", () => {
+test("counts and limits streams apart from calls", () => {
   const limits = createCallerLimits({ concurrency: 1, streams: 2 });
   const [first] = [limits.enter("ann", true), limits.enter("ann", true)];
   expect(limits.enter("ann", true)).toEqual({ retryAfter: 1 });

@@ -1,22 +1,23 @@
 import { LRUCache } from "lru-cache";
 import { lazy } from "../util/lazy.ts";
 
+/** Limits for each caller over HTTP. */
 export interface CallerLimitOptions {
-  /** Requests a second, on average. Default: 50. */
+  /** Average requests per second. Default: 50. */
   readonly ratePerSecond?: number;
-  /** Requests at once after a pause. Default: 100. */
+  /** Requests that may come at once after a pause. Default: 100. */
   readonly burst?: number;
   /** Requests that run at the same time. Default: 32. */
   readonly concurrency?: number;
-  /** Streams that wait for news at the same time. Default: 512, half of what there is for all. */
+  /** Open streams that wait for news. Default: 512, half of what the server has. */
   readonly streams?: number;
   readonly now?: () => number;
 }
 
-/** Keeps one caller from taking what is there for all. */
+/** Keeps one caller from taking all of the server. */
 export interface CallerLimits {
-  /** Lets a request in, to be released when it has been answered; or says in how many seconds to come back. */
-  enter(callerId: string, lasting?: boolean): { release(): void } | { retryAfter: number };
+  /** Admits a request, to be released when it is answered, or returns in how many seconds to retry. */
+  enter(callerId: string, isStream?: boolean): { release(): void } | { retryAfter: number };
 }
 
 interface Usage {
@@ -29,7 +30,7 @@ const MAX_CALLERS = 100_000;
 
 export function createCallerLimits(options: CallerLimitOptions = {}): CallerLimits {
   const { ratePerSecond = 50, burst = 100, concurrency = 32, streams = 512 } = options;
-  // Not the wall clock: that may jump.
+  // The wall clock may jump.
   const now = options.now ?? (() => performance.now());
   const callers = lazy(() => new LRUCache<string, Usage>({ max: MAX_CALLERS }));
 
@@ -44,12 +45,12 @@ export function createCallerLimits(options: CallerLimitOptions = {}): CallerLimi
   }
 
   return {
-    enter: (callerId, lasting = false) => {
+    enter: (callerId, isStream = false) => {
       const usage = usageOf(callerId);
       const { open } = usage;
-      const kind = lasting ? "streams" : "calls";
+      const kind = isStream ? "streams" : "calls";
       if (usage.tokens < 1) return { retryAfter: Math.max(1, Math.ceil((1 - usage.tokens) / ratePerSecond)) };
-      if (open[kind] >= (lasting ? streams : concurrency)) return { retryAfter: 1 };
+      if (open[kind] >= (isStream ? streams : concurrency)) return { retryAfter: 1 };
       usage.tokens -= 1;
       open[kind] += 1;
       let released = false;

@@ -3,11 +3,11 @@ import type { Entry } from "../schema/entry.ts";
 import type { Listings } from "./listing.ts";
 import { isDocument, uriOf } from "./resources.ts";
 
-/** What clients are told when the catalog has become another one. */
+/** A change of the catalog, as clients hear of it. */
 export interface Change {
-  /** The list of tools differs; on most surfaces it seldom does. */
+  /** True if the list of tools differs, which is rare on most surfaces. */
   readonly tools: boolean;
-  /** URIs of documents that differ. */
+  /** URIs of changed documents. */
   readonly updated: readonly string[];
 }
 
@@ -21,12 +21,12 @@ interface Following {
 
 const MAX_UPDATED = 1_000;
 
-/** Publishes changes of the catalog, those in quick succession as one. The answer stops it. */
+/** Publishes changes of the catalog; changes in quick succession count as one. Returns unsubscribe. */
 export function followChanges({ gateway, listings, debounceMs, publish, onError }: Following): () => void {
   let timer: NodeJS.Timeout | undefined;
   let before: ReadonlyMap<string, Entry> | undefined;
 
-  /** Only addresses go out, and only to who subscribed to them, so whose sight this is does not matter. */
+  /** Uses the gateway's own view: only addresses go out, and only to their subscribers. */
   async function documents(): Promise<ReadonlyMap<string, Entry>> {
     const { entries } = await gateway.view();
     return new Map(entries.filter(isDocument).map((entry) => [uriOf(entry), entry]));

@@ -3,7 +3,7 @@ import type { Entry } from "../schema/entry.ts";
 
 const MAX_VALUES = 100;
 
-/** Values that an argument may have and that begin with what was typed: those its schema names. */
+/** Completes an argument with the values in its schema that start with the typed text. */
 export function toCompletion(
   entry: Entry | undefined,
   argument: { name: string; value: string },

@@ -4,7 +4,7 @@ import type { Principal } from "../schema/principal.ts";
 import type { Change } from "./changes.ts";
 import type { Connection } from "./protocol-server.ts";
 
-/** Connections that last longer than a request, to be told of changes. */
+/** Connections that outlast a request and hear of changes. */
 export interface Connections {
   add(
     caller: { readonly era: "legacy" | "modern"; readonly principal?: Principal | undefined },
@@ -39,14 +39,14 @@ export function createConnections(gateway: Gateway): Connections {
           () => server.sendResourceListChanged(),
           ...uris.map((uri) => () => server.sendResourceUpdated({ uri })),
         ];
-        // A client that is not there yet, or no longer, is not told.
+        // A client that is not connected yet, or no longer, misses the notice.
         for (const notice of notices) notice().catch(() => {});
       }
     },
   };
 }
 
-/** The session of a connection: another one where it has idled for longer than sessions do. */
+/** The session of a connection. A new one replaces it after it has expired. */
 interface Conversation {
   readonly handle: () => string;
   end(): void;
@@ -64,7 +64,7 @@ function conversation(gateway: Gateway, principal: Principal | undefined): Conve
       try {
         gateway.session(handle, principal && { principal }).end();
       } catch {
-        // It is gone already.
+        // The session has already ended.
       }
     },
   };

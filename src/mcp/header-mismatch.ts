@@ -8,7 +8,7 @@ const DECIMAL = /^-?\d{1,32}(?:\.\d{1,32})?$/;
 
 const known = new WeakMap<object, readonly ArgumentHeader[]>();
 
-/** The refusal of a request whose header names another method than its body: limits go by the header. */
+/** Refuses a request whose header names another method than its body, because limits go by the header. */
 export function methodMismatch(body: unknown, headers: Headers): Response | undefined {
   const said = headers.get("mcp-method");
   if (said === null || said === field(body, "method")) return undefined;
@@ -16,8 +16,8 @@ export function methodMismatch(body: unknown, headers: Headers): Response | unde
 }
 
 /**
- * The refusal of a call whose headers do not repeat its arguments as the tool's schema wants: whoever routes by
- * the headers and whoever runs the body must see the same call.
+ * Refuses a call whose headers do not repeat its arguments as the tool's schema demands. A proxy that routes by the
+ * headers and the server that runs the body must see the same call.
  */
 export function headerMismatch(
   body: unknown,
@@ -32,11 +32,11 @@ export function headerMismatch(
     if (!["string", "number", "boolean"].includes(typeof value)) continue;
     const header = `Mcp-Param-${name}`;
     const given = headers.get(header);
-    if (given === null) return refuse(body, header, "it is missing, and the argument is there");
+    if (given === null) return refuse(body, header, "it is missing, but the argument is present");
     const said = decode(given);
     if (said === undefined) return refuse(body, header, "it is not Base64 of UTF-8");
     const isSame = type === "integer" && DECIMAL.test(said) ? Number(said) === value : said === String(value);
-    if (!isSame) return refuse(body, header, "it says something else than the argument");
+    if (!isSame) return refuse(body, header, "it differs from the argument");
   }
   return undefined;
 }
@@ -44,13 +44,13 @@ export function headerMismatch(
 function headersOf(schema: object): readonly ArgumentHeader[] {
   const read = known.get(schema);
   if (read) return read;
-  // Clients leave out a tool that declares them wrongly; there is nothing that could be compared.
+  // Clients drop a tool that declares its headers wrongly, so there is nothing to compare.
   const headers = readArgumentHeaders(schema);
   known.set(schema, headers.ok ? headers.headers : []);
   return headers.ok ? headers.headers : [];
 }
 
-/** A value that a header cannot hold comes as Base64. */
+/** Decodes Base64, which carries values that a header cannot hold. */
 function decode(given: string): string | undefined {
   const encoded = BASE64.exec(given)?.[1];
   if (encoded === undefined) return given;
@@ -64,7 +64,7 @@ function decode(given: string): string | undefined {
 }
 
 function refuse(body: unknown, header: string, reason: string): Response {
-  const message = `The header ${header} does not fit the body: ${reason}.`;
+  const message = `The header ${header} does not match the body: ${reason}.`;
   const id = field(body, "id") ?? null;
   return Response.json(
     { jsonrpc: "2.0", id, error: { code: CODE, message, data: { header } } },

@@ -8,7 +8,7 @@ import { toSummary } from "../util/to-summary.ts";
 /** The facts that instructions are made of, as far as the caller may see them. */
 export interface InstructionContext {
   readonly domainCount: number;
-  /** Tools, skills and prompts. */
+  /** Number of tools, skills and prompts. */
   readonly routeCount: number;
   readonly resourceCount: number;
   readonly domains: readonly { readonly name: string; readonly description: string }[];

@@ -1,4 +1,4 @@
-/** An HTTP answer that also says what is wrong to who reads JSON-RPC only. */
+/** Returns an HTTP error whose body is a JSON-RPC error, for clients that read nothing else. */
 export function jsonRpcError(
   status: number,
   code: number,

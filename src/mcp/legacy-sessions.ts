@@ -11,7 +11,7 @@ import { lazy } from "../util/lazy.ts";
 import { toAuthInfo } from "./auth-info.ts";
 import { jsonRpcError } from "./json-rpc-error.ts";
 
-/** Sessions of clients of the older protocol over HTTP, each bound to who opened it. */
+/** HTTP sessions of the older protocol, each bound to the principal that opened it. */
 export interface LegacySessions {
   fetch(request: Request, body: unknown, principal: Principal): Promise<Response>;
   close(): Promise<void>;
@@ -63,7 +63,7 @@ export function createLegacySessions(
       const id = request.headers.get(SESSION_HEADER);
       if (id !== null) {
         const known = sessions().get(id);
-        // Another principal's session is as unknown as one that never was.
+        // The session of another principal answers like an unknown one.
         if (known?.principalId !== principal.id) return jsonRpcError(404, -32001, "Session not found");
         return known.transport.handleRequest(request, { parsedBody: body, authInfo: toAuthInfo(principal) });
       }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 
-/** Parts of a stream that wait for the client. One part may be larger. */
+/** Bytes of a stream that may wait for the client. A single part may be larger. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
-/** The body of a request, or undefined as soon as there is more of it than allowed. */
+/** Reads the body of a request. Undefined as soon as it exceeds `maxBytes`. */
 export function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -23,14 +23,14 @@ export function readBytes(request: IncomingMessage, maxBytes: number): Promise<B
   });
 }
 
-/** A request without its body, which is read apart: the web's own streams cost more than most bodies. */
+/** Converts a request without its body, which is read apart because web streams are slow for small bodies. */
 export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Request {
   const { method = "GET", url = "/", headers } = request;
   const given = Object.entries(headers).map(([name, value]): [string, string] => [name, String(value)]);
   return new Request(`http://${headers.host ?? "localhost"}${url}`, { method, headers: given, signal });
 }
 
-/** Writes an answer: a stream as its parts come, anything else in one piece. */
+/** Writes an answer: a stream part by part, anything else in one piece. */
 export async function writeResponse(
   response: ServerResponse,
   answer: Response,
@@ -46,12 +46,12 @@ export async function writeResponse(
   response.writeHead(answer.status, { ...headers, "content-length": Buffer.byteLength(text) }).end(text);
 }
 
-/** What comes is taken at once, for its maker does not wait; whoever leaves too much of it unread is dropped. */
+/** Writes parts as they come, because their maker does not wait. Drops a client that leaves too much unread. */
 async function writeStream(response: ServerResponse, body: ReadableStream<Uint8Array>): Promise<void> {
   const reader = body.getReader();
   const giveUp = () => void reader.cancel().catch(() => {});
   if (response.destroyed) return giveUp();
-  // Ends the wait for the next part, too.
+  // Cancelling also ends the wait for the next part.
   response.once("close", giveUp);
   for (;;) {
     const { done, value } = await reader.read();

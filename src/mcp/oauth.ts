@@ -4,43 +4,61 @@ import {
   OAuthError,
   OAuthErrorCode,
 } from "@modelcontextprotocol/server";
-import { createLocalJWKSet, createRemoteJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from "jose";
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  customFetch,
+  type FetchImplementation,
+  type JSONWebKeySet,
+  type JWTPayload,
+  jwtVerify,
+} from "jose";
+import { createGuardedFetch } from "../net/guarded-fetch.ts";
+import { readBytes } from "../net/read-response.ts";
 import type { Principal } from "../schema/principal.ts";
 import { problem } from "../schema/problem.ts";
 
-/** What makes this server a resource server: it accepts tokens that others issue, and issues none. */
+/** Makes the server an OAuth resource server: it accepts the tokens of one issuer and issues none. */
 export interface OAuthOptions {
-  /** Exactly the `iss` of the tokens. */
+  /** The exact `iss` of the tokens. */
   readonly issuer: string;
-  /** The public URL of this server, and exactly the `aud` of the tokens meant for it. */
+  /** The public URL of this server, which is the exact `aud` of its tokens. */
   readonly audience: string;
-  /** Where the issuer publishes its keys; or the keys themselves. */
+  /** The URL of the issuer's keys. It may be private; redirects are not followed. Needed without `keys`. */
   readonly jwksUri?: string;
+  /** The issuer's keys themselves. */
   readonly keys?: JSONWebKeySet;
-  /** Signature algorithms that are accepted. Default: the usual asymmetric ones. */
+  /** Accepted signature algorithms. Default: the common asymmetric ones. */
   readonly algorithms?: readonly string[];
-  /** Scopes without which no request is answered. */
+  /** Scopes that every token must have. */
   readonly requiredScopes?: readonly string[];
   /** The scope that allows writing. Default: `keyhole:write`. */
   readonly writeScope?: string;
   /** Seconds by which clocks may differ, at most 60. Default: 5. */
   readonly clockTolerance?: number;
-  /** Who a token stands for, where the default (its subject, with its scopes) is not right. */
+  /** Maps the claims of a token to its principal. Default: its subject with its scopes. */
   readonly toPrincipal?: (claims: JWTPayload) => Principal;
 }
 
+/** Checks bearer tokens of one issuer. */
 export interface OAuthGuard {
-  /** The principal of a token, or the answer that says what is wrong with it and where to get another. */
+  /** Returns the principal of a token, or the refusal with the place to get a token. */
   check(token: string | undefined): Promise<Principal | Response>;
-  /** The protected-resource metadata, for the paths that clients look for it at. */
+  /** The protected-resource metadata, by the paths where clients look for it. */
   readonly metadata: ReadonlyMap<string, unknown>;
 }
 
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"];
 const WRITE_SCOPE = "keyhole:write";
 const MAX_TOLERANCE = 60;
+const MAX_KEY_BYTES = 2 ** 20;
 const METADATA_PATH = "/.well-known/oauth-protected-resource";
 
+/**
+ * Creates the check of bearer tokens.
+ *
+ * @throws `INVALID_INPUT` if there are neither keys nor a URL of them.
+ */
 export function createOAuthGuard(options: OAuthOptions): OAuthGuard {
   const { issuer, audience, requiredScopes = [], writeScope = WRITE_SCOPE } = options;
   const keys = keysOf(options);
@@ -75,7 +93,7 @@ export function createOAuthGuard(options: OAuthOptions): OAuthGuard {
         ({ payload }) => payload,
         () => undefined,
       );
-      // Why a token is refused helps only who makes tokens up.
+      // The exact reason would only help forgers.
       if (!claims) return challenge(OAuthErrorCode.InvalidToken, "The token is not valid here");
       const scopes = scopesOf(claims);
       if (!requiredScopes.every((scope) => scopes.includes(scope))) {
@@ -89,11 +107,24 @@ export function createOAuthGuard(options: OAuthOptions): OAuthGuard {
 
 function keysOf({ jwksUri, keys }: OAuthOptions) {
   if (keys) return createLocalJWKSet(keys);
-  if (jwksUri) return createRemoteJWKSet(new URL(jwksUri));
-  throw problem("INVALID_INPUT", { operation: "serveHttp", reason: "oauth needs jwksUri or keys" });
+  if (jwksUri === undefined || !URL.canParse(jwksUri)) {
+    const reason = "oauth needs keys, or the URL of them as jwksUri";
+    throw problem("INVALID_INPUT", { operation: "serveHttp", reason });
+  }
+  return createRemoteJWKSet(new URL(jwksUri), { [customFetch]: keyFetch(jwksUri) });
 }
 
-/** `scope` is one text of words; some issuers give a list in `scp`. */
+/** Fetches keys from the address that the owner configured, which may be private, and from no other. */
+function keyFetch(jwksUri: string): FetchImplementation {
+  const guarded = createGuardedFetch({ ownUrl: jwksUri, redirects: "none" });
+  return async (url, { headers, signal }) => {
+    const response = await guarded(url, { headers: Object.fromEntries(headers), signal });
+    const bytes = await readBytes(response, "the issuer's key endpoint", MAX_KEY_BYTES);
+    return new Response(bytes, { status: response.status });
+  };
+}
+
+/** Reads `scope`, a text of words; some issuers send a list in `scp` instead. */
 function scopesOf({ scope, scp }: JWTPayload): string[] {
   if (typeof scope === "string") return scope.split(" ").filter((word) => word !== "");
   return Array.isArray(scp) ? scp.filter((word) => typeof word === "string") : [];

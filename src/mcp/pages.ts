@@ -2,7 +2,11 @@ import { refusedCursor } from "./protocol-errors.ts";
 
 const PAGE = 1_000;
 
-/** One page of a list. A cursor holds for the list it was given with: after a change the client starts again. */
+/**
+ * Returns one page of a list. A cursor belongs to one version of the list; after a change the client starts again.
+ *
+ * @throws a protocol error for an unknown or outdated cursor.
+ */
 export function toPage<T>(
   items: readonly T[],
   version: string,

@@ -13,7 +13,7 @@ interface PromptLists {
   readonly promptEntries: ReadonlyMap<string, ReadableEntry>;
 }
 
-/** Prompts by the name their author gave; those that share one go by their op. */
+/** Lists prompts by their name. Prompts that share a name are listed by their op. */
 export function listPrompts(view: View): PromptLists {
   const entries = view.shown.filter((entry): entry is ReadableEntry => entry.kind === "prompt");
   const sharing = Map.groupBy(entries, (entry) => entry.name);
@@ -41,7 +41,7 @@ function toPrompt(name: string, entry: ReadableEntry): Prompt {
   };
 }
 
-/** A loaded prompt as messages. One that already is a list of messages stays as it is. */
+/** Turns a loaded prompt into messages. A list of messages stays as it is. */
 export function toMessages(entry: ReadableEntry, value: Json): GetPromptResult {
   if (value !== null && typeof value === "object" && !Array.isArray(value) && Array.isArray(value.messages)) {
     return value as unknown as GetPromptResult;

@@ -3,7 +3,7 @@ import type { RpcError } from "../schema/entry.ts";
 import { isProblem } from "../schema/problem.ts";
 import { cutText } from "../util/cut-text.ts";
 
-/** The answer to a name that a list does not have. */
+/** The error for a name that is not listed. */
 export function unknownName(kind: "tool" | "prompt" | "skill", name: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown ${kind}: ${cutText(name, 128)}`);
 }
@@ -12,7 +12,7 @@ export function unknownResource(uri: string): ProtocolError {
   return new ResourceNotFoundError(cutText(uri, 512));
 }
 
-/** The same words that the SDK has for state that fails its check: the reason is nobody's business. */
+/** Uses the words of the SDK for state that fails its check; the reason stays secret. */
 export function refusedState(): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, "Invalid or expired requestState", {
     reason: "invalid_request_state",
@@ -33,7 +33,7 @@ interface Failure {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** A failure where the protocol has no place for one in the result. */
+/** Turns a failure into a protocol error, for results that cannot carry one. */
 export function failedRequest(failure: Failure): ProtocolError {
   const { code, message, next, details } = failure;
   const fault = code === "INTERNAL" || code === "RESULT_INVALID" || code === "TIMEOUT";
@@ -41,12 +41,12 @@ export function failedRequest(failure: Failure): ProtocolError {
   return new ProtocolError(protocolCode, `${message} ${next}`, { code, next, details });
 }
 
-/** An error of another server, as it gave it. */
+/** Passes on the error of another server unchanged. */
 export function passedError({ code, message, data }: RpcError): ProtocolError {
   return new ProtocolError(code, message, data);
 }
 
-/** Problems raised outside of an answer keep their code on the wire. */
+/** Keeps the code of a problem on the wire; returns other errors unchanged. */
 export function asProtocolError(error: unknown): unknown {
   return isProblem(error) ? failedRequest(error) : error;
 }

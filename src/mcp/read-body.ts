@@ -3,7 +3,7 @@ import { jsonRpcError } from "./json-rpc-error.ts";
 
 const MAX_DEPTH = 64;
 
-/** The JSON of a request, or the answer that refuses it: too large, too deep, or no JSON. */
+/** Reads the JSON of a request, or returns the refusal: too large, too deep, or not JSON. */
 export async function readBody(
   request: Request,
   maxBytes: number,
@@ -28,11 +28,12 @@ export async function readBody(
   }
 }
 
+/** The refusal of a body over the limit. */
 export function tooLarge(maxBytes: number): Response {
   return jsonRpcError(413, -32000, `The body is larger than ${maxBytes} bytes.`);
 }
 
-/** It goes no deeper than that itself, so that no body can exhaust the stack. */
+/** Stops at the limit itself, so no body can exhaust the stack. */
 function isDeeperThan(depth: number, value: unknown): boolean {
   if (depth < 0) return true;
   if (typeof value !== "object" || value === null) return false;

@@ -18,9 +18,9 @@ interface ResourceLists {
 }
 
 /**
- * Documents and skills as resources; those that take params as templates. A source that has addresses of its
- * own gives them as `uri` or `uriTemplate` in the metadata; otherwise, and where it is not the only one to
- * claim that address, the route is the address.
+ * Lists documents and skills as resources, and those with params as templates. The address is the `uri` or
+ * `uriTemplate` that the source put into the metadata. Without one, or if two entries claim it, the route is the
+ * address.
  */
 export function listResources(view: View): ResourceLists {
   const entries = view.shown.filter(isDocument);
@@ -43,7 +43,7 @@ export function listResources(view: View): ResourceLists {
   };
 }
 
-/** The entry behind a URI, with the params that the URI spells. Unveiled entries are read by their route. */
+/** Finds the entry behind a URI, with the params in the URI. Routes find unlisted entries too. */
 export function findResource(
   uri: string,
   { resourceEntries, templateEntries }: Pick<ResourceLists, "resourceEntries" | "templateEntries">,
@@ -54,7 +54,7 @@ export function findResource(
   const addressed = findAddressed(uri, find);
   if (addressed && isDocument(addressed.entry))
     return { entry: addressed.entry, params: addressed.params ?? {} };
-  // The one that says most of the address comes first: a template that matches everything takes nothing away.
+  // Templates with the longest fixed start come first, so a catch-all template hides no other.
   const told = (template: string) => template.indexOf("{");
   const ordered = [...templateEntries].sort(([one], [other]) => told(other) - told(one));
   for (const [template, entry] of ordered) {
@@ -64,7 +64,7 @@ export function findResource(
   return undefined;
 }
 
-/** A loaded document as the protocol carries it. One that is already in that shape stays as it is, but for its route. */
+/** Turns a loaded document into protocol contents. Ready contents stay, with the URI instead of the route. */
 export function toContents(uri: string, entry: ReadableEntry, value: Json): ReadResourceResult {
   if (isContents(value)) {
     const { contents, ...rest } = value as unknown as ReadResourceResult;

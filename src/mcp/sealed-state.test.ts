@@ -4,7 +4,7 @@ import { createSealer } from "./sealed-state.ts";
 
 const open = { secret: "a secret that processes share", ttlMs: 1_000 };
 
-test("what was sealed comes back to whom it was sealed for, in every process that has the secret", () => {
+test("opens sealed state for its owner, in every process with the secret", () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.string(), (payload, who) => {
       const sealed = createSealer(open).seal(payload, who);
@@ -13,7 +13,7 @@ test("what was sealed comes back to whom it was sealed for, in every process tha
   );
 });
 
-test("whatever is changed in it, it does not", () => {
+test("refuses any change", () => {
   const sealer = createSealer<{ call: string }>(open);
   const sealed = sealer.seal({ call: "hash" }, "ann");
   fc.assert(
@@ -29,7 +29,7 @@ test("whatever is changed in it, it does not", () => {
   }
 });
 
-test("nor to somebody else, with another secret, or too late", () => {
+test("refuses another owner, another secret and expired state", () => {
   let time = 0;
   const sealer = createSealer<string>({ ...open, now: () => time });
   const sealed = sealer.seal("payload", "ann");

@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto";
 
-/** State that travels through the client and comes back proven unchanged, or not at all. */
+/** Seals state that travels through the client, and opens it only if it is unchanged. */
 export interface Sealer<T> {
-  /** `boundTo` names who may bring it back. */
+  /** Seals a payload for `boundTo`, the only one who may bring it back. */
   seal(payload: T, boundTo: string): string;
-  /** Undefined for whatever was changed, made up, expired, or sealed for somebody else. */
+  /** Undefined if the state was changed, forged, expired, or sealed for somebody else. */
   open(sealed: string, boundTo: string): T | undefined;
 }
 
 export interface SealerOptions {
-  /** Shared by processes that serve the same clients. Without it, states end with the process. */
+  /** Shared by processes that serve the same clients. Default: random, so states end with the process. */
   readonly secret?: string | Uint8Array;
   readonly ttlMs: number;
   readonly now?: () => number;
@@ -21,7 +21,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const MAX_CHARS = 64 * 1024;
 
-/** Authenticated encryption: the client can neither read nor change what it carries. */
+/** Creates a sealer with authenticated encryption: the client can neither read nor change the state. */
 export function createSealer<T>({ secret, ttlMs, now = Date.now }: SealerOptions): Sealer<T> {
   const key = Buffer.from(hkdfSync("sha256", secret ?? randomBytes(32), "", "keyhole sealed state", 32));
   return {
@@ -37,7 +37,7 @@ export function createSealer<T>({ secret, ttlMs, now = Date.now }: SealerOptions
       if (!sealed.startsWith(VERSION) || sealed.length > MAX_CHARS) return undefined;
       const encoded = sealed.slice(VERSION.length);
       const bytes = Buffer.from(encoded, "base64url");
-      // Lenient decoding would let many spellings stand for one state.
+      // Lenient decoding would accept many spellings of one state.
       if (bytes.toString("base64url") !== encoded || bytes.length <= IV_BYTES + TAG_BYTES) return undefined;
       try {
         const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, IV_BYTES), {

@@ -9,49 +9,62 @@ import {
 import type { Principal } from "../schema/principal.ts";
 import { createBearerCheck, generateToken } from "./bearer.ts";
 import { type CallerLimitOptions, createCallerLimits } from "./caller-limits.ts";
+import { createHttpRoutes } from "./http-routes.ts";
 import { jsonRpcError } from "./json-rpc-error.ts";
 import type { McpServer } from "./mcp-server.ts";
-import { readBytes, toWebRequest, writeResponse } from "./node-http.ts";
+import { writeResponse } from "./node-http.ts";
 import { createOAuthGuard, type OAuthOptions } from "./oauth.ts";
-import { tooLarge } from "./read-body.ts";
-import { createWebhooks, type Webhook } from "./webhooks.ts";
+import { type Admit, createRouter } from "./router.ts";
+import type { Webhook } from "./webhooks.ts";
 
+/** Options of {@link serveHttp}. */
 export interface HttpOptions {
-  /** Default: 127.0.0.1, for this machine only. */
+  /** Address to listen on. Default: 127.0.0.1, for this machine only. */
   readonly host?: string;
-  /** Default: any that is free. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** Default: `/mcp`. */
+  /** Path of the MCP endpoint. Default: `/mcp`. */
   readonly path?: string;
   /** Host names that requests may be addressed to. Default: those of this machine. */
   readonly allowedHosts?: readonly string[];
   /** Host names of the web pages that may call. Default: those of this machine. */
   readonly allowedOrigins?: readonly string[];
-  /** The bearer token that lets in. Without it, and without `oauth`, one is generated. */
+  /** The bearer token of callers. Without it, and without `oauth`, one is generated. */
   readonly token?: string;
-  /** Who the token stands for. Default: the server's own principal. */
+  /** The principal that the token stands for. Default: the server's own principal. */
   readonly principal?: Principal;
+  /** Accepts tokens of an OAuth issuer. */
   readonly oauth?: OAuthOptions;
-  /** Decides in the place of both: who calls, or the refusal. */
+  /** Replaces `token` and `oauth`: returns the caller, or the refusal. */
   readonly authenticate?: (headers: IncomingMessage["headers"]) => Promise<Principal | Response>;
+  /** Limits for each caller. */
   readonly limits?: CallerLimitOptions;
-  /** By path: what a signed request there sets off. They need no token. */
+  /** By path: the source that a signed request refreshes. Webhooks need no token. */
   readonly webhooks?: Readonly<Record<string, Webhook>>;
-  /** Milliseconds that calls have to finish when it closes. Default: 5,000. */
+  /** Milliseconds that running calls have to finish on close. Default: 5,000. */
   readonly drainMs?: number;
 }
 
+/** A server that {@link serveHttp} started. */
 export interface HttpServer {
   readonly url: string;
-  /** The token that was generated, to be shown once. */
+  /** The generated token, to be shown once. */
   readonly token?: string;
-  /** Takes no more requests, lets those that run finish, and ends the rest. */
+  /** Stops accepting requests, lets running ones finish, and ends the rest. */
   close(): Promise<void>;
 }
 
+/** Counts requests of the server's own principal, which has no id here. */
 const OWN = "own";
 
-/** Serves an MCP server over Streamable HTTP. Nothing is read of a request before it is let in. */
+/**
+ * Serves an MCP server over Streamable HTTP. No body is read before its caller is authenticated.
+ *
+ * @throws `INVALID_INPUT` if `oauth` has no keys, a webhook has no secret, or two endpoints share a path.
+ * @example
+ * const http = await serveHttp(createMcpServer(gateway), { port: 8080 });
+ * console.log(http.url, http.token);
+ */
 export async function serveHttp(server: McpServer, options: HttpOptions = {}): Promise<HttpServer> {
   const { host = "127.0.0.1", path = "/mcp", drainMs = 5_000 } = options;
   const oauth = options.oauth && createOAuthGuard(options.oauth);
@@ -62,10 +75,9 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     oauth,
   });
   const limits = createCallerLimits(options.limits);
-  const webhooks = createWebhooks(options.webhooks ?? {}, server.refreshSource);
   const hosts = [...(options.allowedHosts ?? localhostAllowedHostnames())];
   const origins = [...(options.allowedOrigins ?? localhostAllowedOrigins())];
-  const running = new Map<ServerResponse, { readonly lasting: boolean }>();
+  const running = new Map<ServerResponse, { readonly isStream: boolean }>();
   let closing = false;
 
   async function authenticate({ headers }: IncomingMessage) {
@@ -74,39 +86,35 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     return decided instanceof Response ? decided : { principal: decided };
   }
 
-  /** Counts a request among those of its caller until it is answered, or refuses it. */
-  function enter(caller: string, lasting: boolean, response: ServerResponse): Response | undefined {
-    // Who hung up while it was looked up who it is has no more events, and would be counted for ever.
+  /** Counts a request of a caller until it is answered, or refuses it. */
+  function enter(caller: string, isStream: boolean, response: ServerResponse): Response | undefined {
+    // The client left during authentication; no close event will come.
     if (response.destroyed) return jsonRpcError(408, -32000, "The client is gone.");
-    const entered = limits.enter(caller, lasting);
+    const entered = limits.enter(caller, isStream);
     if ("retryAfter" in entered) {
       return jsonRpcError(429, -32000, "Too many requests.", { "retry-after": String(entered.retryAfter) });
     }
-    running.set(response, { lasting });
+    running.set(response, { isStream });
     response.once("close", () => {
       running.delete(response);
       entered.release();
-      // A connection that falls idle after the shutdown began is not closed by it.
+      // http.close() does not close connections that become idle after it.
       if (closing) setImmediate(() => http.closeIdleConnections());
     });
     return undefined;
   }
 
-  /** Lets the server answer; whoever hangs up cancels what it asked for. */
-  async function answer(
-    request: IncomingMessage,
-    response: ServerResponse,
-    principal: Principal | undefined,
-  ): Promise<Response> {
-    const bytes = request.method === "POST" ? await readBytes(request, server.maxBodyBytes) : Buffer.alloc(0);
-    if (!bytes) return tooLarge(server.maxBodyBytes);
-    const gone = new AbortController();
-    response.once("close", () => response.writableFinished || gone.abort());
-    return server.fetch(toWebRequest(request, gone.signal), {
-      body: bytes.toString(),
-      ...(principal && { principal }),
-    });
-  }
+  const admit: Admit = async (route, request, response) => {
+    const caller = await authenticate(request);
+    if (caller instanceof Response) return caller;
+    const isStream = route.isStream?.(request) ?? false;
+    return enter(caller.principal?.id ?? OWN, isStream, response) ?? caller;
+  };
+
+  const route = createRouter(
+    createHttpRoutes({ server, path, oauth, webhooks: options.webhooks, enter }),
+    admit,
+  );
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<Response> {
     const { headers } = request;
@@ -115,25 +123,12 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     const rightOrigin = validateOriginHeader(headers.origin, origins);
     if (!rightOrigin.ok) return jsonRpcError(403, -32000, rightOrigin.message);
     if (closing) return jsonRpcError(503, -32000, "Shutting down.", { "retry-after": "5" });
-
-    const pathname = request.url?.split("?", 1)[0] ?? "";
-    const document = oauth?.metadata.get(pathname);
-    if (document && request.method === "GET") return Response.json(document);
-    const webhook = webhooks.get(pathname);
-    if (webhook) return enter(`webhook ${pathname}`, false, response) ?? webhook(request);
-    if (pathname !== path) return jsonRpcError(404, -32000, `Not found. The endpoint is ${path}.`);
-
-    const caller = await authenticate(request);
-    if (caller instanceof Response) return caller;
-    const lasting = request.method === "GET" || headers["mcp-method"] === "subscriptions/listen";
-    const refusal = enter(caller.principal?.id ?? OWN, lasting, response);
-    if (refusal) return refusal;
-    return answer(request, response, caller.principal);
+    return route(request, response);
   }
 
   const http = createServer((request, response) => {
     respond(request, response)
-      // What the client may still be sending is not read, so the connection is of no more use.
+      // The rest of an unread body makes the connection unusable.
       .then((answered) => writeResponse(response, answered, !request.complete))
       .catch(() => response.destroy());
   });
@@ -150,8 +145,8 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
       closing = true;
       const closed = new Promise<void>((resolve) => http.close(() => resolve()));
       http.closeIdleConnections();
-      // Streams that only wait for news would never end by themselves.
-      for (const [response, { lasting }] of running) if (lasting) response.destroy();
+      // Streams that wait for news would never end by themselves.
+      for (const [response, { isStream }] of running) if (isStream) response.destroy();
       const timer = setTimeout(() => http.closeAllConnections(), drainMs);
       await closed;
       clearTimeout(timer);

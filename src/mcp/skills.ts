@@ -4,17 +4,20 @@ import type { View } from "../access/view.ts";
 import type { Entry } from "../schema/entry.ts";
 import { cleanText } from "../util/clean-text.ts";
 
-/** The protocol's Skills extension: how it is declared, and what its requests take. */
+/** The name of the protocol's Skills extension. */
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 export const listSkillsParams = z.object({ cursor: z.string().optional() });
 export const getSkillParams = z.object({ uri: z.string() });
 
-/** The skills in sight that can be published with all their files. */
+/** Lists the visible skills that can be published with all their files. */
 export function listSkills(view: View): Skill[] {
   return view.shown.flatMap((entry) => toSkill(entry) ?? []);
 }
 
-/** An entry by its route, or by the address of a skill's file: `skill://shop/pricing/x.md` is `shop://skills/pricing/x.md`. */
+/**
+ * Finds an entry by its route or by the address of a skill's file: `skill://shop/pricing/x.md` is
+ * `shop://skills/pricing/x.md`.
+ */
 export function findAddress(view: View, uri: string): Entry | undefined {
   const [, domain, path] = /^skill:\/\/([^/\s]{1,128})\/(\S{1,512})$/.exec(uri) ?? [];
   return view.find(uri) ?? (path === undefined ? undefined : view.find(`${domain}://skills/${path}`));
@@ -28,7 +31,7 @@ function toSkill({ domain, route, manifest, status }: Entry): Skill | undefined 
   if (typeof name !== "string" || typeof description !== "string" || !root.endsWith(`/${name}`))
     return undefined;
   const said = JSON.stringify(frontmatter);
-  // It goes out as its author wrote it, so nothing may be hidden in it.
+  // The front matter goes out as written, so hidden characters in it are refused.
   if (cleanText(said) !== said) return undefined;
   const resources =
     files === "dynamic"

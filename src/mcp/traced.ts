@@ -3,7 +3,7 @@ import type { CallTrace } from "../schema/span-context.ts";
 import { publish } from "../telemetry/events.ts";
 import { beginSpan, traceOf } from "../telemetry/trace-context.ts";
 
-/** Answers a request of a client within the trace that the client gave with it. */
+/** Answers a request within the trace that its client sent. */
 export async function traced<T extends object>(
   { mcpReq, http }: ServerContext,
   target: string | undefined,
@@ -35,7 +35,7 @@ export async function traced<T extends object>(
     report({ ...(target !== undefined && { target }), ...(failed && { error: "tool_error" }) });
     return result;
   } catch (error) {
-    // The name may be one that nobody knows, and then is the caller's own text.
+    // Leaves the target out: an unknown name would be the caller's own text.
     const { code } = error as { code?: unknown };
     const status = typeof code === "number" ? { status: String(code) } : {};
     report({ error: status.status ?? "_OTHER", ...status });

@@ -1,12 +1,12 @@
-/** A part of a template: text that must be there, or a variable. */
+/** A part of a template: literal text or a variable. */
 type Part = { readonly literal: string } | { readonly name: string; readonly slashes: boolean };
 
 const MAX_CHARS = 4_096;
 
 /**
  * Matches a URI against a template of `{name}` (no slash), `{+name}` (anything) and a last `{?a,b}`.
- * Templates may come from outside, so no regular expression is made of them: each part is looked for once,
- * from left to right.
+ * Templates may come from outside, so they never become regular expressions: each part is searched once, from
+ * left to right.
  */
 export function matchTemplate(template: string, uri: string): Map<string, string> | undefined {
   if (template.length > MAX_CHARS || uri.length > MAX_CHARS) return undefined;
@@ -57,7 +57,7 @@ function toParts(path: string): Part[] {
   return parts;
 }
 
-/** The last literal has to end the URI; any other one counts where it first occurs. */
+/** Finds a literal at its first occurrence; the last one must end the URI. */
 function endOf(text: string, literal: string, last: boolean): number {
   if (!last) return text.indexOf(literal, 1);
   return text.endsWith(literal) ? text.length - literal.length : -1;

@@ -4,11 +4,11 @@ import { LRUCache } from "lru-cache";
 import { problem } from "../schema/problem.ts";
 import { readBytes } from "./node-http.ts";
 
-/** What a request to one path may set off. */
+/** A source that signed requests to one path refresh. */
 export interface Webhook {
-  /** Shared with the sender, who signs bodies with it: HMAC SHA-256 in `X-Hub-Signature-256`. */
+  /** The secret that the sender signs bodies with: HMAC SHA-256 in `X-Hub-Signature-256`. */
   readonly secret: string;
-  /** The id of the source that is read again. */
+  /** The id of the source to refresh. */
   readonly source: string;
 }
 
@@ -19,8 +19,10 @@ const REMEMBERED = 1_000;
 const REMEMBERED_MS = 24 * 60 * 60_000;
 
 /**
- * A body with the right signature sets off a refresh and is answered with 202 at once. The same signed body
- * again is answered and does nothing more: whoever overheard one gains nothing by it.
+ * Creates the handlers of webhooks, by path. A body with the right signature starts a refresh and gets 202 at once.
+ * A repeated body gets the same answer and starts nothing, so a recorded request is worthless.
+ *
+ * @throws `INVALID_INPUT` if a webhook has no secret.
  */
 export function createWebhooks(
   webhooks: Readonly<Record<string, Webhook>>,
@@ -29,17 +31,16 @@ export function createWebhooks(
   const seen = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });
 
   async function handle({ secret, source }: Webhook, request: IncomingMessage): Promise<Response> {
-    if (request.method !== "POST") return plain(405, "Only POST.", { allow: "POST" });
     const given = request.headers["x-hub-signature-256"];
     if (typeof given !== "string") return plain(401, "X-Hub-Signature-256 is missing.");
     const body = await readBytes(request, MAX_BODY_BYTES);
     if (!body) return plain(413, `The body is larger than ${MAX_BODY_BYTES} bytes.`);
-    if (!isSigned(body, secret, given)) return plain(401, "The signature is not right.");
-    // GitHub tells deliveries apart in a header that nobody signs, so the signed body is what counts.
+    if (!isSigned(body, secret, given)) return plain(401, "The signature is wrong.");
+    // GitHub's delivery id is in an unsigned header, so only the signature identifies a body.
     const key = `${source} ${given}`;
     if (!seen.has(key)) {
       seen.set(key, true);
-      // Its failure is a notice of the gateway and in the status of the source; the sender can do nothing.
+      // The gateway reports a failure as a notice and in the source's status; the sender can do nothing.
       void refresh(source).catch(() => seen.delete(key));
     }
     return plain(202, "Accepted.");
@@ -58,13 +59,13 @@ export function createWebhooks(
   );
 }
 
-/** Compared by digests: they have one length, and how much of them is right takes no time to find out. */
+/** Compares digests, which have one length, in constant time: timing reveals nothing. */
 function isSigned(body: Buffer, secret: string, given: string): boolean {
   const right = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(right), digest(given));
 }
 
-function plain(status: number, text: string, headers: Record<string, string> = {}): Response {
-  return new Response(text, { status, headers });
+function plain(status: number, text: string): Response {
+  return new Response(text, { status });
 }

@@ -1,5 +1,5 @@
+import { createGuardedFetch } from "../net/guarded-fetch.ts";
 import { problem } from "../schema/problem.ts";
-import { createGuardedFetch } from "../sources/guarded-fetch/guarded-fetch.ts";
 
 const MAX_ANSWER_BYTES = 64 * 2 ** 20;
 
@@ -7,8 +7,8 @@ const MAX_ANSWER_BYTES = 64 * 2 ** 20;
  * The guarded fetch in the shape that the AI SDK calls. The host of an address that the owner configured may be
  * private and without TLS, as servers on one's own machine are.
  */
-export function createModelFetch(ownUrl?: string): typeof fetch {
-  const guarded = createGuardedFetch(ownUrl ? { allowPrivateHosts: [hostOf(ownUrl)] } : {});
+export function createModelFetch(ownUrl?: string): typeof globalThis.fetch {
+  const guarded = createGuardedFetch(ownUrl ? { ownUrl } : {});
   return async (input, init = {}) => {
     const response = await guarded(input instanceof Request ? input.url : input, {
       method: init.method ?? "GET",
@@ -31,10 +31,4 @@ function limit(): TransformStream<Uint8Array, Uint8Array> {
       controller.error(problem("LIMIT_EXCEEDED", { ...fills, limit: MAX_ANSWER_BYTES }));
     },
   });
-}
-
-/** With its port, so that other servers of the host stay out of reach. */
-function hostOf(url: string): string {
-  const { hostname, port, protocol } = new URL(url);
-  return `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
 }

@@ -1,9 +1,9 @@
-import type { Entry, ToolEntry } from "../schema/entry.ts";
+import type { ToolEntry } from "../schema/entry.ts";
 import type { Entity } from "../schema/extraction.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { extractEntities } from "./extract-entities.ts";
 
-export interface ExtractionCounts {
+interface ExtractionCounts {
   /** Results of tools that say how the things in them are found. */
   readonly results: number;
   readonly processed: number;
@@ -11,19 +11,10 @@ export interface ExtractionCounts {
   readonly entities: number;
 }
 
-/** Whether the things named in results are found. */
-export interface ExtractionHealth extends ExtractionCounts {
-  /** `degraded`: a known result did not give what it must, or results came and none was processed. */
-  readonly status: "ok" | "degraded";
-  readonly toolsWithExtraction: number;
-  readonly customExtractors: number;
-  readonly warnings: readonly string[];
-}
-
 /** Finds the things named in results, and counts how that goes. Must not throw: a call never fails by it. */
 export interface Extractor {
   extract(tool: ToolEntry, result: unknown, now: Date): Entity[];
-  health(entries: readonly Entry[]): ExtractionHealth;
+  readonly counts: ExtractionCounts;
   /** Set where results came and none was processed. */
   readonly warning: string | undefined;
 }
@@ -58,36 +49,15 @@ export function createExtractor(onFailed: (detail: string) => void): Extractor {
         return [];
       }
     },
+    counts,
     get warning() {
       return warning();
-    },
-    health: (entries) => {
-      const tools = entries.filter((entry) => entry.kind === "tool");
-      const warnings = [...(selfCheck() ? [] : [SELF_CHECK_FAILED]), ...(warning() ? [warning()!] : [])];
-      return {
-        status: warnings.length === 0 ? "ok" : "degraded",
-        toolsWithExtraction: tools.filter(({ extraction }) => extraction !== null).length,
-        customExtractors: tools.filter(({ extractEntities: own }) => own !== undefined).length,
-        ...counts,
-        warnings,
-      };
     },
   };
 }
 
 const MOST_REPORTED = 1_000;
-const SELF_CHECK_FAILED = "A known result did not give the entity in it.";
 
 function extracts({ extraction, extractEntities: own }: ToolEntry): boolean {
   return extraction !== null || own !== undefined;
-}
-
-/** A known result must give the one thing in it. */
-function selfCheck(): boolean {
-  const extraction = { path: "data.pages", type: "page", nameField: "name", isArray: true };
-  const entities = extractEntities(
-    { extraction },
-    { data: { pages: [{ id: "test-id", name: "Test Page" }] } },
-  );
-  return entities.length === 1 && entities[0]?.type === "page" && entities[0].id === "test-id";
 }

@@ -1,3 +1,6 @@
+export type { GuardedFetch, GuardedRequest, GuardOptions } from "../net/guarded-fetch.ts";
+export { createGuardedFetch } from "../net/guarded-fetch.ts";
+export type { Secret } from "../net/secret.ts";
 export { createClickUpDocFormat } from "./content/formats/clickup-doc-format.ts";
 export { createClickUpTaskFormat } from "./content/formats/clickup-task-format.ts";
 export { createCommitFormat } from "./content/formats/commit-format.ts";
@@ -22,9 +25,6 @@ export { createPostgresSource } from "./content/sources/postgres-source.ts";
 export type { QaseSourceOptions } from "./content/sources/qase-source.ts";
 export { createQaseSource } from "./content/sources/qase-source.ts";
 export type { RetryClock } from "./content/sources/retry-clock.ts";
-export type { GuardedFetch, GuardedRequest, GuardOptions } from "./guarded-fetch/guarded-fetch.ts";
-export { createGuardedFetch } from "./guarded-fetch/guarded-fetch.ts";
-export type { Secret } from "./http/secret.ts";
 export type {
   MarkdownDiagnostics,
   MarkdownSource,

@@ -1,4 +1,4 @@
-// The client under test of the official suite: an upstream of a gateway, used as anybody would. Usage: URL.
+// The client that the official suite tests: an upstream of a gateway. Usage: client.ts URL
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createGateway } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
@@ -9,7 +9,7 @@ interface Context
   readonly toolCalls?: readonly { readonly name: string; readonly arguments: Record<string, unknown> }[];
 }
 
-/** How often the person logs in again for the same purpose before they give up. */
+/** Logins for one purpose before the person gives up. */
 const MOST_LOGINS = 3;
 const url = process.argv.at(-1) ?? "";
 const context = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}") as Context;
@@ -41,7 +41,7 @@ while (
 }
 await gateway.close();
 
-/** What a server asks goes to the client behind the gateway, so that one is there, which agrees to everything. */
+/** Connects a client that agrees to everything, because the gateway passes a server's questions to its client. */
 async function callWithAnswers(): Promise<void> {
   const [near, far] = InMemoryTransport.createLinkedPair();
   createMcpServer(gateway, { surface: "native" }).connect(far);
@@ -59,7 +59,7 @@ async function callWithAnswers(): Promise<void> {
   await client.close();
 }
 
-/** True where a tool wants a login with more scopes. */
+/** True if a tool demands a login with more scopes. */
 async function callTools(): Promise<boolean> {
   await gateway.ready();
   const { entries } = await gateway.view();
@@ -67,7 +67,7 @@ async function callTools(): Promise<boolean> {
   const calls =
     context.toolCalls?.map((call) => ({
       op: tools.find(({ name }) => name === call.name)?.op ?? call.name,
-      // What a schema does not allow, such as null for a text, does not leave a gateway: it is left out.
+      // The gateway refuses values outside of the schema, such as null for a text, so they are left out.
       args: Object.fromEntries(Object.entries(call.arguments).filter(([, value]) => value !== null)),
     })) ?? tools.map(({ op, inputSchema }) => ({ op, args: argsOf(inputSchema) }));
   for (const call of calls) {

@@ -1,6 +1,6 @@
 const TASKS = "Tasks are an extension that the server does not offer.";
 
-/** Scenarios that fail, and why they may. One that passes must go from here. None of them is scored. */
+/** Scenarios that may fail, with the reason. Remove one as soon as it passes. None of them is scored. */
 export const EXPECTED_FAILURES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "2026-07-28": {
     "tasks-lifecycle": TASKS,
@@ -19,14 +19,14 @@ export const EXPECTED_FAILURES: Readonly<Record<string, Readonly<Record<string, 
 const UNKNOWN_TOOL =
   "The reference has no such tool and says so in a result, which passes; a gateway refuses unknown names as the protocol says.";
 
-/** Scenarios that a server passes directly and not through a gateway, by the case, and why they may. */
+/** Scenarios that pass directly and may fail through a gateway, by case, with the reason. */
 export const LOST_THROUGH: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "through-gateway": { "tools-call-simple-text": UNKNOWN_TOOL, "tools-call-error": UNKNOWN_TOOL },
 };
 
 const DPOP = "An extension: tokens are not bound to a key.";
 
-/** Scenarios that our client of upstream servers fails, by the case, and why it may. */
+/** Scenarios that our upstream client may fail, by case, with the reason. */
 export const CLIENT_FAILURES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "client-auth": {
     "auth/dpop": DPOP,

@@ -159,7 +159,7 @@ function drafts(change: () => void, changes: number): Draft[] {
   ];
 }
 
-/** A source whose list of tools grows whenever one of its own tools is told so. */
+/** A source whose list of tools changes whenever one of its tools calls for it. */
 function createFixtureSource(): Source {
   let wake = Promise.withResolvers<void>();
   return {
@@ -175,7 +175,7 @@ function createFixtureSource(): Source {
   };
 }
 
-/** A server of ours that has what the conformance suite looks for. */
+/** Serves everything that the conformance suite looks for. */
 export function serveFixture(): Promise<Served> {
   return serveNative(createGateway({ domains: [], sources: [createFixtureSource()], principal: OWNER }));
 }

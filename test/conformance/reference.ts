@@ -10,7 +10,7 @@ import { type Served, serveNative } from "./serve-native.ts";
 const REFERENCE = resolve("node_modules/@modelcontextprotocol/server-everything/dist/index.js");
 const START_MS = 20_000;
 
-/** The reference server that nobody here wrote, over Streamable HTTP. */
+/** Starts the reference server of the MCP project over Streamable HTTP. */
 export async function serveReference(): Promise<Served> {
   const port = await freePort();
   const child = spawn(process.execPath, [REFERENCE, "streamableHttp"], {
@@ -29,7 +29,7 @@ export async function serveReference(): Promise<Served> {
   };
 }
 
-/** A server behind the `native` surface of a gateway that trusts it. */
+/** Serves a server through the `native` surface of a gateway that trusts it. */
 export async function serveThrough(url: string): Promise<Served> {
   const source = createMcpSource("behind", { url }, { trusted: true });
   const gateway = createGateway({ domains: [], sources: [source] });

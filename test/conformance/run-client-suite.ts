@@ -9,10 +9,10 @@ import type { Scenario } from "./run-suite.ts";
 const PACKAGE = "node_modules/@modelcontextprotocol/conformance";
 const CLIENT = `${process.execPath} test/conformance/client.ts`;
 const TIMEOUT_MS = 120_000;
-/** The suite would start all clients at once, which a small machine answers with timeouts. */
+/** The suite would start all clients at once and time out on a small machine. */
 const AT_A_TIME = 2;
 
-/** Runs the scenarios for clients of that revision, each with an upstream client of ours. */
+/** Runs the client scenarios of a revision, each with one of our upstream clients. */
 export async function runClientSuite(revision: string): Promise<Scenario[]> {
   const { client, not_scored } = parse(readFileSync(`${PACKAGE}/requirements/${revision}.yaml`, "utf8")) as {
     client: string[];

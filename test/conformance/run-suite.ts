@@ -15,7 +15,7 @@ export function hasPassed({ checks, failed }: Scenario): boolean {
   return failed === 0 && checks > 0;
 }
 
-/** Reads the summary that the suite prints: one line for each scenario. */
+/** Reads the summary of the suite, one line per scenario. */
 export async function runSuite(revision: string, url: string): Promise<Scenario[]> {
   const results = mkdtempSync(join(tmpdir(), "keyhole-conformance-"));
   const args = [SUITE, "server", "--url", url, "--requirements", revision, "--output-dir", results];

@@ -8,10 +8,10 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** Everything of a gateway as tools of their own, for the conformance suite. */
+/** Serves all entries of a gateway as native tools, for the conformance suite. */
 export async function serveNative(gateway: Gateway): Promise<Served> {
   const server = createMcpServer(gateway, { surface: "native", nativeNames: "names", debounceMs: 20 });
-  // The suite has no token to give, and asks faster than a person's client would.
+  // The suite sends no token, and calls faster than a person's client would.
   const http = await serveHttp(server, {
     authenticate: async () => OWNER,
     limits: { ratePerSecond: 10_000, burst: 10_000 },

@@ -1,12 +1,12 @@
 import type { CallingClient } from "keyhole";
 
-/** What a tool of the fixture does with the client that calls it. */
+/** The work of a fixture tool, with the client that called it. */
 type Run = (client: CallingClient, args: Record<string, unknown>) => unknown;
 
-/** One black pixel. */
+/** An image of one black pixel. */
 export const PNG =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
-/** A header without sound. */
+/** An audio header without sound. */
 const WAV = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
 const text = (words: string) => ({ content: [{ type: "text", text: words }] });
@@ -38,13 +38,13 @@ const needs = (inputRequests: object, requestState?: string) => ({
   ...(requestState && { requestState }),
 });
 
-/** The words of a form that was filled in as it was asked for. */
+/** The fields of an accepted form. */
 function filled(client: CallingClient, key: string, field: string): unknown {
   const answer = client.responses[key] as { action?: string; content?: Record<string, unknown> } | undefined;
   return answer?.action === "accept" ? answer.content?.[field] : undefined;
 }
 
-/** Asks until the field is there, then says so. */
+/** Asks until the field is present, then confirms it. */
 const untilFilled =
   (key: string, field: string, question: object, done: (value: unknown) => unknown): Run =>
   (client) => {
@@ -166,7 +166,7 @@ export const TOOLS: Readonly<Record<string, Run>> = {
   },
 };
 
-/** Asks for its context before it is one. */
+/** A prompt that asks the client for its context first. */
 export const askingPrompt: Run = untilFilled(
   "user_context",
   "context",

@@ -11,7 +11,7 @@ const CALL = { toolCallId: "1", messages: [] };
 
 type Transport = Parameters<typeof createMCPClient>[0]["transport"];
 
-/** Finds, reads and runs as a model would: through the tools that the client makes of ours. */
+/** Finds, reads and runs like a model: through the tools that the client makes of ours. */
 async function callThrough(transport: Transport): Promise<void> {
   const client = await createMCPClient({ transport });
   try {

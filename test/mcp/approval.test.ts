@@ -88,7 +88,7 @@ describe("state of a question", () => {
     await short.server.close();
   });
 
-  verifies("mcp:approval", "two answers to one question at the same time run it once", async () => {
+  verifies("mcp:approval", "two simultaneous answers to one question run the call once", async () => {
     const { server, calls } = serve();
     const state = await ask(server, REFUND);
     const answers = await Promise.all([1, 2, 3, 4].map(() => answerQuestion(server, REFUND, state)));
@@ -97,7 +97,7 @@ describe("state of a question", () => {
     await server.close();
   });
 
-  verifies("mcp:approval", "get asks where it may write, for one route at a time", async () => {
+  verifies("mcp:approval", "get asks before a write, for one route at a time", async () => {
     const { server, calls } = serve({ surface: "routes" });
     const { client } = await connect(server, "2026-07-28", { capabilities: FORM });
     let asked = 0;
@@ -114,7 +114,7 @@ describe("state of a question", () => {
     await server.close();
   });
 
-  verifies("mcp:approval", "the person reads what is in the call, also what would not be seen", async () => {
+  verifies("mcp:approval", "the question shows the whole call, also invisible characters", async () => {
     const { server } = serve();
     const { client } = await connect(server, "2026-07-28", { capabilities: FORM });
     const questions: string[] = [];
@@ -130,7 +130,7 @@ describe("state of a question", () => {
     await server.close();
   });
 
-  verifies("mcp:approval", "a tool that asks on goes on under the approval it has, once", async () => {
+  verifies("mcp:approval", "a tool that asks again continues once under the approval it has", async () => {
     let ran = 0;
     const steps = defineTool({
       name: "send_letter",
@@ -163,7 +163,7 @@ describe("state of a question", () => {
     await server.close();
   });
 
-  verifies("mcp:approval", "the owner of the gateway can keep the decision", async () => {
+  verifies("mcp:approval", "the owner of the gateway can decide instead", async () => {
     const { server, calls } = serve({ approvals: "gateway" }, () => true);
     const { client } = await connect(server, "2026-07-28", { capabilities: FORM });
     await client.callTool({ name: "exec", arguments: REFUND });
@@ -172,7 +172,7 @@ describe("state of a question", () => {
   });
 });
 
-/** Calls as a client of 2026-07-28 does, without its help, and gives the state it was left with. */
+/** Calls like a client of 2026-07-28, by hand, and returns the state of the question. */
 async function ask(server: McpServer, call: unknown): Promise<string> {
   const { result } = await post(server, { name: "exec", arguments: call });
   expect(result).toMatchObject({ resultType: "input_required", inputRequests: { approval: {} } });

@@ -56,7 +56,7 @@ beforeAll(async () => {
 });
 afterAll(() => http.closeAllConnections());
 
-describe.each([true, false])("a server that is trusted: %s", (trusted) => {
+describe.each([true, false])("a server with trusted: %s", (trusted) => {
   async function ask(name: string) {
     const pins = createPins();
     const gateway = gatewayOf([createMcpSource("curious", { url }, { trusted })], { pins });
@@ -94,7 +94,7 @@ describe.each([true, false])("a server that is trusted: %s", (trusted) => {
     expect(answer).toContain("Ada");
   });
 
-  verifies("mcp:asking", "may ask for a page, the model or folders only if it is", async () => {
+  verifies("mcp:asking", "may ask for a page, the model or folders only if trusted", async () => {
     for (const [name, what] of [
       ["page", "Go"],
       ["model", "the model"],
@@ -102,7 +102,7 @@ describe.each([true, false])("a server that is trusted: %s", (trusted) => {
     ] as const) {
       const { asked, answer } = await ask(name);
       expect(asked).toEqual(trusted ? [what] : []);
-      // The server is told that it may not, and an honest one does not.
+      // An honest server hears that it may not ask, and does not.
       if (!trusted) expect(answer).toContain("do not declare the required capability");
     }
   });

@@ -9,7 +9,7 @@ import { ERAS } from "./connect.ts";
 const MAIN = "src/cli/main.ts";
 const CONFIG = ["--config", "examples/mcp/keyhole.config.ts"];
 
-test.each(ERAS)("keyhole serve answers a client of %s over stdio, and ends with it", async (era) => {
+test.each(ERAS)("keyhole serve answers a client of %s over stdio and exits with it", async (era) => {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [MAIN, "serve", "--allow-write", ...CONFIG],
@@ -61,7 +61,7 @@ test.each([
   [["serve", "--colour"], /INVALID_INPUT.*--colour/],
   [["serve", "--surface", "other", ...CONFIG], /INVALID_INPUT.*--surface/],
   [["nothing"], /Usage: keyhole/],
-])("keyhole %j fails with the reason", async (args, reason) => {
+])("keyhole %j fails and says why", async (args, reason) => {
   const child = spawn(process.execPath, [MAIN, ...args], { stdio: ["ignore", "pipe", "pipe"] });
   let errors = "";
   child.stderr.on("data", (chunk) => {

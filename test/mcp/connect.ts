@@ -12,13 +12,13 @@ export type Era = (typeof ERAS)[number];
 
 export interface Connected {
   readonly client: Client;
-  /** Everything that went over the wire to the client, as text. */
+  /** All messages to the client, as text. */
   readonly received: string[];
 }
 
 type Options = Pick<ClientOptions, "capabilities" | "listChanged">;
 
-/** The SDK's own client of that revision, connected in memory as over stdio. */
+/** Connects the SDK's client of that revision in memory, as over stdio. */
 export async function connect(server: McpServer, era: Era, options: Options = {}): Promise<Connected> {
   const [near, far] = InMemoryTransport.createLinkedPair();
   const received: string[] = [];
@@ -33,7 +33,7 @@ export async function connect(server: McpServer, era: Era, options: Options = {}
   return { client, received };
 }
 
-/** The same over Streamable HTTP without a socket: every request goes straight into the server. */
+/** Connects it over Streamable HTTP without a socket: requests go straight into the server. */
 export async function connectHttp(
   server: McpServer,
   era: Era,

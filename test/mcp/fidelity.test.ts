@@ -38,7 +38,7 @@ describe.each(ERAS)("a client of %s", (era) => {
       await connected.client.close();
     }
 
-    verifies("mcp:fidelity", "lists what the server lists, as it declares it", () =>
+    verifies("mcp:fidelity", "sees the lists of the server unchanged", () =>
       withClient(async (client) => {
         const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
         const [theirs, ours] = [await direct.listTools(), await client.listTools()];
@@ -52,7 +52,7 @@ describe.each(ERAS)("a client of %s", (era) => {
       }),
     );
 
-    verifies("mcp:fidelity", "answers with what the server answers, failures too", () =>
+    verifies("mcp:fidelity", "sees the answers of the server unchanged, failures too", () =>
       withClient(async (client) => {
         const through = async (name: string) => result(await client.callTool({ name, arguments: {} }));
         const directly = async (name: string) => result(await direct.callTool({ name, arguments: {} }));
@@ -69,7 +69,7 @@ describe.each(ERAS)("a client of %s", (era) => {
       }),
     );
 
-    verifies("mcp:fidelity", "passes an error of the protocol on with its code and data", () =>
+    verifies("mcp:fidelity", "sees protocol errors with their code and data", () =>
       withClient(async (client) => {
         const failing = { name: "broken", arguments: {} };
         const [theirs, ours] = await Promise.all(
@@ -80,7 +80,7 @@ describe.each(ERAS)("a client of %s", (era) => {
       }),
     );
 
-    verifies("mcp:fidelity", "passes what the server logs to who called, from the level that they want", () =>
+    verifies("mcp:fidelity", "hears the logs of its own calls, from the level it wants", () =>
       withClient(async (client) => {
         const heard: unknown[] = [];
         client.setNotificationHandler("notifications/message", ({ params }) => {
@@ -94,7 +94,7 @@ describe.each(ERAS)("a client of %s", (era) => {
       }),
     );
 
-    verifies("mcp:fidelity", "passes progress on to the caller and cancellation to the server", () =>
+    verifies("mcp:fidelity", "hears progress, and its cancellation reaches the server", () =>
       withClient(async (client) => {
         const told: unknown[] = [];
         await client.callTool(
@@ -120,7 +120,7 @@ describe.each(ERAS)("a client of %s", (era) => {
   });
 });
 
-/** Without what servers of the newer protocol add to every result about themselves and how long it holds. */
+/** Removes what servers of the newer protocol add to every result: their name and how long it is valid. */
 function result({ _meta, resultType: _, ttlMs: __, cacheScope: ___, ...rest }: Record<string, unknown>) {
   const own = Object.entries(_meta ?? {}).filter(([key]) => !key.startsWith("io.modelcontextprotocol/"));
   return { ...rest, ...(own.length > 0 && { _meta: Object.fromEntries(own) }) };

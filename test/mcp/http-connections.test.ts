@@ -13,7 +13,7 @@ afterEach(async () => {
 const PART = "x".repeat(10_000);
 const MOST_PARTS = 10_000;
 
-/** A tool that reports progress until it is stopped, and what became of it. */
+/** Serves a tool that reports progress until it is stopped, and tells what became of it. */
 async function serve(options: HttpOptions = {}) {
   const state = { running: 0, parts: 0, stopped: 0 };
   const talk = defineTool({
@@ -68,7 +68,7 @@ function call(era: "modern" | "legacy") {
   };
 }
 
-/** Sends a request over a socket of its own, and reads nothing. */
+/** Sends a request over its own socket and reads nothing. */
 function send(url: string, { headers = {}, body }: { headers?: object; body: object }): Socket {
   const { port } = new URL(url);
   const socket = connect(Number(port), "127.0.0.1").on("error", () => {});
@@ -91,19 +91,19 @@ async function post(url: string, body: object, headers: Record<string, string> =
 }
 
 test.each(["modern", "legacy"] as const)(
-  "a client of the %s protocol that does not read is dropped, and its call stopped",
+  "drops a client of the %s protocol that does not read, and stops its call",
   async (era) => {
     const { url, state } = await serve();
     send(url, call(era));
     await expect.poll(() => state.stopped, { timeout: 20_000 }).toBe(1);
-    // What waits for it is bounded, whatever there is to say.
+    // The unread output is bounded.
     expect(state.parts).toBeLessThan(MOST_PARTS / 2);
     expect(await post(url, LIST)).toBe(200);
   },
   30_000,
 );
 
-verifies("mcp:cancel", "who hangs up in the middle of a stream stops its call", async () => {
+verifies("mcp:cancel", "a client that hangs up in the middle of a stream stops its call", async () => {
   const { url, state } = await serve();
   const socket = send(url, call("modern"));
   await expect.poll(() => state.parts).toBeGreaterThan(3);
@@ -111,7 +111,7 @@ verifies("mcp:cancel", "who hangs up in the middle of a stream stops its call", 
   await expect.poll(() => state.stopped).toBe(1);
 });
 
-verifies("mcp:http-limits", "who hangs up before it was let in takes no place", async () => {
+verifies("mcp:http-limits", "a client that hangs up during authentication is not counted", async () => {
   const known = Promise.withResolvers<void>();
   let asked = 0;
   const { url } = await serve({
@@ -129,12 +129,8 @@ verifies("mcp:http-limits", "who hangs up before it was let in takes no place", 
   await expect.poll(() => post(url, LIST)).toBe(200);
 });
 
-verifies(
-  "mcp:http-limits",
-  "a header that names a lasting request lets no other past the limit",
-  async () => {
-    const { url, state } = await serve();
-    expect(await post(url, call("legacy").body, { "mcp-method": "subscriptions/listen" })).toBe(400);
-    expect(state.running).toBe(0);
-  },
-);
+verifies("mcp:http-limits", "a header that names a stream lets no other request past the limit", async () => {
+  const { url, state } = await serve();
+  expect(await post(url, call("legacy").body, { "mcp-method": "subscriptions/listen" })).toBe(400);
+  expect(state.running).toBe(0);
+});

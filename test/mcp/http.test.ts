@@ -54,7 +54,7 @@ interface Sent {
   readonly text: string;
 }
 
-/** Plain HTTP, because fetch does not let a test choose its Host. */
+/** Uses plain HTTP, because fetch does not let a test choose the Host header. */
 function send(url: string, headers: Record<string, string>, body?: unknown, method = "POST"): Promise<Sent> {
   return new Promise((resolve, reject) => {
     const accept = "application/json, text/event-stream";
@@ -76,8 +76,8 @@ function send(url: string, headers: Record<string, string>, body?: unknown, meth
   });
 }
 
-describe("the front", () => {
-  verifies("mcp:http-front", "a token is generated, and needed", async () => {
+describe("the checks in front", () => {
+  verifies("mcp:http-front", "generates a token and demands it", async () => {
     const { url, token } = await serve();
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
     expect(token).toMatch(/^kh_[\w-]{43}$/);
@@ -103,7 +103,7 @@ describe("the front", () => {
 
   verifies(
     "mcp:http-front",
-    "Host and Origin are those of this machine, whatever the method and path",
+    "accepts only Host and Origin of this machine, for any method and path",
     async () => {
       const { url, token } = await serve();
       const good = ["localhost", "127.0.0.1:9", "[::1]:80"];
@@ -151,7 +151,7 @@ describe("the front", () => {
     },
   );
 
-  test("what the header says is what the body does, or nothing", async () => {
+  test("refuses a request whose header names another method than its body", async () => {
     const { url, token } = await serve();
     const meta = {
       "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -178,7 +178,7 @@ describe("the front", () => {
 });
 
 describe("sessions", () => {
-  verifies("mcp:sessions", "belong to who opened them", async () => {
+  verifies("mcp:sessions", "belong to the principal that opened them", async () => {
     const people: Record<string, Principal> = {
       ann: { id: "ann", scopes: [], allowWrite: true },
       bob: { id: "bob", scopes: [], allowWrite: true },
@@ -208,7 +208,7 @@ describe("sessions", () => {
     expect((await use("ann", id)).status).toBe(404);
   });
 
-  verifies("mcp:sessions", "handles in arguments belong to who got them, too", async () => {
+  verifies("mcp:sessions", "handles in arguments belong to the principal that got them", async () => {
     const people: Record<string, Principal> = { ann: { ...clerk, id: "ann" }, bob: { ...clerk, id: "bob" } };
     const { url } = await serve({ authenticate: async ({ authorization = "" }) => people[authorization]! });
     const ask = async (authorization: string, session: string) => {
@@ -231,7 +231,7 @@ describe("sessions", () => {
 });
 
 describe("limits", () => {
-  verifies("mcp:http-limits", "a caller over its rate waits; others do not", async () => {
+  verifies("mcp:http-limits", "refuses a caller over its rate, and no other", async () => {
     const { url } = await serve({
       limits: { ratePerSecond: 0.5, burst: 3 },
       authenticate: async ({ authorization = "" }) => ({ ...clerk, id: authorization }),
@@ -247,7 +247,7 @@ describe("limits", () => {
 
   verifies(
     "mcp:http-limits",
-    "a caller has so many calls at a time, and shutdown lets them finish",
+    "limits the concurrent calls of a caller; shutdown lets them finish",
     async () => {
       const http = await serve({ token: "t", limits: { concurrency: 1 }, drainMs: 5_000 });
       const call = {
@@ -267,7 +267,7 @@ describe("limits", () => {
     },
   );
 
-  verifies("mcp:http-limits", "bodies that are too large, too deep or no JSON are refused", async () => {
+  verifies("mcp:http-limits", "refuses bodies that are too large, too deep or not JSON", async () => {
     const { url, token } = await serve();
     const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":${"[".repeat(100_000)}${"]".repeat(100_000)}}`;
     expect((await send(url, bearer(token), deep)).status).toBe(400);

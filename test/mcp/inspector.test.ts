@@ -8,7 +8,7 @@ import { temporaryFolder } from "../temporary-folder.ts";
 const INSPECTOR = "@modelcontextprotocol/inspector@2.12.0";
 const FETCH_MS = 60_000;
 
-/** Runs a program to its end; its stdout, or why there is none. */
+/** Runs a program to its end and returns its output, or why there is none. */
 async function run(cwd: string, command: string, args: readonly string[], ms: number) {
   const child = spawn(command, args, {
     cwd,

@@ -20,7 +20,7 @@ const echo = defineTool({
 });
 
 describe.each(ERAS)("clients of %s", (era) => {
-  verifies("mcp:isolation", "many at a time each get their own answers", async () => {
+  verifies("mcp:isolation", "get their own answers when many call at once", async () => {
     const gateway = createGateway({
       domains: [defineDomain({ name: "echo", description: "Echo.", tools: [echo] })],
     });
@@ -50,7 +50,7 @@ describe.each(ERAS)("clients of %s", (era) => {
     ["stdio", connect],
     ["http", connectHttp],
   ] as const)("over %s", (_, open) => {
-    verifies("mcp:cancel", "the tool's signal is raised", async () => {
+    verifies("mcp:cancel", "aborts the signal of the tool", async () => {
       const started = Promise.withResolvers<void>();
       const raised = Promise.withResolvers<void>();
       const wait = defineTool({

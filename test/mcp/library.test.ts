@@ -5,7 +5,7 @@ import { verifies } from "../requirements.ts";
 import { connect, ERAS } from "./connect.ts";
 
 describe.each(ERAS)("a client of %s", (era) => {
-  verifies("markdown:prompts", "prompts take arguments, and name the ones that are missing", async () => {
+  verifies("markdown:prompts", "fills in prompts, and hears which arguments are missing", async () => {
     const { gateway } = openNotes();
     const { client } = await connect(createMcpServer(gateway), era);
     const { prompts } = await client.listPrompts();
@@ -30,7 +30,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     );
   });
 
-  verifies("markdown:match", "a match URI is read by its template", async () => {
+  verifies("markdown:match", "reads a match URI by its template", async () => {
     const { gateway } = openNotes();
     const { client } = await connect(createMcpServer(gateway), era);
     const { resourceTemplates } = await client.listResourceTemplates();
@@ -53,7 +53,7 @@ describe.each(ERAS)("a client of %s", (era) => {
   });
 });
 
-verifies("markdown:reload", "clients are told once of many files that were saved", async () => {
+verifies("markdown:reload", "clients get one notice for many saved files", async () => {
   const { gateway, save, source } = openNotes();
   let told = 0;
   const listChanged = { prompts: { onChanged: () => void told++, autoRefresh: false } };

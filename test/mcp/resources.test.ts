@@ -63,7 +63,7 @@ function serve() {
 }
 
 describe.each(ERAS)("a client of %s", (era) => {
-  verifies("mcp:resources", "long lists come in pages, and a cursor holds for its list only", async () => {
+  verifies("mcp:resources", "gets long lists in pages; a cursor is valid for its list only", async () => {
     const many = (count: number) => [
       defineDomain({
         name: "many",
@@ -97,7 +97,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     await server.close();
   });
 
-  verifies("mcp:resources", "lists and reads documents, and only those in sight", async () => {
+  verifies("mcp:resources", "lists and reads only the documents that it may see", async () => {
     const { server } = serve();
     const { client } = await connectHttp(server, era);
     const { resources } = await client.listResources();
@@ -115,7 +115,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     await server.close();
   });
 
-  verifies("mcp:resources", "templates are listed, read and completed", async () => {
+  verifies("mcp:resources", "lists, reads and completes templates", async () => {
     const { server } = serve();
     const { client } = await connect(server, era);
     const { resourceTemplates } = await client.listResourceTemplates();
@@ -131,7 +131,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     await server.close();
   });
 
-  verifies("mcp:resources", "prompts are listed, filled in and completed", async () => {
+  verifies("mcp:resources", "lists, fills in and completes prompts", async () => {
     const { server } = serve();
     const { client } = await connect(server, era);
     const { prompts } = await client.listPrompts();
@@ -148,44 +148,50 @@ describe.each(ERAS)("a client of %s", (era) => {
     await server.close();
   });
 
-  verifies("mcp:changes", "many changes are one notice; tools only when they differ", async () => {
-    const { server, gateway } = serve();
-    const heard: string[] = [];
-    const onChanged = (kind: string) => ({
-      autoRefresh: false,
-      debounceMs: 0,
-      onChanged: () => void heard.push(kind),
-    });
-    const { client } = await connect(server, era, {
-      listChanged: { tools: onChanged("tools"), resources: onChanged("resources") },
-    });
-    await client.listTools();
-    const { domains } = createShop();
-    const withPage = (text: string) =>
-      domains.map((domain) =>
-        domain.name === "shop" ? { ...domain, resources: [...(domain.resources ?? []), page(text)] } : domain,
-      );
-    for (const text of ["one", "two", "three"]) await gateway.setDomains(withPage(text));
-    await until(() => heard.includes("resources"));
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    // The map in the menu counts the domain's entries, so the first change shows in the tools.
-    expect(heard.sort()).toEqual(["resources", "tools"]);
+  verifies(
+    "mcp:changes",
+    "gets one notice for many changes, and one for tools only if they differ",
+    async () => {
+      const { server, gateway } = serve();
+      const heard: string[] = [];
+      const onChanged = (kind: string) => ({
+        autoRefresh: false,
+        debounceMs: 0,
+        onChanged: () => void heard.push(kind),
+      });
+      const { client } = await connect(server, era, {
+        listChanged: { tools: onChanged("tools"), resources: onChanged("resources") },
+      });
+      await client.listTools();
+      const { domains } = createShop();
+      const withPage = (text: string) =>
+        domains.map((domain) =>
+          domain.name === "shop"
+            ? { ...domain, resources: [...(domain.resources ?? []), page(text)] }
+            : domain,
+        );
+      for (const text of ["one", "two", "three"]) await gateway.setDomains(withPage(text));
+      await until(() => heard.includes("resources"));
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      // The menu counts the entries of the domain, so the first change shows in the tools.
+      expect(heard.sort()).toEqual(["resources", "tools"]);
 
-    heard.length = 0;
-    await gateway.setDomains(withPage("four"));
-    await until(() => heard.length > 0);
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(heard).toEqual(["resources"]);
+      heard.length = 0;
+      await gateway.setDomains(withPage("four"));
+      await until(() => heard.length > 0);
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      expect(heard).toEqual(["resources"]);
 
-    heard.length = 0;
-    await gateway.setDomains([
-      ...withPage("four"),
-      defineDomain({ name: "other", description: "Other.", resources: [page("x", "other")] }),
-    ]);
-    await until(() => heard.length === 2);
-    expect(heard.sort()).toEqual(["resources", "tools"]);
-    await server.close();
-  });
+      heard.length = 0;
+      await gateway.setDomains([
+        ...withPage("four"),
+        defineDomain({ name: "other", description: "Other.", resources: [page("x", "other")] }),
+      ]);
+      await until(() => heard.length === 2);
+      expect(heard.sort()).toEqual(["resources", "tools"]);
+      await server.close();
+    },
+  );
 });
 
 function page(text: string, domain = "shop") {

@@ -48,7 +48,7 @@ const message = fc.record(
   { requiredKeys: ["method"] },
 );
 
-test("whatever is posted, there is one answer, and the server goes on", async () => {
+test("answers every body once, and the server keeps running", async () => {
   await fc.assert(
     fc.asyncProperty(fc.oneof(message, fc.jsonValue(), fc.array(message, { maxLength: 3 })), async (body) => {
       const response = await post(JSON.stringify(body));
@@ -60,7 +60,7 @@ test("whatever is posted, there is one answer, and the server goes on", async ()
   expect((await post(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list" }))).status).toBe(200);
 });
 
-test("whatever a client of 2026-07-28 posts, too", async () => {
+test("answers every request of a client of 2026-07-28 once", async () => {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -97,7 +97,7 @@ test("whatever a client of 2026-07-28 posts, too", async () => {
 });
 
 test.each(["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "1999-01-01"])(
-  "a client that asks for %s is served",
+  "serves a client that asks for %s",
   async (protocolVersion) => {
     const clientInfo = { name: "test", version: "1" };
     const opened = await post(

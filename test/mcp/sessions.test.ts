@@ -6,7 +6,7 @@ import { verifies } from "../requirements.ts";
 import { clerk, createShop } from "../shop.ts";
 import { connect } from "./connect.ts";
 
-/** A store that tells how many sessions it has open. */
+/** Returns a store, and the handles of its open sessions. */
 function countedStore(): { sessions: SessionStore; open: Set<string> } {
   const store = createMemorySessionStore();
   const open = new Set<string>();
@@ -31,7 +31,7 @@ async function call(client: Client, name: string, args: Record<string, unknown>)
   return first?.type === "text" ? first.text : "";
 }
 
-verifies("session:implied", "a connection has one session, which remembers and ends with it", async () => {
+verifies("session:implied", "a connection has one session, which ends with it", async () => {
   const { sessions, open } = countedStore();
   const gateway = createGateway({ domains: createShop().domains, principal: clerk, sessions });
   const server = createMcpServer(gateway);
@@ -57,7 +57,7 @@ verifies("session:implied", "a connection has one session, which remembers and e
   await expect.poll(() => [...open]).not.toContain(session);
 });
 
-verifies("session:implied", "a connection that outlasts its session is given another", async () => {
+verifies("session:implied", "a connection that outlasts its session gets another", async () => {
   const { sessions, open } = countedStore();
   const gateway = createGateway({ domains: createShop().domains, principal: clerk, sessions });
   const server = createMcpServer(gateway);

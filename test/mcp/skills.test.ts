@@ -35,7 +35,7 @@ function serve(sources: readonly Source[]) {
 }
 
 describe.each(ERAS)("skills for a client of %s", (era) => {
-  verifies("mcp:skills", "are listed and got with digests of what is read, by plain requests", async () => {
+  verifies("mcp:skills", "are listed and read by plain requests, with matching digests", async () => {
     const { server } = serve([skillSource("lib", writeLibrary())]);
     const { client, received } = await connect(server, era);
     expect(client.getServerCapabilities()?.extensions).toEqual({ "io.modelcontextprotocol/skills": {} });
@@ -93,7 +93,7 @@ describe.each(ERAS)("skills for a client of %s", (era) => {
       await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
   });
 
-  test("pass every check of the protocol's own client, slips in them corrected", async () => {
+  test("pass every check of the protocol's own client, with small mistakes corrected", async () => {
     const { server } = serve([skillSource("lib", writeLibrary())]);
     const { client } = await connect(server, era);
     const skills = new SkillsClient(client);
@@ -107,7 +107,7 @@ describe.each(ERAS)("skills for a client of %s", (era) => {
     expect((await skills.read(listed[0]!, "logo.png")).bytes).toEqual(new Uint8Array(PIXEL));
   });
 
-  test("a file that changed since it was listed is not read", async () => {
+  test("do not serve a file that changed since it was listed", async () => {
     const folder = writeLibrary();
     const { server } = serve([skillSource("lib", folder)]);
     const { client } = await connect(server, era);
@@ -118,7 +118,7 @@ describe.each(ERAS)("skills for a client of %s", (era) => {
     );
   });
 
-  test("what waits for approval is not listed; approving a skill approves its files", async () => {
+  test("are not listed before approval; approving a skill approves its files", async () => {
     const { gateway, server } = serve([skillSource("lib", writeLibrary(), { quarantine: ["project"] })]);
     const { client } = await connect(server, era);
     const skills = new SkillsClient(client);
@@ -137,7 +137,7 @@ describe.each(ERAS)("skills for a client of %s", (era) => {
     });
   });
 
-  test("no other entry takes the address of a skill's file", async () => {
+  test("keep the addresses of their files against other entries", async () => {
     const thief: Source = {
       id: "thief",
       contents: async function* () {
@@ -171,72 +171,64 @@ describe("skills of an upstream", () => {
     return createMcpSource("up", config, { trusted });
   }
 
-  verifies(
-    "upstream:skills",
-    "are entries, found by ask and read with their files through two gateways",
-    async () => {
-      const { gateway, server } = serve([upstream(writeLibrary())]);
-      const route = "up://skills/lib/pricing";
-      await eventually(async () => {
-        expect((await gateway.view()).find(route)).toBeDefined();
-      });
-      const asked = await gateway.ask({ query: "pricing costs", kinds: ["skill"] });
-      expect(JSON.stringify(asked)).toContain(route);
-      const { results } = await gateway.get({
-        routes: [{ route }, { route: `${route}/references/My%20Guide.md` }, { route: `${route}/nothing.md` }],
-      });
-      expect(results.map(({ success }) => success)).toEqual([true, true, false]);
-      expect(results[0]).toMatchObject({ data: { content: expect.stringContaining("Take **all** costs") } });
-      expect(results[0]).toMatchObject({
-        data: { content: expect.stringContaining(`${route}/scripts/run.py`) },
-      });
-      expect(results[1]).toMatchObject({ data: { content: "# Guide" } });
-      const { client } = await connect(server, "2026-07-28");
-      const skills = new SkillsClient(client);
-      const { skills: listed } = await skills.list();
-      expect(listed.map(({ uri }) => uri)).toEqual([
-        "skill://up/lib/pricing/SKILL.md",
-        "skill://up/lib/slips/SKILL.md",
-      ]);
-      expect((await skills.read(listed[0]!)).verified).toBe(true);
-      expect((await skills.read(listed[0]!, "logo.png")).bytes).toEqual(new Uint8Array(PIXEL));
-    },
-  );
+  verifies("upstream:skills", "are found by ask and read with their files through two gateways", async () => {
+    const { gateway, server } = serve([upstream(writeLibrary())]);
+    const route = "up://skills/lib/pricing";
+    await eventually(async () => {
+      expect((await gateway.view()).find(route)).toBeDefined();
+    });
+    const asked = await gateway.ask({ query: "pricing costs", kinds: ["skill"] });
+    expect(JSON.stringify(asked)).toContain(route);
+    const { results } = await gateway.get({
+      routes: [{ route }, { route: `${route}/references/My%20Guide.md` }, { route: `${route}/nothing.md` }],
+    });
+    expect(results.map(({ success }) => success)).toEqual([true, true, false]);
+    expect(results[0]).toMatchObject({ data: { content: expect.stringContaining("Take **all** costs") } });
+    expect(results[0]).toMatchObject({
+      data: { content: expect.stringContaining(`${route}/scripts/run.py`) },
+    });
+    expect(results[1]).toMatchObject({ data: { content: "# Guide" } });
+    const { client } = await connect(server, "2026-07-28");
+    const skills = new SkillsClient(client);
+    const { skills: listed } = await skills.list();
+    expect(listed.map(({ uri }) => uri)).toEqual([
+      "skill://up/lib/pricing/SKILL.md",
+      "skill://up/lib/slips/SKILL.md",
+    ]);
+    expect((await skills.read(listed[0]!)).verified).toBe(true);
+    expect((await skills.read(listed[0]!, "logo.png")).bytes).toEqual(new Uint8Array(PIXEL));
+  });
 
-  verifies(
-    "upstream:skills",
-    "that are listed as resources too are found once, at both addresses",
-    async () => {
-      const config = { command: process.execPath, args: [resolve("test/listed-skill-upstream.ts")], env: {} };
-      const { gateway, server } = serve([createMcpSource("up", config, { trusted: true })]);
-      const route = "up://skills/pricing";
-      await eventually(async () => {
-        expect((await gateway.view()).find(route)).toBeDefined();
-      });
-      const { hits } = await gateway.ask({ query: "help with pricing" });
-      expect(hits.filter(({ name }) => name === "pricing").map((hit) => hit.route)).toEqual([route]);
-      expect((await gateway.view()).shown.map((entry) => entry.route)).toEqual([
-        "up://resources/prices",
-        route,
-      ]);
+  verifies("upstream:skills", "that are also resources are found once, at both addresses", async () => {
+    const config = { command: process.execPath, args: [resolve("test/listed-skill-upstream.ts")], env: {} };
+    const { gateway, server } = serve([createMcpSource("up", config, { trusted: true })]);
+    const route = "up://skills/pricing";
+    await eventually(async () => {
+      expect((await gateway.view()).find(route)).toBeDefined();
+    });
+    const { hits } = await gateway.ask({ query: "help with pricing" });
+    expect(hits.filter(({ name }) => name === "pricing").map((hit) => hit.route)).toEqual([route]);
+    expect((await gateway.view()).shown.map((entry) => entry.route)).toEqual([
+      "up://resources/prices",
+      route,
+    ]);
 
-      const { client } = await connect(server, "2026-07-28");
-      const { resources } = await client.listResources();
-      expect(resources.map(({ uri }) => uri).sort()).toEqual(["doc://prices", "skill://pricing/SKILL.md"]);
-      const { contents } = await client.readResource({ uri: "skill://pricing/SKILL.md" });
-      expect(contents).toMatchObject([
-        {
-          uri: "skill://pricing/SKILL.md",
-          text: expect.stringMatching(/^---\nname: pricing[\s\S]*costs\.\n$/),
-        },
-      ]);
-      const skills = new SkillsClient(client);
-      const [skill] = (await skills.list()).skills;
-      expect((await skills.read(skill!)).verified).toBe(true);
-    },
-  );
+    const { client } = await connect(server, "2026-07-28");
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri).sort()).toEqual(["doc://prices", "skill://pricing/SKILL.md"]);
+    const { contents } = await client.readResource({ uri: "skill://pricing/SKILL.md" });
+    expect(contents).toMatchObject([
+      {
+        uri: "skill://pricing/SKILL.md",
+        text: expect.stringMatching(/^---\nname: pricing[\s\S]*costs\.\n$/),
+      },
+    ]);
+    const skills = new SkillsClient(client);
+    const [skill] = (await skills.list()).skills;
+    expect((await skills.read(skill!)).verified).toBe(true);
+  });
 
-  test("wait for approval where the server is not trusted", async () => {
+  test("wait for approval if the server is not trusted", async () => {
     const { gateway } = serve([upstream(writeLibrary(), false)]);
     const route = "up://skills/lib/pricing";
     await eventually(async () => {
@@ -248,7 +240,7 @@ describe("skills of an upstream", () => {
     expect((await gateway.get({ routes: [file] })).results[0]?.success).toBe(true);
   });
 
-  test("are refused, or not served, where the server is hostile; its tools stay", async () => {
+  test("of a hostile server are refused or not served; its tools stay", async () => {
     const config = { command: process.execPath, args: [resolve("test/hostile-skill-upstream.ts")], env: {} };
     const source = createMcpSource("up", config, { trusted: true });
     const { gateway } = serve([source]);

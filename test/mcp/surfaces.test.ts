@@ -42,7 +42,7 @@ describe.each(ERAS)("a client of %s", (era) => {
       await server.close();
     });
 
-    verifies("mcp:problems", "a refusal says what to do next", async () => {
+    verifies("mcp:problems", "hears from a refusal what to do next", async () => {
       const { server } = serve({}, reader);
       const { client } = await open(server, era);
       await client.listTools();
@@ -62,7 +62,7 @@ describe.each(ERAS)("a client of %s", (era) => {
       await server.close();
     });
 
-    verifies("mcp:byte-stable", "whatever was discovered, called or reconnected", async () => {
+    verifies("mcp:byte-stable", "gets the same bytes after discoveries, calls and reconnects", async () => {
       const { server, gateway } = serve({ listTtlMs: 0 });
       const first = await open(server, era);
       const before = await listBytes(first);
@@ -139,7 +139,7 @@ describe("surfaces", () => {
 
   verifies(
     "mcp:surfaces",
-    "native has every tool in sight, and none that is hidden or out of scope",
+    "native lists every visible tool, and none that is hidden or out of scope",
     async () => {
       const { server, calls } = serve({ surface: "native" });
       const { client } = await connect(server, "2026-07-28");
@@ -166,7 +166,7 @@ describe("surfaces", () => {
     },
   );
 
-  verifies("mcp:get-may-write", "on routes, with allowWrite, and nowhere else", async () => {
+  verifies("mcp:get-may-write", "get may write on routes with allowWrite, and nowhere else", async () => {
     const get = (name = "c") => ({
       name: "get",
       arguments: { routes: [{ route: "shop.order.create", params: { customer: name } }] },
@@ -196,7 +196,7 @@ describe("surfaces", () => {
     await server.close();
   });
 
-  test("native names do not depend on who came first", async () => {
+  test("native names do not depend on the order of the tools", async () => {
     const tool = (route: string) => ({
       name: "Same name",
       route,

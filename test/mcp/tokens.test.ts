@@ -1,8 +1,10 @@
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import { createGateway, defineDomain, defineTool, onEvent, type Principal } from "keyhole";
 import { createMcpServer, type HttpServer, type OAuthOptions, serveHttp } from "keyhole/mcp";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
 import { verifies } from "../requirements.ts";
 import { createShop } from "../shop.ts";
 
@@ -88,7 +90,7 @@ describe("tokens", () => {
     });
   }
 
-  verifies("mcp:tokens", "refuses all when the issuer's keys cannot be had", async () => {
+  verifies("mcp:tokens", "refuses every token if the issuer's keys cannot be fetched", async () => {
     const server = createMcpServer(createGateway({ domains: [] }));
     const { keys: _, ...rest } = oauth;
     const down = await serveHttp(server, { oauth: { ...rest, jwksUri: "http://127.0.0.1:9/jwks" } });
@@ -97,7 +99,60 @@ describe("tokens", () => {
     await server.close();
   });
 
-  verifies("mcp:tokens", "a good one becomes a principal with its scopes", async () => {
+  describe("with keys fetched from the issuer", () => {
+    const serveKeys = async (answer: (path: string, response: ServerResponse) => void) => {
+      const asked: string[] = [];
+      const issuerKeys = createServer((request, response) => {
+        asked.push(String(request.url));
+        answer(String(request.url), response);
+      });
+      await new Promise<void>((resolve) => issuerKeys.listen(0, "127.0.0.1", resolve));
+      onTestFinished(() => void issuerKeys.close());
+      const origin = `http://127.0.0.1:${(issuerKeys.address() as AddressInfo).port}`;
+      return { asked, origin, jwksUri: `${origin}/jwks` };
+    };
+    const statusWith = async (jwksUri: string): Promise<number> => {
+      const server = createMcpServer(createGateway({ domains: [] }));
+      const { keys: _, ...rest } = oauth;
+      const own = await serveHttp(server, { oauth: { ...rest, jwksUri } });
+      onTestFinished(async () => {
+        await own.close();
+        await server.close();
+      });
+      return (await post(await sign(good), own.url)).status;
+    };
+    const json = { "content-type": "application/json" };
+
+    verifies("mcp:tokens", "accepts a token whose key is published at a private address", async () => {
+      const { asked, jwksUri } = await serveKeys((_, response) =>
+        response.writeHead(200, json).end(JSON.stringify(keys)),
+      );
+      expect(await statusWith(jwksUri)).toBe(200);
+      expect(asked).toEqual(["/jwks"]);
+    });
+
+    verifies("mcp:tokens", "follows no redirect, neither to the same server nor to another", async () => {
+      const far = await serveKeys((_, response) => response.writeHead(200, json).end(JSON.stringify(keys)));
+      for (const target of ["/other", `${far.origin}/jwks`, "http://169.254.169.254/jwks"]) {
+        const near = await serveKeys((path, response) => {
+          if (path === "/jwks") response.writeHead(302, { location: target }).end();
+          else response.writeHead(200, json).end(JSON.stringify(keys));
+        });
+        expect([target, await statusWith(near.jwksUri)]).toEqual([target, 401]);
+        expect(near.asked).toEqual(["/jwks"]);
+      }
+      expect(far.asked).toEqual([]);
+    });
+
+    verifies("mcp:tokens", "refuses keys that come with megabytes of padding", async () => {
+      const { jwksUri } = await serveKeys((_, response) =>
+        response.writeHead(200, json).end(JSON.stringify({ ...keys, padding: "x".repeat(2 ** 21) })),
+      );
+      expect(await statusWith(jwksUri)).toBe(401);
+    });
+  });
+
+  verifies("mcp:tokens", "turns a good one into a principal with its scopes", async () => {
     expect((await post(await sign(good))).status).toBe(200);
     expect(seen.at(-1)).toEqual({ id: `${issuer}#ann`, scopes: ["mcp", "audit"], allowWrite: false });
     await post(await sign({ ...good, scope: "mcp keyhole:write" }));
@@ -107,7 +162,7 @@ describe("tokens", () => {
     expect(lacking.headers.get("www-authenticate")).toMatch(/insufficient_scope.*scope="mcp"/);
   });
 
-  verifies("mcp:tokens", "and goes no further: neither tools, nor answers, nor events have it", async () => {
+  verifies("mcp:tokens", "keeps the token out of tools, answers and events", async () => {
     const seenByTool: string[] = [];
     const events: string[] = [];
     const spy = defineTool({
@@ -137,7 +192,7 @@ describe("tokens", () => {
     await server.close();
   });
 
-  verifies("mcp:tokens", "says in its metadata who issues them", async () => {
+  verifies("mcp:tokens", "names the issuer in its metadata", async () => {
     for (const path of [
       "/.well-known/oauth-protected-resource",
       "/.well-known/oauth-protected-resource/mcp",

@@ -7,7 +7,7 @@ import { nearWords } from "./near-words.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import type { TableNames } from "./table-names.ts";
 
-/** Asks the server beforehand for all that the weighing of these queries will ask. */
+/** Fetches in advance everything that weighing these queries needs. */
 export async function askDictionary(
   client: PostgresClient,
   names: TableNames,
@@ -49,7 +49,7 @@ function weighAll(queries: readonly QueryWords[], dictionary: Dictionary): void 
   for (const words of queries) weighWords(words, dictionary);
 }
 
-/** How many documents have each term and, of names, how they are spelt, in one question. */
+/** Fetches, in one query, how many documents have each term and how names are spelt. */
 async function askTerms(
   client: PostgresClient,
   names: TableNames,

@@ -2,8 +2,8 @@ import type { PostgresClient } from "./postgres-client.ts";
 import type { TableNames } from "./table-names.ts";
 
 /**
- * Makes what is not there, in one statement and one transaction. Creators at the same time wait for each
- * other. Writing goes through functions, since a pool gives no transaction of several statements.
+ * Creates missing tables and functions in one statement and one transaction. Simultaneous creators wait for each
+ * other. Writes go through functions, because a pool offers no transaction of several statements.
  */
 export async function createTables(client: PostgresClient, names: TableNames): Promise<void> {
   await client.query(`do $create$
@@ -19,7 +19,7 @@ end
 $create$`);
 }
 
-/** Creates the vectors' table, where the extension's type is known. */
+/** Creates the table of vectors. Needs the type of the extension. */
 export async function createVectorTable(client: PostgresClient, names: TableNames): Promise<void> {
   const { vectors, documents, putVectorsFunction } = names;
   await client.query(`do $create$
@@ -50,7 +50,7 @@ end
 $create$`);
 }
 
-/** A document keeps its terms beside the postings, so that they are found again when it changes or goes. */
+/** Stores the terms with the document too, to find its postings when it changes or goes. */
 function tables({ documents, postings, terms, state }: TableNames): string {
   return `
   create table ${documents} (
@@ -82,8 +82,8 @@ function tables({ documents, postings, terms, state }: TableNames): string {
 }
 
 /**
- * The lock makes writers wait for each other, and comes first: what follows sees all that they have committed.
- * It ends with the transaction, however that ends.
+ * Takes the lock first, so that writers wait for each other and see all that was committed before. The lock ends with
+ * the transaction, however that ends.
  */
 function putFunction({ putFunction, forgetFunction, documents, postings, terms, state }: TableNames): string {
   return `
@@ -130,7 +130,7 @@ function dropFunction({ dropFunction, forgetFunction, documents, state }: TableN
   $drop$;`;
 }
 
-/** Takes the words of documents away and tells how many of the documents there are. */
+/** Deletes the words of documents and returns how many of the documents existed. */
 function forgetFunction({ forgetFunction, documents, postings, terms }: TableNames): string {
   return `
   create function ${forgetFunction}(ids text[]) returns bigint language plpgsql as $forget$

@@ -7,7 +7,7 @@ export interface FilterSql {
   readonly params: readonly unknown[];
 }
 
-/** The caller's limits as SQL. Every value is a param. */
+/** Turns a filter into SQL. Every value is a param. */
 export function filterSql(filter: SearchFilter, first: number): FilterSql {
   const conditions: string[] = [];
   const params: unknown[] = [];

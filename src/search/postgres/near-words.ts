@@ -13,7 +13,7 @@ import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import type { TableNames } from "./table-names.ts";
 import { lettersOf } from "./to-row.ts";
 
-/** A term of the tables that a word unknown to them may stand for. */
+/** A known term that an unknown word may stand for. */
 export interface NearWord extends NearTerm {
   readonly documents: number;
 }
@@ -21,8 +21,9 @@ export interface NearWord extends NearTerm {
 const MAX_ALIKE = 2_000;
 
 /**
- * The terms nearest to a word that no document has: what starts with it, and what is spelt alike. The server
- * rules out by length and letters, which needs no extension and misses none; distances are counted here.
+ * Finds the terms nearest to a word that no document has: terms that start with it and terms that are spelt alike.
+ * The server filters by length and letters, which needs no extension and misses none; the edit distance is computed
+ * here.
  */
 export async function nearWords(
   client: PostgresClient,

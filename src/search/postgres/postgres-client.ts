@@ -2,7 +2,7 @@ import type { PostgresClient } from "../../schema/postgres-client.ts";
 
 export type { PostgresClient };
 
-/** A row of an answer, column by column. */
+/** A row of a result, by column. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export async function queryRows(

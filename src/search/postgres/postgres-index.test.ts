@@ -37,7 +37,7 @@ describe("createPostgresIndex", () => {
     expect(rows).toEqual([{ count: 1 }]);
   });
 
-  test("a reader finds nothing before there is a writer, makes nothing, and then sees what it wrote", async () => {
+  test("a reader creates nothing, finds nothing before a writer came, and then sees its documents", async () => {
     const table = "late_writer";
     const statements: string[] = [];
     const reader = create({ table, client: watched(statements) });
@@ -48,7 +48,7 @@ describe("createPostgresIndex", () => {
     expect(await idsOf(reader, "walrus")).toEqual(["doc"]);
   });
 
-  test("leaves writing to others where it is told to", async () => {
+  test("leaves writing to others if told to", async () => {
     const table = "read_only";
     const reader = create({ table, readOnly: true });
     await reader.put(SURROUNDINGS);
@@ -58,7 +58,7 @@ describe("createPostgresIndex", () => {
     expect(await idsOf(reader, "garage door")).toEqual(["open_door"]);
   });
 
-  test("does not write again what is there already", async () => {
+  test("does not write unchanged documents again", async () => {
     const statements: string[] = [];
     const index = create({ client: watched(statements) });
     await index.put(SURROUNDINGS);
@@ -87,7 +87,7 @@ describe("createPostgresIndex", () => {
     expect(rows[0]).toHaveProperty("counted", (rows[0] as { postings: number }).postings);
   });
 
-  test("keeps ids that the database cannot hold as they are", async () => {
+  test("preserves ids that the database cannot store as text", async () => {
     const ids = ["nul\0", "half\ud800", "\udc00half", "\ue000", "\ue0000000", "plain"];
     const index = create();
     await index.put(ids.map((id) => documentOf({ id, name: "walrus" })));
@@ -96,7 +96,7 @@ describe("createPostgresIndex", () => {
     expect(await idsOf(index, "walrus")).toEqual(ids.slice(0, 1));
   });
 
-  test("ranks as the embedded engine does", async () => {
+  test("ranks like the embedded engine", async () => {
     const [index, embedded] = [create(), createEmbeddedIndex()];
     const verbs = ["create", "delete", "find", "send", "archive"];
     const nouns = ["invoice", "weather report", "user", "email", "calendar event", "库存报告", "Überweisung"];
@@ -133,7 +133,7 @@ describe("createPostgresIndex", () => {
     }
   });
 
-  test("answers no more after it was closed", async () => {
+  test("refuses requests after it was closed", async () => {
     const index = create();
     await index.close();
     await expect(idsOf(index, "walrus")).rejects.toMatchObject({ code: "CLOSED" });
@@ -160,7 +160,7 @@ describe("vectors in PostgreSQL", () => {
     expect(await idsOf(index, "automobile")).not.toContain("car");
   });
 
-  test("are made once for the same text", async () => {
+  test("are created once for the same text", async () => {
     const embedder = wordEmbedder(meanings);
     const index = create({ embedder });
     await index.put([car, cat]);
@@ -188,7 +188,7 @@ describe("vectors in PostgreSQL", () => {
     expect(await idsOf(index, "automobile")).toEqual(["car"]);
   });
 
-  test("that cannot be had leave the words, and the reason is said", async () => {
+  test("fall back to words if they cannot be created, and status says why", async () => {
     const broken: Embedder = {
       id: "broken",
       dimensions: 4,
@@ -213,7 +213,7 @@ describe("vectors in PostgreSQL", () => {
   });
 });
 
-/** A client that keeps the text of every statement. */
+/** A client that records every statement. */
 function watched(statements: string[]): PostgresClient {
   return {
     query: (sql, params) => {
@@ -223,7 +223,7 @@ function watched(statements: string[]): PostgresClient {
   };
 }
 
-/** Knows a few words; each stands for one direction. */
+/** Knows a few words, one direction each. */
 function wordEmbedder(meanings: Readonly<Record<string, number>>): Embedder & { readonly embedded: number } {
   let embedded = 0;
   return {

@@ -11,27 +11,31 @@ import { VectorTable } from "./vector-table.ts";
 import { dropDocuments, writeDocuments } from "./write-documents.ts";
 
 export interface PostgresIndexOptions {
-  /** A `Pool` of `pg`, or anything with its `query`. The index does not end it. */
+  /** A `Pool` of `pg`, or anything with its `query`. Closing the index leaves it open. */
   readonly client: PostgresClient;
-  /** Before the names of all that is made in the database, `schema.name` where it is in no default schema. */
+  /** Prefix of all names in the database, as `name` or `schema.name`. */
   readonly table?: string;
   /** Leaves writing to other gateways: put and drop do nothing. */
   readonly readOnly?: boolean;
-  /** Makes vectors beside the words, where the server has pgvector. */
+  /** Adds search by vectors if the server has pgvector. */
   readonly embedder?: Embedder;
 }
 
-/** An index in PostgreSQL that many gateways share. */
+/** A search index in PostgreSQL that many gateways share. See {@link createPostgresIndex}. */
 export interface PostgresIndex extends SearchIndex {
-  /** What a search uses now. */
+  /** Tells whether searches use words alone or vectors too, and why. */
   status(): Promise<SearchStatus>;
 }
 
 const MAX_LIMIT = 1_000;
-/** Hits by words that take part in a blend with vectors. */
+/** How many hits by words are blended with vectors. */
 const BLEND_DEPTH = 100;
 
-/** Opens the index. The tables are made by the first put; until then nothing is found. */
+/**
+ * Opens a search index in PostgreSQL. The first put creates the tables; searches find nothing before that.
+ *
+ * @throws `INVALID_INPUT` if `table` is not a plain name.
+ */
 export function createPostgresIndex(options: PostgresIndexOptions): PostgresIndex {
   const { client, embedder, readOnly = false } = options;
   const names = tableNames(options.table ?? "keyhole");

@@ -31,7 +31,7 @@ function describeServer(): void {
   describeIndex("PostgreSQL server", () => openIndex(shared, nextTable()), { describe, test });
 
   describe("many gateways over one PostgreSQL", () => {
-    test("eight that start at once make the tables once", async () => {
+    test("create the tables once when eight start together", async () => {
       const table = nextTable();
       const indexes = Array.from({ length: 8 }, () => openIndex(openPool(), table));
       await Promise.all(
@@ -40,7 +40,7 @@ function describeServer(): void {
       for (const index of indexes) expect(await idsOf(index, "walrus")).toHaveLength(8);
     });
 
-    test("eight writers and a reader lose nothing and never lock each other out", async () => {
+    test("lose nothing and never deadlock with eight writers and a reader", async () => {
       const table = nextTable();
       const writers = Array.from({ length: 8 }, () => openIndex(openPool(), table));
       const reader = openIndex(openPool(), table);
@@ -57,7 +57,7 @@ function describeServer(): void {
       await expectExactCounts(table);
     });
 
-    test("writers of the same documents in opposite orders end in one of the two states", async () => {
+    test("end in one of the two states when two write the same documents in opposite orders", async () => {
       const table = nextTable();
       const [one, other] = [openIndex(openPool(), table), openIndex(openPool(), table)];
       const documents = ownDocuments(0);
@@ -71,7 +71,7 @@ function describeServer(): void {
       await expectExactCounts(table);
     });
 
-    test("a gateway that dies in the middle of a write leaves nothing half done", async () => {
+    test("leave nothing half done when one dies in the middle of a write", async () => {
       const table = nextTable();
       const survivor = openIndex(openPool(), table);
       await survivor.put(SURROUNDINGS);
@@ -88,7 +88,7 @@ function describeServer(): void {
       await expectExactCounts(table);
     });
 
-    test("a reader that may write nothing, as on a replica, finds what was written", async () => {
+    test("find written documents on a replica, without the right to write", async () => {
       const table = nextTable();
       const reader = openIndex(openPool({ options: "-c default_transaction_read_only=on" }), table);
       expect(await idsOf(reader, "garage door")).toEqual([]);
@@ -97,7 +97,7 @@ function describeServer(): void {
       await expect(reader.put([documentOf({ id: "doc", name: "walrus" })])).rejects.toThrow("read-only");
     });
 
-    test("a gateway whose connection is cut goes on with the next one", async () => {
+    test("continue after a connection is cut", async () => {
       const table = nextTable();
       const pool = openPool();
       const index = openIndex(pool, table);
@@ -118,7 +118,7 @@ function openPool(more: pg.PoolConfig = {}): pg.Pool {
     max: 4,
     application_name: `keyhole-test-${process.pid}-${pools.length}`,
   });
-  // A pool tells of connections that end while no one uses them.
+  // A pool emits an error for connections that end while idle.
   pool.on("error", () => {});
   pools.push(pool);
   return pool;

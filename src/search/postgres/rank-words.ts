@@ -12,11 +12,11 @@ import type { TableNames } from "./table-names.ts";
 export interface WordRanking {
   /** Best first, ties by id. */
   readonly hits: readonly Scored[];
-  /** The query names a document in a way that cannot be meant otherwise. */
+  /** True if the query names a document unmistakably. */
   readonly sureName: boolean;
 }
 
-/** Ranks a query that `cutQuery` has cut as the embedded engine ranks it, with the sums made on the server. */
+/** Ranks a query of `cutQuery` like the embedded engine, with the sums computed on the server. */
 export async function rankWords(
   client: PostgresClient,
   names: TableNames,

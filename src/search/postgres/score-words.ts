@@ -8,15 +8,15 @@ import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import type { TableNames } from "./table-names.ts";
 
 /**
- * Weights go to the server as whole numbers: doubles sum those without loss, so that a score is the same in
- * whatever order it is summed.
+ * Scales weights to whole numbers. Doubles add those without loss, so a score does not depend on the order of the
+ * sum.
  */
 const SCALE = 1_000_000;
 
 /**
- * The best documents for the terms of a query, best first, ties by id. Callers may see most documents, so only
- * the best few are held against the filter first. All are where that does not fill the list, or where the
- * filter names more than scopes.
+ * Finds the best documents for the terms of a query, best first, ties by id. Callers may see most documents, so only
+ * the best few are filtered first. All are filtered if that does not fill the list, or if the filter has more than
+ * scopes.
  */
 export async function scoreWords(
   client: PostgresClient,

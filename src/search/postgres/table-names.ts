@@ -1,9 +1,9 @@
 import { problem } from "../../schema/problem.ts";
 
-/** Goes up when the tables, their functions or the analysis of text change: versions live side by side. */
+/** Increases when the tables, their functions or the text analysis change. Versions live side by side. */
 const VERSION = 1;
 
-/** The names of what one index has in the database. Safe to put into SQL. */
+/** The names of an index's tables and functions. Safe to put into SQL. */
 export interface TableNames {
   readonly documents: string;
   readonly postings: string;
@@ -18,7 +18,11 @@ export interface TableNames {
 
 const IDENTIFIER = /^(?:[a-z_][a-z0-9_]{0,39}\.)?[a-z_][a-z0-9_]{0,39}$/;
 
-/** Refuses what is not a plain identifier, with or without a schema before it. */
+/**
+ * Derives the names from a prefix.
+ *
+ * @throws `INVALID_INPUT` if the prefix is not a plain identifier, with or without a schema.
+ */
 export function tableNames(table: string): TableNames {
   if (!IDENTIFIER.test(table)) {
     throw problem("INVALID_INPUT", {

@@ -5,7 +5,7 @@ import { NAME_SIGN } from "../lexical/name-key.ts";
 import type { SearchDocument } from "../search-index.ts";
 import { toStoredText } from "../stored-text.ts";
 
-/** A document as the tables have it. */
+/** A document as a row of the tables. */
 export interface DocumentRow {
   readonly id: string;
   readonly kind: string;
@@ -15,20 +15,20 @@ export interface DocumentRow {
   readonly scopes: readonly string[];
   readonly terms: readonly string[];
   readonly impacts: readonly number[];
-  /** Of all the above: a row with the same hash need not be written again. */
+  /** Hash of the fields above: a row with the same hash is not written again. */
   readonly hash: string;
 }
 
 export interface DictionaryRow {
   readonly term: string;
-  /** How many of the rows written with it have the term. */
+  /** How many rows of the batch have the term. */
   readonly documents: number;
-  /** -1 for a name's key, which no word is spelt alike to. */
+  /** -1 for the key of a name, which takes no part in spelling. */
   readonly length: number;
   readonly letters: number;
 }
 
-/** The terms are those of the embedded engine, and so is what each is worth. */
+/** Turns a document into a row, with the terms and weights of the embedded engine. */
 export function toRow(document: SearchDocument): DocumentRow {
   const postings = new Map<string, number>();
   for (const [term, { impact }] of documentPostings(document)) postings.set(toStoredText(term), impact);
@@ -45,7 +45,7 @@ export function toRow(document: SearchDocument): DocumentRow {
   return { ...row, hash: hashOf(JSON.stringify(row)) };
 }
 
-/** The distinct terms of the rows. */
+/** Returns the distinct terms of the rows. */
 export function toDictionary(rows: readonly DocumentRow[]): DictionaryRow[] {
   const counts = new Map<string, number>();
   for (const { terms } of rows) for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
@@ -57,7 +57,7 @@ export function toDictionary(rows: readonly DocumentRow[]): DictionaryRow[] {
   }));
 }
 
-/** The set of a word's letters as 32 bits: words that differ in more of them than edits allow are not alike. */
+/** Returns the set of a word's letters as 32 bits, which rules out words that differ in too many letters. */
 export function lettersOf(word: string): number {
   let letters = 0;
   for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);

@@ -13,7 +13,7 @@ import { hashOf } from "./to-row.ts";
 const BATCH = 64;
 const DEPTH = 100;
 
-/** Documents' vectors in pgvector, compared one by one: exact, and the filter costs nothing. */
+/** The vectors of documents in pgvector. An exact scan, which makes filters free. */
 export class VectorTable {
   private readonly client: PostgresClient;
   private readonly names: TableNames;
@@ -27,7 +27,7 @@ export class VectorTable {
     this.embedder = embedder;
   }
 
-  /** Why vectors take no part now; undefined where they do. */
+  /** Returns why vectors are not used now, or undefined if they are. */
   async missing(): Promise<string | undefined> {
     if (!(await this.isThere())) return this.failure ?? "no writer has made vectors in this database";
     if (this.failure !== undefined) return this.failure;
@@ -36,7 +36,7 @@ export class VectorTable {
     return row?.found === true ? undefined : "no writer has made vectors with this embedder";
   }
 
-  /** Makes the vectors of documents that have none of their present text. Never throws: words are enough. */
+  /** Creates missing and outdated vectors of documents. Must not throw: search by words still works. */
   async put(documents: readonly SearchDocument[]): Promise<void> {
     try {
       await this.create();
@@ -50,14 +50,14 @@ export class VectorTable {
     }
   }
 
-  /** The documents nearest to the query, best first, ties by id; none where the embedder or the server fails. */
+  /** Finds the documents nearest to the query, best first, ties by id. Empty if the embedder or the server fails. */
   async search(query: string, filter: SearchFilter): Promise<Scored[]> {
     try {
       if (!(await this.isThere())) return [];
       const [vector] = await this.embedder.embed([query]);
       if (vector === undefined || isZero(vector)) return [];
       const { condition, params } = filterSql(filter, 3);
-      // Vectors have length one, so the inner product is the cosine.
+      // The inner product is the cosine, because vectors have length one.
       const rows = await queryRows(
         this.client,
         `select d.id, -(v.embedding <#> $1::text::vector) as score

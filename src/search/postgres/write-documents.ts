@@ -8,8 +8,8 @@ const MAX_ROWS = 200;
 const MAX_POSTINGS = 40_000;
 
 /**
- * Writes documents in batches, each whole or not at all, in the order of their ids. Documents that the tables
- * have as they are stay as they are; hidden ones are taken away.
+ * Writes documents in the order of their ids, in batches that succeed or fail as a whole. Skips unchanged documents
+ * and deletes hidden ones.
  */
 export async function writeDocuments(
   client: PostgresClient,

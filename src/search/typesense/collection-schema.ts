@@ -1,13 +1,13 @@
 import { WORD_FIELDS } from "./resource-document.ts";
 
-/** What the collection is made with. */
+/** The schema that the collection is created with. */
 export function collectionSchema(name: string): object {
   const text = (field: string, more: object = {}): object => ({ name: field, type: "string", ...more });
   return {
     name,
     enable_nested_fields: false,
     fields: [
-      // Sorted by, so that ties go by id.
+      // Sortable, so that ties go by id.
       text("uri", { sort: true }),
       text("domain", { facet: true }),
       text("path", { index: false, optional: true }),

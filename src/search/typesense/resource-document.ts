@@ -15,10 +15,10 @@ export interface ResourceDocument {
   readonly description: string;
   readonly content: string;
   readonly scopes: readonly string[];
-  /** No scopes: the engine cannot filter by an empty list. */
+  /** True without scopes, because the engine cannot filter by an empty list. */
   readonly is_unrestricted: boolean;
   readonly kind: string;
-  /** Such as `column`; the kind, where the source of the document says nothing else. */
+  /** The type that the source gives, such as `column`. Default: the kind. */
   readonly resource_type: string;
   readonly source_id?: string;
   readonly quality_score?: number;
@@ -29,7 +29,7 @@ export interface ResourceDocument {
   readonly [words: `${string}_words`]: string;
 }
 
-/** The fields that are searched, heaviest first. Their text is analysed here, so that words are the same everywhere. */
+/** The searched fields, heaviest first. Keyhole analyses their text, so that words match as in other indexes. */
 export const WORD_FIELDS: readonly {
   readonly name: `${string}_words`;
   readonly field: SearchField;
@@ -48,7 +48,7 @@ const MAX_STORED = 20_000;
 export function toResourceDocument(document: SearchDocument): ResourceDocument {
   const uri = toStoredText(document.id);
   const { facts = {} } = document;
-  // Documents of a source go by their path in it; everything else by its whole address.
+  // Documents of a source use their path within it; everything else uses the whole route.
   const address = uri.replace(/^[^:]*:\/\//, "");
   const path = document.facts ? address.replace(/^resources\//, "") : address;
   const words = WORD_FIELDS.map(({ name, field }) => [name, wordsOf(document, field)] as const);
@@ -84,7 +84,7 @@ export function routeOf(uri: string): string {
   return fromStoredText(uri);
 }
 
-/** A value as the collection keeps it: without the backtick, which a filter has no way to escape. */
+/** Encodes a value for the collection: a filter has no way to escape a backtick. */
 export function toFilterValue(value: string): string {
   return toStoredText(value).replace(/[`%]/g, (sign) => (sign === "%" ? "%25" : "%60"));
 }

@@ -3,13 +3,13 @@ import type { SearchFilter } from "../search-index.ts";
 import { toStoredText } from "../stored-text.ts";
 import { toFilterValue, WORD_FIELDS } from "./resource-document.ts";
 
-/** The engine looks at no more of a page's hits than this. */
+/** The most hits that the engine returns on a page. */
 export const MAX_PER_PAGE = 250;
 
 const MAX_TERMS = 32;
 const NAME_WEIGHT = 10;
 
-/** The words of a query as the engine gets them; empty where there are none. */
+/** Turns a query into the words that the engine gets. Empty if it has none. */
 export function queryText(query: string): string {
   const terms = [...analyzeQuery(cutQuery(query)).terms.keys()];
   return terms.slice(0, MAX_TERMS).map(toStoredText).join(" ");
@@ -29,7 +29,7 @@ export function searchParams(
     query_by_weights: [NAME_WEIGHT, ...WORD_FIELDS.map(({ weight }) => weight)].join(","),
     filter_by: filterBy(filter),
     sort_by: "_text_match:desc,uri:asc",
-    // Words are left out one by one until enough is found: any of them finds.
+    // The engine drops words one by one until it has enough hits, so any word can match.
     drop_tokens_threshold: MAX_PER_PAGE,
     typo_tokens_threshold: 1,
     include_fields: "uri,name,domain,scopes,kind,category,tags",
@@ -40,8 +40,8 @@ export function searchParams(
 }
 
 /**
- * Lets through whatever has one of the caller's scopes, and more than that where the engine takes two values
- * for one: every hit is looked at again before it counts.
+ * Builds the engine's filter. It passes documents with any one of the caller's scopes, and the engine may take two
+ * values for equal, so the index checks every hit again.
  */
 export function filterBy(filter: SearchFilter): string {
   const parts = [scopesBy(filter.scopes)];

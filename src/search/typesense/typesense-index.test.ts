@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { TypesenseStub } from "../../../test/typesense-stub.ts";
 import { describeIndex } from "../../testing/describe-index.ts";
 import { documentOf, idsOf, SURROUNDINGS } from "../../testing/index-behaviours/index-behaviour.ts";
@@ -33,7 +33,7 @@ describe("createTypesenseIndex", () => {
   });
   afterEach(() => stub.stop());
 
-  test("makes the collection once, and sends the key in a header only", async () => {
+  test("creates the collection once and sends the key in a header only", async () => {
     expect(await idsOf(index, "walrus")).toEqual([]);
     await index.drop(["doc"]);
     await index.put([documentOf({ id: "doc", name: "walrus" })]);
@@ -50,7 +50,7 @@ describe("createTypesenseIndex", () => {
     }
   });
 
-  test("keeps a document in the collection's fields, with its words analysed", () => {
+  test("maps a document to the fields of the collection, with its words analysed", () => {
     const document = documentOf({
       id: "shop://tools/orders/getOrders",
       name: "getOrders",
@@ -76,7 +76,7 @@ describe("createTypesenseIndex", () => {
     });
   });
 
-  test("keeps what a source says of its document", () => {
+  test("stores the facts that a source gives", () => {
     const facts = {
       resource_type: "column",
       path_segment: "facts",
@@ -92,7 +92,7 @@ describe("createTypesenseIndex", () => {
     });
   });
 
-  test("puts every value of a filter in backticks and none of them ends it", () => {
+  test("quotes every value of a filter in backticks that no value can close", () => {
     expect(filterBy({ scopes: [] })).toBe("is_unrestricted:=true");
     expect(filterBy({ scopes: ["a", "x] || y"] })).toBe("(is_unrestricted:=true || scopes:=[`a`,`x] || y`])");
     const hostile = "`] || is_unrestricted:=false && domain:=`";
@@ -106,7 +106,7 @@ describe("createTypesenseIndex", () => {
     expect(filter).toContain("%60] || is_unrestricted:=false && domain:=%60");
   });
 
-  test("asks with analysed words that hold no operator", async () => {
+  test("searches for analysed words without operators", async () => {
     await index.put(SURROUNDINGS);
     for (const query of ['-getUserInfo "x" *', "weather\0 `x` || :="]) await idsOf(index, query);
     for (const { q } of stub.searches) expect(q).toMatch(/^[\p{L}\p{N}\p{M} ]+$/u);
@@ -115,7 +115,7 @@ describe("createTypesenseIndex", () => {
     expect(stub.searches).toHaveLength(before);
   });
 
-  test("fetches on until the list is full of what the caller may see", async () => {
+  test("fetches pages until the list is full of documents that the caller may see", async () => {
     const locked = Array.from({ length: 600 }, (_, at) =>
       documentOf({ id: `a-${at}`, name: "walrus", scopes: ["read", "write"] }),
     );
@@ -129,7 +129,7 @@ describe("createTypesenseIndex", () => {
     expect(await idsOf(index, "walrus", { scopes: ["read", "write"] }, 2)).toEqual(["a-0", "a-1"]);
   });
 
-  test("looks at every hit again, whatever the engine let through", async () => {
+  test("checks every hit again, whatever the engine returned", async () => {
     await index.put([
       documentOf({ id: "a", name: "walrus", domain: "sea", category: "cold", tags: ["big", "100%"] }),
       documentOf({ id: "b", name: "walrus", domain: "Sea", kind: "skill", category: "Cold", tags: ["big"] }),
@@ -140,7 +140,7 @@ describe("createTypesenseIndex", () => {
     expect(await idsOf(index, "walrus", { tags: ["100%", "big"] })).toEqual(["a"]);
   });
 
-  test("takes hidden and dropped documents out, whatever their ids", async () => {
+  test("deletes hidden and dropped documents, whatever their ids", async () => {
     const ids = ["it's", "a`b", "\0", "half\ud800", "日本://天気"];
     await index.put(ids.map((id) => documentOf({ id, name: "walrus" })));
     expect((await idsOf(index, "walrus")).sort()).toEqual([...ids].sort());
@@ -149,7 +149,7 @@ describe("createTypesenseIndex", () => {
     expect(await idsOf(index, "walrus")).toEqual(["it's"]);
   });
 
-  test("says what failed, and never the key", async () => {
+  test("says what failed without the key", async () => {
     await expect(index.put([documentOf({ id: "doc", name: "refuse me" })])).rejects.toMatchObject({
       code: "INTERNAL",
       message: expect.stringContaining("Bad document."),
@@ -167,7 +167,27 @@ describe("createTypesenseIndex", () => {
     await expect(idsOf(index, "walrus")).rejects.toMatchObject({ code: "UNAVAILABLE" });
   });
 
-  test("refuses options that cannot be right", () => {
+  test("follows no redirect, so the key stays with its server", async () => {
+    const other = new TypesenseStub();
+    const location = await other.start();
+    onTestFinished(() => other.stop());
+    stub.failure = { status: 307, body: "", headers: { location } };
+    await expect(idsOf(index, "walrus")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+    expect(other.received).toEqual([]);
+  });
+
+  test("says so if the answer is not JSON", async () => {
+    stub.failure = { status: 200, body: "<html>" };
+    await expect(idsOf(index, "walrus")).rejects.toMatchObject({ code: "UNAVAILABLE" });
+  });
+
+  test("limits the size of an answer", async () => {
+    const patient = createTypesenseIndex({ url, apiKey, timeoutMs: 60_000 });
+    stub.failure = { status: 200, body: " ".repeat(17 * 2 ** 20) };
+    await expect(idsOf(patient, "walrus")).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
+  });
+
+  test("refuses invalid options", () => {
     const invalid = expect.objectContaining({ code: "INVALID_INPUT" });
     expect(() => createTypesenseIndex({ url: "ftp://x", apiKey })).toThrow(invalid);
     expect(() => createTypesenseIndex({ url: "nothing", apiKey })).toThrow(invalid);

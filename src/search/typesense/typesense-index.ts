@@ -19,21 +19,27 @@ import {
   withoutKey,
 } from "./typesense-client.ts";
 
+/** Options of {@link createTypesenseIndex}. */
 export interface TypesenseIndexOptions extends TypesenseOptions {
+  /** Default: `mcp_resources`. */
   readonly collection?: string;
 }
 
 const BATCH = 200;
-/** Ids of one request go in its URL. */
+/** Small, because the ids of a request go in its URL. */
 const DROP_BATCH = 20;
 const MAX_PAGES = 40;
 const MAX_LIMIT = 1_000;
 
-/** An index in a Typesense collection, which is made by the first put. By words only. */
+/**
+ * Opens a search index in a Typesense collection, which the first put creates. It searches by words only.
+ *
+ * @throws `INVALID_INPUT` if the URL or the collection name is malformed.
+ */
 export function createTypesenseIndex(options: TypesenseIndexOptions): SearchIndex {
   const { collection = "mcp_resources", apiKey } = options;
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(collection)) {
-    const reason = "`collection` must be of letters, digits, - and _";
+    const reason = "`collection` must consist of letters, digits, - and _";
     throw problem("INVALID_INPUT", { operation: "createTypesenseIndex", reason });
   }
   const send = createTypesenseClient(options);
@@ -51,7 +57,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
     if (found.status === 404) {
       const body = JSON.stringify(collectionSchema(collection));
       const made = await send({ method: "POST", path: "/collections", body, isWrite: true });
-      // 409: another gateway was faster.
+      // 409: another gateway created it first.
       if (made.status !== 201 && made.status !== 200 && made.status !== 409) throw unexpected(made, apiKey);
     } else if (found.status !== 200) throw unexpected(found, apiKey);
     isThere = true;
@@ -137,7 +143,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
 }
 
 function isTaken(line: string): boolean {
-  return (JSON.parse(line) as { success?: unknown }).success === true;
+  return (parseJson(line) as { success?: unknown } | undefined)?.success === true;
 }
 
 type FoundDocument = Pick<
@@ -148,13 +154,22 @@ type FoundPage = readonly FoundDocument[];
 
 function pageOf(answer: TypesenseAnswer, apiKey: string): FoundPage {
   if (answer.status !== 200) throw unexpected(answer, apiKey);
-  const [result] = (JSON.parse(answer.text) as MultiSearchAnswer).results ?? [];
-  // Nothing was put yet.
+  const [result] = (parseJson(answer.text) as MultiSearchAnswer | undefined)?.results ?? [];
+  // The collection does not exist before the first put.
   if (result?.code === 404) return [];
   if (result?.hits === undefined) {
     throw unexpected({ status: result?.code ?? answer.status, text: result?.error ?? answer.text }, apiKey);
   }
   return result.hits.map(({ document }) => document);
+}
+
+/** Undefined if the text is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 interface MultiSearchAnswer {
@@ -165,7 +180,7 @@ interface MultiSearchAnswer {
   }[];
 }
 
-/** The engine lets through what has one of the scopes; all are needed. Its idea of equal values is wide, too. */
+/** Checks every hit again: the engine accepts any one of the scopes where all are needed, and compares loosely. */
 function passes(document: FoundDocument, filter: SearchFilter): boolean {
   const scopes = new Set(filter.scopes.map(toFilterValue));
   const { domain, kinds, categories, tags = [] } = filter;
@@ -178,7 +193,7 @@ function passes(document: FoundDocument, filter: SearchFilter): boolean {
   );
 }
 
-/** Documents whose name is the query come first. Scores say the place only: the engine's are of no fixed measure. */
+/** Puts documents whose name is the query first. Scores give the rank only: the engine's have no fixed scale. */
 function toHits(documents: readonly FoundDocument[], request: SearchRequest, limit: number): SearchHit[] {
   const key = nameKey(request.query);
   const isNamed = (document: FoundDocument): boolean => nameKey(fromStoredText(document.name)) === key;

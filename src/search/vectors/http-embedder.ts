@@ -1,3 +1,4 @@
+import { createGuardedFetch } from "../../net/guarded-fetch.ts";
 import { type Problem, problem } from "../../schema/problem.ts";
 import type { Embedder } from "./embedder.ts";
 import { endpointOf, type HttpEmbedderKind, readVectors, requestBody } from "./http-embedding-format.ts";
@@ -32,6 +33,8 @@ const PLACEHOLDER = ".";
 export function createHttpEmbedder(options: HttpEmbedderOptions): Embedder {
   const { kind, model, apiKey, batchSize = BATCH_SIZE } = options;
   const endpoint = endpointOf(kind, options.url);
+  // A redirect could carry the key to another host, so none is followed.
+  const guardedFetch = createGuardedFetch({ ownUrl: endpoint, redirects: "none" });
   const name = `The embeddings endpoint at ${endpoint.host}`;
   let dimensions = options.dimensions ?? 0;
 
@@ -39,6 +42,7 @@ export function createHttpEmbedder(options: HttpEmbedderOptions): Embedder {
     const inputs = texts.map((text) => text.slice(0, MAXIMUM_CHARACTERS).trim() || PLACEHOLDER);
     const answer = await postWithRetry({
       name,
+      guardedFetch,
       endpoint,
       apiKey,
       body: requestBody(kind, model, inputs, options.dimensions),

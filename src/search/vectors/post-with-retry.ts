@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { GuardedFetch } from "../../net/guarded-fetch.ts";
+import { readBytes } from "../../net/read-response.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
 
 export interface PostRequest {
-  /** How problems call the server. */
+  /** Names the server in problems. */
   readonly name: string;
+  readonly guardedFetch: GuardedFetch;
   readonly endpoint: URL;
   readonly apiKey: string | undefined;
   readonly body: string;
@@ -15,10 +18,10 @@ const MAXIMUM_RETRIES = 3;
 const LONGEST_WAIT_MS = 10_000;
 const MAXIMUM_ANSWER_BYTES = 64 * 2 ** 20;
 const LONGEST_REASON = 200;
-/** So many characters of a key in a row are taken for a leak of it. */
+/** This many characters of a key in a row count as a leak of it. */
 const KEY_FRAGMENT = 4;
 
-/** Posts JSON and answers parsed JSON. Only 429 and 5xx are tried again; problems never hold the key. */
+/** Posts JSON and returns parsed JSON. Retries only 429 and 5xx. Problems never hold the key. */
 export async function postWithRetry(request: PostRequest): Promise<unknown> {
   for (let attempt = 0; ; attempt++) {
     const { status, retryAfter, text } = await post(request);
@@ -35,10 +38,10 @@ interface Answer {
   readonly text: string;
 }
 
-async function post({ name, endpoint, apiKey, body, timeoutMs }: PostRequest): Promise<Answer> {
+async function post({ name, guardedFetch, endpoint, apiKey, body, timeoutMs }: PostRequest): Promise<Answer> {
   const signal = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(endpoint, {
+    const response = await guardedFetch(endpoint, {
       method: "POST",
       headers: {
         "content-type": "application/json",
@@ -46,33 +49,15 @@ async function post({ name, endpoint, apiKey, body, timeoutMs }: PostRequest): P
       },
       body,
       signal,
-      // A redirect could carry the key to another host.
-      redirect: "manual",
     });
     const retryAfter = response.headers.get("retry-after");
-    return { status: response.status, retryAfter, text: await readText(name, response) };
+    const bytes = await readBytes(response, name, MAXIMUM_ANSWER_BYTES);
+    return { status: response.status, retryAfter, text: bytes.toString() };
   } catch (error) {
-    if (isProblem(error)) throw error;
+    if (isProblem(error) && error.code === "LIMIT_EXCEEDED") throw error;
     if (signal.aborted) throw problem("TIMEOUT", { name, ms: timeoutMs });
     throw unavailable(name, "server_down", `the request failed (${failureCode(error)}).`);
   }
-}
-
-async function readText(name: string, response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > MAXIMUM_ANSWER_BYTES) {
-      throw problem("LIMIT_EXCEEDED", {
-        what: `The answer of ${name}`,
-        actual: `over ${MAXIMUM_ANSWER_BYTES} bytes`,
-        limit: MAXIMUM_ANSWER_BYTES,
-      });
-    }
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function parse({ name }: PostRequest, text: string): unknown {
@@ -95,7 +80,7 @@ function refusedBy({ name, apiKey }: PostRequest, status: number, text: string):
   );
 }
 
-/** What the server says, shortened; nothing if it repeats a part of the key. */
+/** Quotes the server in short, or not at all if it repeats a part of the key. */
 function reasonIn(text: string, apiKey = ""): string {
   const said = /"(?:message|error)"\s*:\s*"([^"\\]{1,500})/.exec(text.slice(0, 5000))?.[1] ?? "";
   for (let start = 0; start + KEY_FRAGMENT <= apiKey.length; start++) {
@@ -113,7 +98,7 @@ function waitBefore(attempt: number, retryAfter: string | null, backoffMs: numbe
   return Math.min(asked ?? planned, LONGEST_WAIT_MS);
 }
 
-/** Seconds or a date, as HTTP has it. */
+/** Reads `Retry-After`: seconds or a date. */
 function retryAfterMs(value: string | null): number | undefined {
   if (value === null) return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
@@ -121,10 +106,10 @@ function retryAfterMs(value: string | null): number | undefined {
   return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
-/** Only the code: messages of the network layer may quote headers. */
+/** Names the code alone, because messages of the network layer may quote headers. */
 function failureCode(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  return cause instanceof Error && "code" in cause ? String(cause.code) : "no connection";
+  const code = isProblem(error) ? error.details.network : undefined;
+  return typeof code === "string" && code !== "" ? code : "no connection";
 }
 
 function unavailable(name: string, state: string, reason: string): Problem {

@@ -1,8 +1,8 @@
+import { isCut } from "../../net/is-cut.ts";
 import type { EntryStatus } from "../../schema/entry.ts";
 import { isProblem } from "../../schema/problem.ts";
 import { cleanText } from "../../util/clean-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
-import { isCut } from "../guarded-fetch/is-cut.ts";
 
 const REASON_CHARS = 500;
 const TAIL_CHARS = 200;

@@ -1,11 +1,11 @@
+import type { GuardedFetch } from "../../net/guarded-fetch.ts";
+import { readBytes, readValue } from "../../net/read-response.ts";
+import { statusProblem } from "../../net/status-problem.ts";
 import type { CallContext } from "../../schema/entry.ts";
 import { isProblem, problem } from "../../schema/problem.ts";
 import { cutText } from "../../util/cut-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { createRedact } from "../../util/redact.ts";
-import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
-import { readBytes, readValue } from "../http/read-response.ts";
-import { statusProblem } from "../http/status-problem.ts";
 import { type ApiRequest, buildRequest } from "./build-request.ts";
 import type { CredentialSource, Credentials } from "./credentials.ts";
 import type { OperationPlan } from "./operation-plan.ts";

@@ -1,11 +1,11 @@
+import type { GuardedFetch } from "../../net/guarded-fetch.ts";
+import { readBytes, readValue } from "../../net/read-response.ts";
+import { reveal, type Secret } from "../../net/secret.ts";
+import { statusProblem } from "../../net/status-problem.ts";
 import { problem } from "../../schema/problem.ts";
 import { field } from "../../util/fields.ts";
 import { createRedact } from "../../util/redact.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
-import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
-import { readBytes, readValue } from "../http/read-response.ts";
-import { reveal, type Secret } from "../http/secret.ts";
-import { statusProblem } from "../http/status-problem.ts";
 
 export interface ClientCredentials {
   readonly type: "clientCredentials";

@@ -1,5 +1,5 @@
-import type { GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
-import { reveal, type Secret } from "../http/secret.ts";
+import type { GuardedFetch } from "../../net/guarded-fetch.ts";
+import { reveal, type Secret } from "../../net/secret.ts";
 import { type ClientCredentials, createClientCredentials } from "./client-credentials.ts";
 
 /** How an API is told who calls. */

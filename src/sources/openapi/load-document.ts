@@ -1,9 +1,9 @@
 import { readFile, stat } from "node:fs/promises";
+import type { GuardedFetch, GuardedRequest } from "../../net/guarded-fetch.ts";
+import { readBytes } from "../../net/read-response.ts";
 import { isProblem, problem } from "../../schema/problem.ts";
 import { field, isFields } from "../../util/fields.ts";
 import { reasonOf } from "../../util/reason-of.ts";
-import type { GuardedFetch, GuardedRequest } from "../guarded-fetch/guarded-fetch.ts";
-import { readBytes } from "../http/read-response.ts";
 import type { OpenApiDocument } from "./document.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -1,3 +1,4 @@
+import { createGuardedFetch, type GuardedFetch } from "../../net/guarded-fetch.ts";
 import type { Domain } from "../../schema/entry.ts";
 import { problem } from "../../schema/problem.ts";
 import type { Source, SourceContent } from "../../schema/source.ts";
@@ -5,7 +6,6 @@ import { cleanText } from "../../util/clean-text.ts";
 import { field, fieldsOf, listOf, textOf } from "../../util/fields.ts";
 import { createOutlet, type Outlet } from "../../util/outlet.ts";
 import { toSummary } from "../../util/to-summary.ts";
-import { createGuardedFetch, type GuardedFetch } from "../guarded-fetch/guarded-fetch.ts";
 import { createApiClient } from "./api-client.ts";
 import { assignOps } from "./assign-ops.ts";
 import { readBaseUrl, serverUrl } from "./base-url.ts";

@@ -1,7 +1,7 @@
+import type { Secret } from "../../../net/secret.ts";
 import type { ContentSource, FetchContext, RawDocument } from "../../../schema/pipeline.ts";
 import { problem } from "../../../schema/problem.ts";
 import { field, listOf, textOf } from "../../../util/fields.ts";
-import type { Secret } from "../../http/secret.ts";
 import { collectPages } from "./collect-pages.ts";
 import { createHeaderAuth } from "./http-auth.ts";
 import { createHttpClient, type HttpOptions } from "./http-client.ts";

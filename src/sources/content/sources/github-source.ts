@@ -1,7 +1,7 @@
+import type { Secret } from "../../../net/secret.ts";
 import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../schema/pipeline.ts";
 import { problem } from "../../../schema/problem.ts";
 import { field, listOf } from "../../../util/fields.ts";
-import type { Secret } from "../../http/secret.ts";
 import { collectPages } from "./collect-pages.ts";
 import { createGitHubFiles } from "./github-files.ts";
 import { createHeaderAuth, NO_AUTH } from "./http-auth.ts";

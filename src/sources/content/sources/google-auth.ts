@@ -1,10 +1,10 @@
+import { createGuardedFetch } from "../../../net/guarded-fetch.ts";
+import { readBytes, readValue } from "../../../net/read-response.ts";
+import { reveal, SEVERAL_LINES, type Secret } from "../../../net/secret.ts";
+import { statusProblem } from "../../../net/status-problem.ts";
 import { problem } from "../../../schema/problem.ts";
 import { field } from "../../../util/fields.ts";
 import { createRedact } from "../../../util/redact.ts";
-import { createGuardedFetch } from "../../guarded-fetch/guarded-fetch.ts";
-import { readBytes, readValue } from "../../http/read-response.ts";
-import { reveal, SEVERAL_LINES, type Secret } from "../../http/secret.ts";
-import { statusProblem } from "../../http/status-problem.ts";
 import type { HttpAuth } from "./http-auth.ts";
 import type { RetryClock } from "./retry-clock.ts";
 

@@ -1,4 +1,4 @@
-import { reveal, type Secret } from "../../http/secret.ts";
+import { reveal, type Secret } from "../../../net/secret.ts";
 
 /** How an API is told who asks. */
 export interface HttpAuth {

@@ -1,12 +1,12 @@
 import { LRUCache } from "lru-cache";
+import { createGuardedFetch } from "../../../net/guarded-fetch.ts";
+import { readBytes } from "../../../net/read-response.ts";
+import { statusProblem } from "../../../net/status-problem.ts";
 import type { FetchContext } from "../../../schema/pipeline.ts";
 import { isProblem, problem } from "../../../schema/problem.ts";
 import { cutText } from "../../../util/cut-text.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
 import { createRedact } from "../../../util/redact.ts";
-import { createGuardedFetch } from "../../guarded-fetch/guarded-fetch.ts";
-import { readBytes } from "../../http/read-response.ts";
-import { statusProblem } from "../../http/status-problem.ts";
 import type { HttpAuth } from "./http-auth.ts";
 import { type RetryClock, SYSTEM_RETRY_CLOCK } from "./retry-clock.ts";
 import { type Headers, isRetried, retryDelay } from "./retry-delay.ts";

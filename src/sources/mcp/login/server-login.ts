@@ -1,8 +1,8 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
+import { createGuardedFetch } from "../../../net/guarded-fetch.ts";
 import { problem } from "../../../schema/problem.ts";
 import { cleanText } from "../../../util/clean-text.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
-import { createGuardedFetch } from "../../guarded-fetch/guarded-fetch.ts";
 import { expandAll, expandVariables } from "../expand-variables.ts";
 import { type HttpConfig, invalid, type OAuthConfig } from "../server-config.ts";
 import { type LogInOptions, logIn } from "./log-in.ts";

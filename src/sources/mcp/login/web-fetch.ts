@@ -1,6 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
+import type { GuardedFetch } from "../../../net/guarded-fetch.ts";
 import { problem } from "../../../schema/problem.ts";
-import type { GuardedFetch } from "../../guarded-fetch/guarded-fetch.ts";
 
 const NEWLINE = 10;
 const RETURN = 13;

@@ -1,10 +1,10 @@
 import { type LookupAddress, lookup as systemLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
-import { problem } from "../../schema/problem.ts";
+import { problem } from "../schema/problem.ts";
 
 /**
- * A lookup that gives the dialler only addresses that have passed: what is checked is what is connected
- * to, so a name that resolves differently a moment later gains nothing.
+ * Wraps a lookup so that the dialler only gets addresses that passed the check. The checked address is the one
+ * that is dialled, so a name that resolves differently a moment later gains nothing.
  */
 export function guardedLookup(
   refusalOf: (address: string) => string | undefined,

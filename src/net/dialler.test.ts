@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, createServer as createNetServer } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { isProblem } from "../../schema/problem.ts";
+import { isProblem } from "../schema/problem.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 
 let server: Server;
@@ -33,7 +33,7 @@ describe("bodies", () => {
   const PACKED = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
   const packings = Object.keys(PACKED) as (keyof typeof PACKED)[];
 
-  test.each(packings)("%s is unpacked, small and large, JSON and not", async (packing) => {
+  test.each(packings)("unpacks %s, small and large, JSON and text", async (packing) => {
     for (const size of [10, 300_000]) {
       for (const type of ["application/json", "text/plain"]) {
         const text = JSON.stringify({ text: "ä".repeat(size) });
@@ -47,7 +47,7 @@ describe("bodies", () => {
     }
   });
 
-  test("JSON that comes in many pieces is whole, whatever its size", async () => {
+  test("joins JSON that arrives in many pieces", async () => {
     for (const count of [1, 7, 5_000]) {
       const value = Array.from({ length: count }, (_, index) => ({ index, text: "some words" }));
       answer = (_, response) => {
@@ -60,13 +60,13 @@ describe("bodies", () => {
     }
   });
 
-  test("JSON that is whole says its length", async () => {
+  test("sets the length of JSON that was read whole", async () => {
     answer = (_, response) => response.writeHead(200, JSON_TYPE).end('{"text":"ä"}');
     const { headers } = await guarded(url);
     expect([headers.get("content-length"), headers.get("content-encoding")]).toEqual(["13", null]);
   });
 
-  test("a stream is passed on as it comes", async () => {
+  test("passes a stream on part by part", async () => {
     let more = () => {};
     answer = (_, response) => {
       response.writeHead(200, { "content-type": "text/event-stream" });
@@ -80,20 +80,20 @@ describe("bodies", () => {
     expect((await reader.read()).done).toBe(true);
   });
 
-  test.each([204, 205, 304])("%i has none", async (status) => {
+  test.each([204, 205, 304])("gives %i a null body", async (status) => {
     answer = (_, response) => response.writeHead(status).end();
     const response = await guarded(url);
     expect([response.status, response.body]).toEqual([status, null]);
   });
 
-  test("HEAD has headers only", async () => {
+  test("answers HEAD with headers only", async () => {
     answer = (_, response) => response.writeHead(200, { ...JSON_TYPE, "content-length": 5 }).end();
     const response = await guarded(url, { method: "HEAD" });
     expect([response.headers.get("content-length"), await response.text()]).toEqual(["5", ""]);
   });
 });
 
-describe("what goes wrong", () => {
+describe("failures", () => {
   const breakOff = (type: string) => {
     answer = (_, response) => {
       response.writeHead(200, { "content-type": type, "content-length": 1_000 });
@@ -101,19 +101,19 @@ describe("what goes wrong", () => {
     };
   };
 
-  test("JSON that breaks off is a problem that names the connection", async () => {
+  test("JSON that breaks off is a problem with the network code", async () => {
     breakOff("application/json");
     const caught: unknown = await guarded(url).catch((error: unknown) => error);
     expect(isProblem(caught) && [caught.code, caught.details.network]).toEqual(["CALL_FAILED", "ECONNRESET"]);
   });
 
-  test("text that breaks off fails whoever reads it", async () => {
+  test("text that breaks off fails its reader", async () => {
     breakOff("text/plain");
     const response = await guarded(url);
     await expect(response.text()).rejects.toThrow();
   });
 
-  test("what was packed and breaks off is not taken for the whole", async () => {
+  test("a compressed body that breaks off is never taken for the whole", async () => {
     answer = (_, response) => {
       response.writeHead(200, { ...JSON_TYPE, "content-encoding": "gzip" });
       response.write(gzipSync('{"a":1}').subarray(0, 12), () => response.destroy());
@@ -122,20 +122,20 @@ describe("what goes wrong", () => {
     expect(isProblem(caught) && caught.code).toBe("CALL_FAILED");
   });
 
-  test("a status that no response can have", async () => {
+  test("a status outside of HTTP is a problem", async () => {
     answer = (request) => void request.socket.end("HTTP/1.1 999 Odd\r\ncontent-length: 0\r\n\r\n");
     const caught: unknown = await guarded(url).catch((error: unknown) => error);
     expect(isProblem(caught) && caught.code).toBe("CALL_FAILED");
   });
 
-  test("another protocol in the place of an answer", async () => {
+  test("an upgrade to another protocol is a problem", async () => {
     answer = (request) =>
       void request.socket.write("HTTP/1.1 101 Go\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
     const caught: unknown = await guarded(url).catch((error: unknown) => error);
     expect(isProblem(caught) && caught.message).toContain("did not answer in HTTP");
   });
 
-  test("an answer that cannot be used holds no connection", async () => {
+  test("an unusable answer closes its connection", async () => {
     let closed = false;
     answer = (request) => {
       request.socket.once("close", () => {
@@ -147,7 +147,7 @@ describe("what goes wrong", () => {
     await expect.poll(() => closed).toBe(true);
   });
 
-  test("a host that takes a connection and never agrees on TLS", async () => {
+  test("a silent TLS handshake times out", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     const taken = Promise.withResolvers<void>();
     const mute = createNetServer((socket) => {
@@ -164,7 +164,7 @@ describe("what goes wrong", () => {
     mute.close();
   });
 
-  test("a signal ends an answer that has begun", async () => {
+  test("a signal aborts an answer that has begun", async () => {
     const stop = new AbortController();
     let hungUp = false;
     answer = (_, response) => {
@@ -185,13 +185,13 @@ describe("what goes wrong", () => {
 });
 
 describe("connections", () => {
-  test("are used again, one request after the other", async () => {
+  test("are reused by sequential requests", async () => {
     answer = (_, response) => response.writeHead(200, JSON_TYPE).end("{}");
     for (let count = 0; count < 5; count++) expect(await (await guarded(url)).json()).toEqual({});
     expect(connections).toBeLessThanOrEqual(1);
   });
 
-  describe("that the host closes as they are used again", () => {
+  describe("that the host closes while they are reused", () => {
     const sent: string[] = [];
     const used = new WeakSet<object>();
     const closeIdle = () => {
@@ -203,7 +203,7 @@ describe("connections", () => {
         response.writeHead(200, JSON_TYPE).end("{}");
       };
     };
-    test.each(["GET", "HEAD"])("do no harm to %s", async (method) => {
+    test.each(["GET", "HEAD"])("are replaced for %s", async (method) => {
       closeIdle();
       await guarded(url);
       expect((await guarded(url, { method })).status).toBe(200);
@@ -218,7 +218,7 @@ describe("connections", () => {
     });
   });
 
-  test("answers go to who asked", async () => {
+  test("carry each answer to its own request", async () => {
     answer = (request, response) => {
       const chunks: Buffer[] = [];
       request.on("data", (chunk: Buffer) => chunks.push(chunk));

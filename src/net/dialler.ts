@@ -3,20 +3,20 @@ import { request as openHttps, Agent as TlsAgent } from "node:https";
 import type { LookupFunction } from "node:net";
 import { addAbortSignal, pipeline, Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { problem } from "../../schema/problem.ts";
+import { problem } from "../schema/problem.ts";
 import type { GuardedRequest } from "./guarded-fetch.ts";
 import { isCut } from "./is-cut.ts";
 
-/** Sends requests over connections that it keeps open for a while. It checks nothing but addresses. */
+/** Sends requests over connections that it keeps open for a while. It checks addresses and nothing else. */
 export interface Dialler {
   send(url: URL, request: GuardedRequest): Promise<Response>;
   close(): void;
 }
 
 const CONNECT_MS = 10_000;
-/** Shorter than what servers commonly allow, so that a request seldom meets a connection that is being closed. */
+/** Shorter than the idle time of most servers, so that a request seldom meets a connection that is closing. */
 const IDLE_MS = 4_000;
-/** JSON answers up to this size are read at once: a stream costs more than its content. */
+/** JSON answers up to this size are read whole: a stream would cost more than its content. */
 const WHOLE_BYTES = 64 * 1024;
 const DEFAULTS = { accept: "*/*", "accept-encoding": "gzip, deflate, br", "user-agent": "keyhole" };
 const DECODERS = new Map<string, () => Transform>([
@@ -64,7 +64,7 @@ function lengthOf(body: string | Uint8Array): { "content-length": number } {
   return { "content-length": Buffer.byteLength(body) };
 }
 
-/** What lies before TLS is agreed on counts too: a host may take a connection and then say nothing. */
+/** Limits the time until TLS is agreed on, because a host may accept a connection and then stay silent. */
 function limitConnecting(request: ClientRequest, connected: "connect" | "secureConnect"): ClientRequest {
   return request.once("socket", (socket) => {
     if (request.reusedSocket) return;
@@ -74,7 +74,7 @@ function limitConnecting(request: ClientRequest, connected: "connect" | "secureC
   });
 }
 
-/** The answer to a request. One that met a connection which the host was just closing is made again, if it may be. */
+/** Waits for the answer. Repeats a safe request whose reused connection was just being closed by the host. */
 async function ask(
   open: () => ClientRequest,
   body: GuardedRequest["body"],
@@ -88,9 +88,9 @@ async function ask(
         answered = true;
         resolve(answer);
       });
-      // Also errors that come after the answer has begun: whoever reads the answer is told of those.
+      // Keeps listening after the answer begins; the reader of the answer gets those errors.
       request.on("error", reject);
-      // What is no answer, such as another protocol that nobody asked for, ends without an error.
+      // Non-HTTP replies close without an error.
       request.once("close", () => answered || reject(unanswered(request.host)));
       request.end(body);
     });
@@ -127,13 +127,13 @@ async function toResponse(
 }
 
 function unreached(host: string) {
-  const advice = "Check that the host is up and its name right.";
+  const advice = "Check that the host is up and its name is right.";
   const fills = { name: host, reason: "it could not be reached in time", advice };
   return problem("CALL_FAILED", fills, { network: "ETIMEDOUT" });
 }
 
 function unanswered(host: string) {
-  const advice = "Check that its address is that of an HTTP server.";
+  const advice = "Check that the address belongs to an HTTP server.";
   return problem("CALL_FAILED", { name: host, reason: "it did not answer in HTTP", advice });
 }
 
@@ -142,7 +142,7 @@ function unpack(answer: IncomingMessage): Readable {
   if (encoding === undefined || encoding === "identity") return answer;
   const decoder = DECODERS.get(encoding)?.();
   if (!decoder) return answer;
-  // An answer that breaks off has no proper end: what came of it is not to be taken for the whole.
+  // The pipeline fails on an answer that breaks off, so a part is never taken for the whole.
   return pipeline(answer, decoder, () => {});
 }
 
@@ -151,7 +151,7 @@ function toStream(body: Readable, signal: AbortSignal | undefined): ReadableStre
   return Readable.toWeb(body) as ReadableStream<Uint8Array>;
 }
 
-/** The whole body, or as much as it takes to see that it is a large one. */
+/** Reads the whole body, or stops as soon as it proves to be large. */
 function readStart(body: Readable): Promise<{ whole: boolean; chunks: Buffer[] }> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

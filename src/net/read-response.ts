@@ -1,4 +1,4 @@
-import { problem } from "../../schema/problem.ts";
+import { problem } from "../schema/problem.ts";
 
 const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_BASE64_BYTES = 256 * 1024;
@@ -6,7 +6,11 @@ const JSON_TYPE = /^application\/(?:[^;]*\+)?json\b|^text\/json\b/i;
 const TEXT_TYPE =
   /^text\/|^application\/(?:[^;]*\+)?(?:xml|yaml|javascript|x-yaml|graphql|x-www-form-urlencoded)\b/i;
 
-/** The bytes of an answer; refused as soon as there are more than the limit, whatever its headers claim. */
+/**
+ * Reads the bytes of an answer. Counts them as they come, whatever the headers claim.
+ *
+ * @throws `LIMIT_EXCEEDED` as soon as there are more than `limit`.
+ */
 export async function readBytes(response: Response, name: string, limit = MAX_BYTES): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -21,7 +25,7 @@ export async function readBytes(response: Response, name: string, limit = MAX_BY
   return Buffer.concat(chunks);
 }
 
-/** The value that an answer stands for: JSON parsed, text as text, anything else described. */
+/** Turns the bytes of an answer into a value: JSON parsed, text as text, anything else described. */
 export function readValue(response: Response, bytes: Buffer): unknown {
   const contentType = response.headers.get("content-type") ?? "";
   if (bytes.length === 0) return null;
@@ -37,7 +41,7 @@ export function readValue(response: Response, bytes: Buffer): unknown {
   };
 }
 
-/** What claims to be JSON and is not is still worth reading. */
+/** Returns broken JSON as text, which is still worth reading. */
 function parsed(bytes: Buffer, contentType: string): unknown {
   const text = decoded(bytes, contentType);
   try {

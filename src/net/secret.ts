@@ -1,13 +1,17 @@
-import { problem } from "../../schema/problem.ts";
+import { problem } from "../schema/problem.ts";
 
-/** A secret value, or what fetches it when it is needed. */
+/** A secret value, or a function that fetches it when it is needed. */
 export type Secret = string | (() => string | Promise<string>);
 
 const ONE_LINE = /^\P{Cc}+$/u;
-/** Keys in PEM. */
+/** Matches secrets of several lines, such as keys in PEM. */
 export const SEVERAL_LINES = /^[\P{Cc}\r\n]+$/u;
 
-/** The value of a secret; one that cannot be had is a matter of login, and says nothing of itself. */
+/**
+ * Returns the value of a secret. The problem never quotes the value.
+ *
+ * @throws `LOGIN_NEEDED` if the value cannot be read or has another form.
+ */
 export async function reveal(secret: Secret, label: string, form: RegExp = ONE_LINE): Promise<string> {
   let value: unknown;
   try {

@@ -1,6 +1,6 @@
 const CUT: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE"]);
 
-/** Whether a code of the network says that the host closed the connection, as it may one that has idled. */
+/** Tells whether a network error code means that the host closed the connection, for example an idle one. */
 export function isCut(code: unknown): boolean {
   return CUT.has(code);
 }

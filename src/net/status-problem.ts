@@ -1,10 +1,10 @@
-import { type Problem, problem } from "../../schema/problem.ts";
-import { cleanText } from "../../util/clean-text.ts";
+import { type Problem, problem } from "../schema/problem.ts";
+import { cleanText } from "../util/clean-text.ts";
 
 const BODY_CHARS = 2_000;
 const REASON_CHARS = 300;
 
-/** The problem that an error status stands for, with what to do about it. */
+/** Turns an error status into a problem that says what to do about it. */
 export function statusProblem(name: string, response: Response, body: unknown): Problem {
   const { status } = response;
   const shown = shownBody(body);
@@ -35,7 +35,7 @@ function adviceFor(status: number, retryAfter: string | undefined): string {
   return `The API itself failed. Try a read again ${wait}; repeat a write only after reading whether it took effect.`;
 }
 
-/** APIs agree on little, but most say what is wrong under one of these names. */
+/** Most APIs give the reason under one of these names. */
 function reasonOf(body: unknown): string | undefined {
   if (typeof body === "string") return body.trim() === "" ? undefined : body;
   if (typeof body !== "object" || body === null) return undefined;
@@ -53,7 +53,7 @@ function shownBody(body: unknown): unknown {
   return typeof body !== "string" && text.length <= BODY_CHARS ? body : cleanText(text, BODY_CHARS);
 }
 
-/** Seconds, or a date, as a sentence says it. */
+/** Turns `Retry-After` (seconds or a date) into the words of a sentence. */
 function waitOf(header: string | null): string | undefined {
   if (header === null) return undefined;
   const seconds = /^\d{1,9}$/.test(header)

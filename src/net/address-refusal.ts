@@ -1,9 +1,9 @@
 import ipaddr from "ipaddr.js";
 
-/** Addresses of cloud hosts' own services that lie in public ranges. */
+/** Metadata services of cloud hosts whose addresses lie in public ranges. */
 const METADATA = new Set(["168.63.129.16"]);
 const GLOBAL_V6 = "2000::/3";
-/** What a host that was opted in may still not lead to: nobody runs an API there. */
+/** Ranges that stay refused for allowed hosts: nobody runs an API there. */
 const NEVER_BY_NAME = new Set([
   "linkLocal",
   "multicast",
@@ -14,7 +14,7 @@ const NEVER_BY_NAME = new Set([
   "rfc6052",
 ]);
 
-/** Why an address is not on the public internet, or undefined. */
+/** Returns why an address is not on the public internet, or undefined if it is. */
 export function addressRefusal(address: string): string | undefined {
   const parsed = parse(address);
   if (parsed === undefined) return "is not an address";
@@ -26,7 +26,7 @@ export function addressRefusal(address: string): string | undefined {
   return undefined;
 }
 
-/** Why a host that was opted in by its name may not lead to that address, or undefined. */
+/** Returns why an allowed host may not resolve to the address, or undefined if it may. */
 export function namedAddressRefusal(address: string): string | undefined {
   const parsed = parse(address);
   if (parsed === undefined || METADATA.has(address)) return addressRefusal(address);

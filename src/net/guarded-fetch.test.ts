@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { verifies } from "../../../test/requirements.ts";
-import { isProblem } from "../../schema/problem.ts";
+import { verifies } from "../../test/requirements.ts";
+import { isProblem } from "../schema/problem.ts";
 import { addressRefusal, namedAddressRefusal } from "./address-refusal.ts";
 import { createGuardedFetch } from "./guarded-fetch.ts";
 import { guardedLookup } from "./guarded-lookup.ts";
 
-/** Counts connections, not requests: none may be made at all. */
+/** Counts connections, because not even a connection may be made. */
 let canary: Server;
 let reached = 0;
 let port = 0;
@@ -77,8 +77,8 @@ async function codeOf(work: Promise<unknown>): Promise<string> {
   }
 }
 
-describe("where a request may go", () => {
-  verifies("fetch:guarded", "no spelling of a private address is reached", async () => {
+describe("destinations", () => {
+  verifies("fetch:guarded", "refuses every spelling of a private address", async () => {
     expect(LITERALS.length + NAMES.length).toBeGreaterThanOrEqual(60);
     const guarded = createGuardedFetch({ lookup: toLoopback });
     for (const host of [...LITERALS, ...NAMES]) {
@@ -92,26 +92,26 @@ describe("where a request may go", () => {
 
   test.each([
     ["http without an opt-in", "http://example.com/"],
-    ["another scheme", "file:///etc/passwd"],
+    ["file", "file:///etc/passwd"],
     ["data", "data:text/plain,x"],
     ["userinfo", "https://api.example.com@127.0.0.1/"],
     ["userinfo before a public host", "https://user:secret@example.com/"],
-    ["no URL", "127.0.0.1"],
-  ])("%s is refused", async (_, url) => {
+    ["text that is not a URL", "127.0.0.1"],
+  ])("refuses %s", async (_, url) => {
     const guarded = createGuardedFetch({ lookup: toLoopback });
     expect(await codeOf(guarded(url))).toBe("REQUEST_REFUSED");
     expect(reached).toBe(0);
     await guarded.close();
   });
 
-  test("public addresses pass", () => {
+  test("accepts public addresses", () => {
     for (const address of ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "172.32.0.1", "100.128.0.1"]) {
       expect([address, addressRefusal(address)]).toEqual([address, undefined]);
     }
     expect(addressRefusal("nonsense")).toBe("is not an address");
   });
 
-  test("a host that was opted in may be private, but not link-local", () => {
+  test("lets an allowed host be private, but not link-local", () => {
     expect(namedAddressRefusal("10.0.0.1")).toBeUndefined();
     expect(namedAddressRefusal("127.0.0.1")).toBeUndefined();
     for (const address of [
@@ -128,7 +128,7 @@ describe("where a request may go", () => {
 });
 
 describe("names that change their address", () => {
-  verifies("fetch:guarded", "what is checked is what is connected to", async () => {
+  verifies("fetch:guarded", "connects only to the address that was checked", async () => {
     let asked = 0;
     const rebinding: LookupFunction = (_, options, done) => {
       asked += 1;
@@ -148,7 +148,7 @@ describe("names that change their address", () => {
     await guarded.close();
   });
 
-  test("one private address among public ones is enough", () => {
+  test("refuses a name with one private address among public ones", () => {
     const mixed: LookupFunction = (_host, _options, done) =>
       done(null, [
         { address: "93.184.216.34", family: 4 },
@@ -172,7 +172,7 @@ describe("redirects", () => {
     };
   };
 
-  verifies("fetch:guarded", "no redirect leads to a private host, through any number of hops", async () => {
+  verifies("fetch:guarded", "lead to no private host, through any number of hops", async () => {
     const guarded = createGuardedFetch({ allowPrivateHosts, redirects: "public", lookup: toLoopback });
     for (const target of [
       `https://localhost:${port}/x`,
@@ -198,7 +198,7 @@ describe("redirects", () => {
     await guarded.close();
   });
 
-  test("other origins are refused where credentials may be on board, also another port", async () => {
+  test("to another origin are refused by default, also to another port", async () => {
     const guarded = createGuardedFetch({ allowPrivateHosts });
     for (const target of [`http://127.0.0.1:${port + 1}/`, "https://example.com/"]) {
       redirectTo(target);
@@ -207,7 +207,7 @@ describe("redirects", () => {
     await guarded.close();
   });
 
-  test("within the origin they are followed, a redirected form becomes a read, and not for ever", async () => {
+  test("within the origin are followed up to a limit, and turn a redirected form into a read", async () => {
     const guarded = createGuardedFetch({ allowPrivateHosts });
     redirectTo("/there?a=1");
     const request = { method: "POST", body: "x", headers: { "content-type": "text/plain" } };
@@ -221,7 +221,33 @@ describe("redirects", () => {
   });
 });
 
-describe("the opt-in", () => {
+describe("an address that the owner configured", () => {
+  verifies("fetch:guarded", "may be private, at that host and port only", async () => {
+    const guarded = createGuardedFetch({ ownUrl: `http://127.0.0.1:${port}/some/path` });
+    expect(await (await guarded(`http://127.0.0.1:${port}/other`)).text()).toBe("canary");
+    expect(await codeOf(guarded(`http://127.0.0.1:${port + 1}/`))).toBe("REQUEST_REFUSED");
+    expect(await codeOf(guarded(`http://localhost:${port}/`))).toBe("REQUEST_REFUSED");
+    await guarded.close();
+  });
+
+  test("never leads to a link-local address by its name", async () => {
+    const lookup: LookupFunction = (_host, _options, done) =>
+      done(null, [{ address: "169.254.169.254", family: 4 }]);
+    const guarded = createGuardedFetch({ ownUrl: "http://keys.internal/jwks", lookup });
+    expect(await codeOf(guarded("http://keys.internal/jwks"))).toBe("REQUEST_REFUSED");
+    await guarded.close();
+  });
+
+  test("answers with the redirect itself if none may be followed", async () => {
+    const guarded = createGuardedFetch({ ownUrl: `http://127.0.0.1:${port}`, redirects: "none" });
+    answer = (_, response) => response.writeHead(302, { location: "/elsewhere" }).end("moved");
+    const response = await guarded(`http://127.0.0.1:${port}/`);
+    expect([response.status, await response.text()]).toEqual([302, "moved"]);
+    await guarded.close();
+  });
+});
+
+describe("allowPrivateHosts", () => {
   test("holds for the named host and port only", async () => {
     const guarded = createGuardedFetch({ allowPrivateHosts: [`127.0.0.1:${port}`] });
     expect(await (await guarded(`http://127.0.0.1:${port}/`)).text()).toBe("canary");
@@ -230,7 +256,7 @@ describe("the opt-in", () => {
     await guarded.close();
   });
 
-  test("proxies of the environment are not used", async () => {
+  test("ignores proxies of the environment", async () => {
     const before = process.env.HTTP_PROXY;
     process.env.HTTP_PROXY = "http://127.0.0.1:9";
     const guarded = createGuardedFetch({ allowPrivateHosts: ["localhost"] });
@@ -240,7 +266,7 @@ describe("the opt-in", () => {
     else process.env.HTTP_PROXY = before;
   });
 
-  test("a host that is down, and a signal that is raised", async () => {
+  test("reports a host that is down and an aborted signal", async () => {
     const guarded = createGuardedFetch({ allowPrivateHosts: ["127.0.0.1"] });
     expect(await codeOf(guarded("http://127.0.0.1:1/"))).toBe("CALL_FAILED");
     answer = () => {};

@@ -1,17 +1,24 @@
 import { isIP, type LookupFunction } from "node:net";
-import { isProblem, problem } from "../../schema/problem.ts";
+import { isProblem, problem } from "../schema/problem.ts";
 import { addressRefusal, namedAddressRefusal } from "./address-refusal.ts";
 import type { Dialler } from "./dialler.ts";
 
+/** Says what a {@link GuardedFetch} may reach beyond public hosts over https. */
 export interface GuardOptions {
-  /** Hosts, as `name` or `name:port`, that may be private and may be spoken to without TLS. */
+  /** Hosts, as `name` or `name:port`, that may have private addresses and may be reached without TLS. */
   readonly allowPrivateHosts?: readonly string[];
-  /** Where redirects may lead. `public`: to any host that passes; then only a plain read goes on, without headers. */
-  readonly redirects?: "same-origin" | "public";
-  /** Resolves names; the system's by default. */
+  /** An address that the owner configured. Its host and port may be private and without TLS. */
+  readonly ownUrl?: string | URL;
+  /**
+   * Which redirects are followed. Default: `same-origin`. `public` follows them to any host that passes the
+   * checks, and drops the headers and refuses writes there. `none` answers with the redirect itself.
+   */
+  readonly redirects?: "same-origin" | "public" | "none";
+  /** Resolves names. Default: the system's resolver. */
   readonly lookup?: LookupFunction;
 }
 
+/** A request of a {@link GuardedFetch}. */
 export interface GuardedRequest {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -19,8 +26,10 @@ export interface GuardedRequest {
   readonly signal?: AbortSignal;
 }
 
+/** Sends requests as {@link createGuardedFetch} allows. */
 export interface GuardedFetch {
   (url: string | URL, request?: GuardedRequest): Promise<Response>;
+  /** Closes its connections. */
   close(): Promise<void>;
 }
 
@@ -28,11 +37,20 @@ const MAX_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The one way out: https to public addresses only, checked when the connection is made; every redirect
- * is checked again. No proxy of the environment is used.
+ * Creates a fetch that reaches public addresses over https only. It checks the address that it connects to, and
+ * checks every redirect again. It ignores the proxy settings of the environment.
+ *
+ * @throws `REQUEST_REFUSED` where the guard refuses a URL, an address or a redirect.
+ * @throws `CALL_FAILED` where the host cannot be reached or does not answer in HTTP.
+ * @example
+ * const guarded = createGuardedFetch({ allowPrivateHosts: ["127.0.0.1:8080"] });
+ * const response = await guarded("http://127.0.0.1:8080/orders", { headers: { accept: "application/json" } });
+ * await guarded.close();
  */
 export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
-  const allowed = new Set((options.allowPrivateHosts ?? []).map((host) => host.toLowerCase()));
+  const { allowPrivateHosts = [], ownUrl, redirects = "same-origin" } = options;
+  const ownHosts = ownUrl === undefined ? [] : [hostAndPort(toUrl(ownUrl))];
+  const allowed = new Set([...allowPrivateHosts, ...ownHosts].map((host) => host.toLowerCase()));
   let opening: Promise<Diallers> | undefined;
 
   async function send(url: URL, request: GuardedRequest, hops: number): Promise<Response> {
@@ -40,12 +58,12 @@ export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
     opening ??= openDiallers(options.lookup);
     const response = await dial(url, request, (await opening)[reach]);
     const location = REDIRECTS.has(response.status) ? response.headers.get("location") : null;
-    if (location === null) return response;
+    if (location === null || redirects === "none") return response;
     await response.body?.cancel();
     if (hops >= MAX_REDIRECTS) throw refused(url, `it redirects more than ${MAX_REDIRECTS} times`);
-    if (!URL.canParse(location, url)) throw refused(url, "it redirects to what is not a URL");
+    if (!URL.canParse(location, url)) throw refused(url, "it redirects to something that is not a URL");
     const next = new URL(location, url);
-    return send(next, redirected(url, next, request, response.status, options.redirects), hops + 1);
+    return send(next, redirected(url, next, request, response.status, redirects), hops + 1);
   }
 
   return Object.assign(
@@ -65,7 +83,7 @@ interface Diallers {
   readonly private: Dialler;
 }
 
-/** Many who have a guarded fetch never use it: what it needs loads with the first request. */
+/** Loads the diallers with the first request, because many guarded fetches never send one. */
 async function openDiallers(lookup: LookupFunction | undefined): Promise<Diallers> {
   const [{ createDialler }, { guardedLookup }] = await Promise.all([
     import("./dialler.ts"),
@@ -83,9 +101,9 @@ function toUrl(url: string | URL): URL {
   return new URL(url);
 }
 
-/** Names are checked when they are dialled; literal addresses are dialled without a lookup. */
+/** Checks literal addresses here, because they are dialled without a lookup. Names are checked when dialled. */
 function check(url: URL, allowed: ReadonlySet<string>): "public" | "private" {
-  const spellings = [url.hostname, bare(url.hostname), `${url.hostname}:${portOf(url)}`];
+  const spellings = [url.hostname, bare(url.hostname), hostAndPort(url)];
   const isAllowed = spellings.some((host) => allowed.has(host));
   if (url.username || url.password) throw refused(url, "its URL carries a user name or password");
   if (url.protocol !== "https:" && !(isAllowed && url.protocol === "http:")) {
@@ -103,13 +121,14 @@ async function dial(url: URL, request: GuardedRequest, dialler: Dialler): Promis
   } catch (error) {
     request.signal?.throwIfAborted();
     if (isProblem(error)) throw error;
-    // Where a name has several addresses, none was reached.
+    // A name with several addresses fails with an error for each of them.
     const cause = error instanceof AggregateError ? error.errors[0] : error;
     const reason = cause instanceof Error ? `${codeOf(cause)}${cause.message}` : String(cause);
     const fills = {
       name: url.host,
       reason: `the connection failed: ${reason}`,
-      advice: "Check that the host is up and its name right; repeat a write only after reading its effect.",
+      advice:
+        "Check that the host is up and its name is right; repeat a write only after reading its effect.",
     };
     throw problem("CALL_FAILED", fills, { network: codeOf(cause).trim() });
   }
@@ -120,7 +139,7 @@ function redirected(
   to: URL,
   request: GuardedRequest,
   status: number,
-  redirects: GuardOptions["redirects"] = "same-origin",
+  redirects: "same-origin" | "public",
 ): GuardedRequest {
   const { method = "GET", body, headers = {}, ...rest } = request;
   const isRead = method === "GET" || method === "HEAD";
@@ -141,13 +160,13 @@ function refused(url: URL, reason: string) {
 
 function codeOf(cause: unknown): string {
   if (!(cause instanceof Error) || !("code" in cause)) return "";
-  // What fails in the first bytes of TLS has a code of the socket; the cause is in its words.
+  // A failed TLS handshake carries the code of the socket; only its message names the cause.
   const tls = /SSL routines:\w*:([a-z ]{1,60})/.exec(cause.message)?.[1]?.trim();
   return tls ? `ERR_SSL_${tls.toUpperCase().replaceAll(" ", "_")} ` : `${String(cause.code)} `;
 }
 
-function portOf(url: URL): string {
-  return url.port || (url.protocol === "https:" ? "443" : "80");
+function hostAndPort({ hostname, port, protocol }: URL): string {
+  return `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
 }
 
 function bare(host: string): string {

@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Principal } from "../schema/principal.ts";
+import { problem } from "../schema/problem.ts";
+import { jsonRpcError } from "./json-rpc-error.ts";
+
+/** One row of the table of HTTP endpoints. A row without `open` needs an authenticated caller. */
+export interface Route {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly path: string;
+  /** Answers without authentication. */
+  readonly open?: true;
+  /** Tells whether the answer is a stream that waits for news. Default: no. */
+  isStream?(request: IncomingMessage): boolean;
+  handle(exchange: Exchange): Response | Promise<Response>;
+}
+
+/** One request on its way through a route. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Undefined on an open route, and where the server's own principal calls. */
+  readonly principal: Principal | undefined;
+}
+
+/** Authenticates and counts a request; returns the caller or the refusal. */
+export type Admit = (
+  route: Route,
+  request: IncomingMessage,
+  response: ServerResponse,
+) => Promise<{ readonly principal: Principal | undefined } | Response>;
+
+/**
+ * Creates the function that answers requests by the table.
+ *
+ * @throws `INVALID_INPUT` if two rows have the same method and path.
+ */
+export function createRouter(
+  routes: readonly Route[],
+  admit: Admit,
+): (request: IncomingMessage, response: ServerResponse) => Promise<Response> {
+  const paths = new Map<string, Map<string, Route>>();
+  for (const route of routes) {
+    const methods = paths.get(route.path) ?? new Map<string, Route>();
+    if (methods.has(route.method)) {
+      const reason = `two endpoints have the path ${route.path} (${route.method})`;
+      throw problem("INVALID_INPUT", { operation: "serveHttp", reason });
+    }
+    paths.set(route.path, methods.set(route.method, route));
+  }
+
+  const endpoints = new Set(routes.filter(({ open }) => !open).map(({ path }) => path));
+  const notFound = `Not found. The endpoint is ${[...endpoints].join(" or ")}.`;
+
+  return async (request, response) => {
+    const methods = paths.get(request.url?.split("?", 1)[0] ?? "");
+    if (!methods) return jsonRpcError(404, -32000, notFound);
+    const route = methods.get(request.method ?? "");
+    if (!route) {
+      return jsonRpcError(405, -32000, "Method not allowed.", { allow: [...methods.keys()].join(", ") });
+    }
+    if (route.open) return route.handle({ request, response, principal: undefined });
+    const caller = await admit(route, request, response);
+    if (caller instanceof Response) return caller;
+    return route.handle({ request, response, principal: caller.principal });
+  };
+}
