@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Pins } from "./access/pins.ts";
 import type { View } from "./access/view.ts";
 import type { Registry } from "./catalog/registry.ts";
-import type { SourceStatus } from "./live-sources.ts";
+import type { LifecycleResult, SourceStatus } from "./live-sources.ts";
 import type { LedgerReport } from "./operations/ledger.ts";
 import type { MenuOptions, MenuTool } from "./operations/menu.ts";
 import type { ApprovalRequest, Limits, Operation } from "./operations/operation.ts";
@@ -127,9 +127,9 @@ export interface Gateway {
   /** Reads one source again and resolves when what it found can be found; if it fails, what it had stays. */
   refreshSource(id: string, options?: LifecycleOptions): Promise<void>;
   /** Reads again what is not fresh: local content, what is older than its TTL, what failed. */
-  restart(options?: LifecycleOptions): Promise<void>;
+  restart(options?: LifecycleOptions): Promise<LifecycleResult>;
   /** Reads all sources again, whatever was kept of them, and indexes everything. What there was serves until then. */
-  wipeIndexAndRebuild(options?: LifecycleOptions): Promise<void>;
+  wipeIndexAndRebuild(options?: LifecycleOptions): Promise<LifecycleResult>;
   /** Resolves when everything that is loaded at start can be found. Calls wait for it by themselves. */
   ready(): Promise<void>;
   close(): Promise<void>;

@@ -79,8 +79,6 @@ export function createGateway(options: GatewayOptions): Gateway {
     clock: options.clock ?? systemClock,
     random: Math.random,
     onFailure: (detail: string) => publish({ type: "notice", notice: "content-failed", detail }),
-    onFailed: (source: string, detail: string) =>
-      publish({ type: "source", source, state: "failed", detail }),
     onProgress: createProgress(),
   };
   const calls = createInFlight();
@@ -275,11 +273,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     restart: async ({ signal } = {}) => {
       await current();
-      await sources.restart(signal);
+      return sources.restart(signal);
     },
     wipeIndexAndRebuild: async ({ signal } = {}) => {
       await current();
-      await sources.rebuild(signal);
+      return sources.rebuild(signal);
     },
     ready: async () => {
       await current();

@@ -13,7 +13,7 @@ export type {
   Health,
   LifecycleOptions,
 } from "./gateway-api.ts";
-export type { SourceStatus } from "./live-sources.ts";
+export type { FailedSource, LifecycleResult, SourceStatus } from "./live-sources.ts";
 export type { AskOutput } from "./operations/ask-input.ts";
 export type { LedgerReport } from "./operations/ledger.ts";
 export type { MenuOptions, MenuTool } from "./operations/menu.ts";

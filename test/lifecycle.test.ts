@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createGateway, type Gateway, type GatewayOptions, type KeyholeEvent, onEvent } from "keyhole";
+import { createGateway, type Gateway, type GatewayOptions, type KeyholeEvent, onEvent, type Source } from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
 import { createLibrary, type Library, libraryDomain } from "./library.ts";
 import { manualClock } from "./manual-clock.ts";
@@ -271,6 +271,42 @@ verifies("lifecycle:rebuild", "a restart reads what is stale, and leaves what is
   await gateway.restart();
   expect([quick.listed, slow.listed, failing.listed]).toEqual([2, 1, 2]);
   expect(await read(gateway, "c")).toBe("z");
+});
+
+verifies("lifecycle:rebuild", "restart and rebuild name the sources that failed", async () => {
+  const good = createLibrary({ a: "x" }, { name: "good" });
+  const bad = createLibrary({ b: "y" }, { name: "bad" });
+  bad.broken = "b";
+  const gateway = createGateway({ domains: [libraryDomain(good, bad)] });
+  onTestFinished(() => gateway.close());
+  await gateway.ready();
+  const problem = { code: "CALL_FAILED", message: expect.stringContaining("the shelf of b fell down") };
+  const failed = [{ source: "books/bad", problem }];
+  expect(await gateway.restart()).toMatchObject({ wasFresh: false, failed });
+  expect(await gateway.wipeIndexAndRebuild()).toMatchObject({ wasFresh: false, failed });
+  expect(await read(gateway, "a")).toBe("x");
+
+  bad.broken = undefined;
+  expect(await gateway.restart()).toEqual({ wasFresh: false, failed: [] });
+  expect(await gateway.restart()).toEqual({ wasFresh: true, failed: [] });
+  expect(await gateway.wipeIndexAndRebuild()).toEqual({ wasFresh: true, failed: [] });
+  expect(good.fetched).toEqual(["a", "a", "a"]);
+});
+
+verifies("lifecycle:rebuild", "restart names a source whose content the catalog refuses", async () => {
+  const source: Source = {
+    id: "test:wrong",
+    contents: async function* (signal) {
+      yield { domains: [], drafts: [], errors: ["wrong.ts: it has no name"] };
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    },
+  };
+  const gateway = createGateway({ domains: [], sources: [source] });
+  onTestFinished(() => gateway.close());
+  expect(await gateway.restart()).toMatchObject({
+    wasFresh: false,
+    failed: [{ source: "test:wrong", problem: { code: "CATALOG_INVALID" } }],
+  });
 });
 
 verifies(

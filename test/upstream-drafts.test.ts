@@ -117,7 +117,7 @@ verifies("upstream:names", "no server takes the place of a domain or of another 
     description: "Written here.",
     tools: [defineTool({ name: "add", op: "bad.add", description: "Adds.", execute: () => "mine" })],
   });
-  expect(() => gatewayOf([chaos("good"), chaos("good")])).toThrow("source mcp:good: given more than once");
+  expect(() => gatewayOf([chaos("good"), chaos("good")])).toThrow("source mcp:good: this id is used more than once");
   const gateway = gatewayOf([chaos("bad"), chaos("good")], { domains: [own] });
   expect(await gateway.exec({ op: "bad.add" })).toMatchObject({ ok: true, result: "mine" });
   expect(await gateway.exec({ op: "good.add", args: { a: 1 } })).toMatchObject({ ok: true });
