@@ -3,13 +3,12 @@ import type { Source } from "../../schema/source.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
 import { sweepOrphans } from "../../util/process-tree.ts";
-import { untilAborted } from "../../util/until-aborted.ts";
+import { type FollowUpstreamOptions, followUpstream, type McpDiagnostics } from "./follow-upstream.ts";
 import { createListingCache } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import { createLogins, type Logins } from "./login/logins.ts";
-import { createRun, type McpDiagnostics, type RunOptions } from "./mcp-run.ts";
-import { invalid, type McpServerConfig, readServerConfig, type ServerConfig } from "./server-config.ts";
-import type { UpstreamLimits } from "./upstream.ts";
+import { invalid, type McpServerConfig, readServerConfig, type ServerConfig } from "./config/server-config.ts";
+import { DEFAULT_LIMITS, type UpstreamLimits } from "./upstream-limits.ts";
 
 export interface McpSourceOptions {
   /** Where listings are kept between starts. Without it the server is started to be listed. */
@@ -50,21 +49,6 @@ const DAY_MS = 86_400_000;
 /** Looking through all processes takes time that a start has better use for. */
 const SWEEP_MS = 500;
 
-const DEFAULT_LIMITS: UpstreamLimits = {
-  concurrency: 32,
-  queue: 1_024,
-  connectMs: 30_000,
-  totalMs: 600_000,
-  maxLineBytes: 32 * 1024 * 1024,
-  graceMs: 1_000,
-  restarts: 5,
-  restartWindowMs: 600_000,
-  backoffMs: 250,
-  breakerTimeouts: 3,
-  breakerMs: 30_000,
-  relistMs: 500,
-};
-
 /**
  * A source for one MCP server, under the label that the user gave it. The server is started when one of
  * its entries is called, or when there is no listing of it that is fresh enough.
@@ -77,7 +61,7 @@ export function createMcpSource(
   if (!LABEL.test(label))
     throw invalid(label, "a label has letters, digits, hyphens and underscores, and begins with a letter");
   const server = readServerConfig(label, config);
-  const runOptions: RunOptions = {
+  const settings: FollowUpstreamOptions = {
     label,
     config: server,
     cache: options.cacheDirectory ? createListingCache(options.cacheDirectory, label, server) : undefined,
@@ -90,23 +74,23 @@ export function createMcpSource(
     clock: options.clock ?? systemClock,
     logins: options.logins ?? defaultLogins(process.env.KEYHOLE_STATE),
   };
-  let run = createRun(runOptions);
-  let used = false;
+  let followed = followUpstream(settings);
+  let isUsed = false;
   return {
     id: `mcp:${label}`,
     digest: digestOf(server, options),
-    contents: (signal) => {
+    contents: (signal, onFailed) => {
       sweepSoon();
-      // The same source may serve one gateway after another.
-      if (used) run = createRun(runOptions);
-      used = true;
-      return run.contents(signal);
+      // A closed connection stays closed, and one gateway after another may follow the same source.
+      if (isUsed) followed = followUpstream(settings);
+      isUsed = true;
+      return followed.contents(signal, onFailed);
     },
-    refresh: (signal) => (signal ? untilAborted(run.refresh(), signal) : run.refresh()),
-    freshness: () => run.freshness(),
-    logIn: (how) => run.logIn(how),
-    logOut: () => run.logOut(),
-    diagnostics: () => run.diagnostics(),
+    refresh: (signal) => followed.refresh(signal),
+    freshness: () => followed.freshness(),
+    logIn: (how) => followed.logIn(how),
+    logOut: () => followed.logOut(),
+    diagnostics: () => followed.diagnostics(),
   };
 }
 

@@ -4,7 +4,7 @@ import type { CallContext, EntryDraft, Origin, SkillManifestFile } from "../../s
 import { cleanText } from "../../util/clean-text.ts";
 import { checkOffered } from "./check-offered.ts";
 import { type ListedSkill, toDefinition } from "./definition.ts";
-import type { DraftOptions } from "./to-drafts.ts";
+import type { DraftOptions } from "./draft-options.ts";
 
 const SEGMENT = /^[A-Za-z0-9._~%!$&'()*+,;=:@-]+$/;
 /** Leaves a route room for its domain. */

@@ -1,6 +1,6 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
-import type { EntryDraft, EntryStatus, Lane, Presentation } from "../../schema/entry.ts";
+import type { EntryDraft, Lane, Presentation } from "../../schema/entry.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { problem } from "../../schema/problem.ts";
 import type { TracedRequest } from "../../schema/span-context.ts";
@@ -8,24 +8,15 @@ import { cleanText } from "../../util/clean-text.ts";
 import { assignPaths } from "./assign-paths.ts";
 import { checkOffered } from "./check-offered.ts";
 import { type Listed, toDefinition } from "./definition.ts";
+import type { DraftOptions } from "./draft-options.ts";
 import type { Listing } from "./listing.ts";
 import { asksFirst, passError, passThrough, toQuestion } from "./pass-through.ts";
 import { promptValue, resourceValue, textOf, toolValue } from "./result-value.ts";
 import { skillToDrafts } from "./skill-to-drafts.ts";
 import { traceRequest } from "./trace-request.ts";
-import type { Upstream } from "./upstream.ts";
 import { templateVariables } from "./uri-template.ts";
 
 const ERROR_CHARS = 4_000;
-
-export interface DraftOptions {
-  readonly label: string;
-  readonly trusted: boolean;
-  readonly upstream: Upstream;
-  readonly status: EntryStatus | undefined;
-  readonly timeoutMs: number | undefined;
-  readonly transport: TracedRequest["transport"];
-}
 
 /** Everything in a listing as entries of the label's domain, the same for the same listing. */
 export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] {

@@ -6,7 +6,7 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { problem } from "../../../schema/problem.ts";
-import type { OAuthConfig } from "../server-config.ts";
+import type { OAuthConfig } from "../config/server-config.ts";
 import type { KeptLogin, Logins } from "./logins.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");

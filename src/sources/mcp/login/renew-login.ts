@@ -1,6 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { problem } from "../../../schema/problem.ts";
-import type { OAuthConfig } from "../server-config.ts";
+import type { OAuthConfig } from "../config/server-config.ts";
 import {
   clientAuthentication,
   createClientProvider,

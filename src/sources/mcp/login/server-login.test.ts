@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
-import { readServerConfig } from "../server-config.ts";
+import { readServerConfig } from "../config/server-config.ts";
 import { createLogins } from "./logins.ts";
 import { createServerLogin } from "./server-login.ts";
 

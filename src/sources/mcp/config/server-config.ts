@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { problem } from "../../schema/problem.ts";
+import { problem } from "../../../schema/problem.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
