@@ -18,6 +18,7 @@ export interface SharedOptions {
   readonly baseUrl: string;
   readonly allowPrivateHosts: readonly string[];
   readonly clock: TestClock;
+  readonly random: () => number;
   readonly maxBytes?: number;
 }
 
@@ -170,7 +171,7 @@ async function start(remote: Remote) {
 
 function open(remote: Remote, api: LoopbackApi, clock: TestClock, maxBytes?: number): ContentSource {
   const limits = maxBytes === undefined ? {} : { maxBytes };
-  return remote.open({ baseUrl: api.url, allowPrivateHosts: [api.host], clock, ...limits });
+  return remote.open({ baseUrl: api.url, allowPrivateHosts: [api.host], clock, random: () => 0, ...limits });
 }
 
 /** The fault comes first, as often as said; then the API is as it should be. */

@@ -1,27 +1,28 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import type { RetryClock } from "keyhole/sources";
+import type { Clock } from "keyhole";
 import type { ContentFormat, ContentSource, ResourceNode } from "../src/schema/pipeline.ts";
 import type { LoopbackApi, Seen } from "./loopback-api.ts";
 
 export type Answer = LoopbackApi["answer"];
 
-export interface TestClock extends RetryClock {
+export interface TestClock extends Clock {
   readonly waits: number[];
 }
 
 export const NOW = Date.parse("2026-05-01T12:00:00Z");
 
-/** Waits by counting. */
+/** A clock whose waits are recorded and end at once. */
 export function testClock(): TestClock {
   const waits: number[] = [];
   return {
     waits,
     now: () => NOW,
-    random: () => 0,
-    sleep: async (ms, signal) => {
+    monotonic: () => NOW,
+    after: (ms, run) => {
       waits.push(ms);
-      signal.throwIfAborted();
+      const timer = setImmediate(run);
+      return () => clearImmediate(timer);
     },
   };
 }

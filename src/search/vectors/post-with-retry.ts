@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
+import { parseRetryAfter } from "../../util/parse-retry-after.ts";
 
 export interface PostRequest {
   /** How problems call the server. */
@@ -108,17 +109,9 @@ function reasonIn(text: string, apiKey = ""): string {
 }
 
 function waitBefore(attempt: number, retryAfter: string | null, backoffMs: number): number {
-  const asked = retryAfterMs(retryAfter);
+  const asked = parseRetryAfter(retryAfter, Date.now());
   const planned = backoffMs * 2 ** attempt * (1 + Math.random() / 4);
   return Math.min(asked ?? planned, LONGEST_WAIT_MS);
-}
-
-/** Seconds or a date, as HTTP has it. */
-function retryAfterMs(value: string | null): number | undefined {
-  if (value === null) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
 }
 
 /** Only the code: messages of the network layer may quote headers. */

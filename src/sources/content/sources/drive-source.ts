@@ -1,11 +1,11 @@
 import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../schema/pipeline.ts";
 import { problem } from "../../../schema/problem.ts";
+import { systemClock } from "../../../util/clock.ts";
 import { field, textOf } from "../../../util/fields.ts";
 import { collectPages } from "./collect-pages.ts";
 import { contentTypeOf, decodeText } from "./content-type.ts";
 import { createGoogleAuth, type ServiceAccount } from "./google-auth.ts";
 import { createHttpClient, type HttpOptions } from "./http-client.ts";
-import { SYSTEM_RETRY_CLOCK } from "./retry-clock.ts";
 
 export interface DriveSourceOptions extends HttpOptions {
   /** A service account's key file, as it is; the files are shared with its address. */
@@ -40,7 +40,7 @@ export function createDriveSource(options: DriveSourceOptions): ContentSource {
     scope: SCOPE,
     subject,
     allowPrivateHosts,
-    clock: options.clock ?? SYSTEM_RETRY_CLOCK,
+    clock: options.clock ?? systemClock,
   });
   const baseUrl = options.baseUrl ?? "https://www.googleapis.com/drive/v3";
   const client = createHttpClient(name, auth, { ...options, baseUrl });

@@ -1,4 +1,5 @@
 import { problem } from "../../../schema/problem.ts";
+import type { Clock } from "../../../util/clock.ts";
 import { field } from "../../../util/fields.ts";
 import { createRedact } from "../../../util/redact.ts";
 import { createGuardedFetch } from "../../guarded-fetch/guarded-fetch.ts";
@@ -6,7 +7,6 @@ import { readBytes, readValue } from "../../http/read-response.ts";
 import { reveal, SEVERAL_LINES, type Secret } from "../../http/secret.ts";
 import { statusProblem } from "../../http/status-problem.ts";
 import type { HttpAuth } from "./http-auth.ts";
-import type { RetryClock } from "./retry-clock.ts";
 
 /** The fields of a service account's key file that are used. */
 export interface ServiceAccount {
@@ -22,7 +22,7 @@ export interface GoogleAuthOptions {
   /** The person in whose name it reads, where the domain's owner allows that. */
   readonly subject?: string | undefined;
   readonly allowPrivateHosts: readonly string[];
-  readonly clock: RetryClock;
+  readonly clock: Clock;
 }
 
 const TOKEN_URI = "https://oauth2.googleapis.com/token";

@@ -1,14 +1,15 @@
 import { LRUCache } from "lru-cache";
 import type { FetchContext } from "../../../schema/pipeline.ts";
 import { isProblem, problem } from "../../../schema/problem.ts";
+import { type Clock, systemClock } from "../../../util/clock.ts";
 import { cutText } from "../../../util/cut-text.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
 import { createRedact } from "../../../util/redact.ts";
+import { sleep } from "../../../util/sleep.ts";
 import { createGuardedFetch } from "../../guarded-fetch/guarded-fetch.ts";
 import { readBytes } from "../../http/read-response.ts";
 import { statusProblem } from "../../http/status-problem.ts";
 import type { HttpAuth } from "./http-auth.ts";
-import { type RetryClock, SYSTEM_RETRY_CLOCK } from "./retry-clock.ts";
 import { type Headers, isRetried, retryDelay } from "./retry-delay.ts";
 
 /** What every source that asks an API takes. */
@@ -25,7 +26,10 @@ export interface HttpOptions {
   readonly maxWaitMs?: number;
   /** Of one answer. Default: 25 MB. */
   readonly maxBytes?: number;
-  readonly clock?: RetryClock;
+  /** For tests. Default: the system clock. */
+  readonly clock?: Clock;
+  /** For tests: a number from 0 to below 1. Default: `Math.random`. */
+  readonly random?: () => number;
 }
 
 export interface HttpRequest {
@@ -69,7 +73,7 @@ export function createHttpClient(
   options: HttpOptions & { readonly baseUrl: string },
 ): HttpClient {
   const { timeoutMs = 60_000, maxRetries = 4, maxWaitMs = 5 * 60_000, maxBytes = 25 * 1024 * 1024 } = options;
-  const clock = options.clock ?? SYSTEM_RETRY_CLOCK;
+  const { clock = systemClock, random = Math.random } = options;
   const base = toBase(name, options.baseUrl);
   const guardedFetch = createGuardedFetch({ allowPrivateHosts: options.allowPrivateHosts ?? [] });
   const kept = new LRUCache<string, Kept>({
@@ -84,12 +88,10 @@ export function createHttpClient(
       if (context.signal.aborted) throw problem("CANCELLED", { name });
       const outcome = await tryOnce(url, request, context.signal, parse);
       if (!("problem" in outcome)) return outcome;
-      const delay = retryDelay(attempt, outcome.headers, clock);
+      const delay = retryDelay(attempt, outcome.headers, { now: clock.now(), random });
       if (outcome.isFinal || attempt > maxRetries || delay > maxWaitMs) throw outcome.problem;
       context.progress({ done, message: `${name}: trying again in ${Math.ceil(delay / 1000)} s` });
-      await clock.sleep(delay, context.signal).catch((error: unknown) => {
-        throw context.signal.aborted ? problem("CANCELLED", { name }) : error;
-      });
+      await sleep(delay, clock, context.signal, true);
     }
   }
 
@@ -142,7 +144,7 @@ export function createHttpClient(
   }
 
   function tooOften({ status, headers }: { readonly status: number; readonly headers: Headers }) {
-    const wait = `${Math.ceil(retryDelay(maxRetries, headers, clock) / 1000)} seconds`;
+    const wait = `${Math.ceil(retryDelay(maxRetries, headers, { now: clock.now(), random }) / 1000)} seconds`;
     return problem("RATE_LIMITED", { name, status, reason: "it is asked too often.", wait }, { status });
   }
 
