@@ -61,8 +61,7 @@ interface Following {
   onFailed(error: unknown): void;
   shown?: SourceContent;
   cancelTimer?: () => void;
-  /** A read that begins later will see the change. */
-  willRead?: boolean;
+  isQueued?: boolean;
 }
 
 const SHORTEST_WAIT_MS = 1_000;
@@ -82,11 +81,10 @@ export function followSource(options: FollowOptions): FollowedSource {
   let wantsAll = false;
   let turn: Promise<unknown> = Promise.resolve();
 
-  const readByItself = singleFlight(inTurn);
-  const readOnRequest = singleFlight(inTurn);
+  const readOnRequest = singleFlight((signal) => inTurn(() => readOnce(signal)));
 
-  function inTurn(signal: AbortSignal): Promise<void> {
-    const done = turn.then(() => readOnce(signal));
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const done = turn.then(work);
     turn = done.catch(() => {});
     return done;
   }
@@ -135,22 +133,19 @@ export function followSource(options: FollowOptions): FollowedSource {
   }
 
   async function tryToRead(own: Following, fallback?: Reading): Promise<void> {
+    // A read that waits for its turn will see this change too; one under way may not.
+    if (own.isQueued) return;
+    own.isQueued = true;
     try {
-      await readByItself(own.signal);
+      await inTurn(() => {
+        own.isQueued = false;
+        return readOnce(own.signal);
+      });
     } catch (error) {
       if (own.signal.aborted) return;
       if (fallback && !own.shown) await show(fallback, own);
       own.onFailed(error);
     }
-  }
-
-  /** A read under way may have begun before the change, so another one follows it. */
-  async function readAfterChange(own: Following): Promise<void> {
-    if (own.willRead) return;
-    own.willRead = true;
-    await turn;
-    own.willRead = false;
-    if (!own.signal.aborted) await tryToRead(own);
   }
 
   function readLater(own: Following): void {
@@ -197,7 +192,7 @@ export function followSource(options: FollowOptions): FollowedSource {
       };
       following = own;
       const stop = options.watch?.({
-        changed: () => void readAfterChange(own),
+        changed: () => void tryToRead(own),
         found: (reading) => {
           succeed();
           void show(reading, own);

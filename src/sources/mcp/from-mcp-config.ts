@@ -1,5 +1,5 @@
-import { createMcpSource, type McpSource, type McpSourceOptions } from "./mcp-source.ts";
 import { invalid, type McpServerConfig } from "./config/server-config.ts";
+import { createMcpSource, type McpSource, type McpSourceOptions } from "./mcp-source.ts";
 
 const CONFIG = "in the config";
 

@@ -3,11 +3,16 @@ import type { Source } from "../../schema/source.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
 import { sweepOrphans } from "../../util/process-tree.ts";
+import {
+  invalid,
+  type McpServerConfig,
+  readServerConfig,
+  type ServerConfig,
+} from "./config/server-config.ts";
 import { type FollowUpstreamOptions, followUpstream, type McpDiagnostics } from "./follow-upstream.ts";
 import { createListingCache } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import { createLogins, type Logins } from "./login/logins.ts";
-import { invalid, type McpServerConfig, readServerConfig, type ServerConfig } from "./config/server-config.ts";
 import { DEFAULT_LIMITS, type UpstreamLimits } from "./upstream-limits.ts";
 
 export interface McpSourceOptions {

@@ -8,10 +8,10 @@ import type {
 import type { LogLevel } from "../../schema/entry.ts";
 import type { Clock } from "../../util/clock.ts";
 import { expandAll, expandVariables } from "./config/expand-variables.ts";
+import type { ServerConfig } from "./config/server-config.ts";
 import { BROKEN_OFF, createHider, isLost } from "./failure.ts";
 import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
-import type { ServerConfig } from "./config/server-config.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
 
 const CLIENT = { name: "keyhole", version: "0.1.0" };

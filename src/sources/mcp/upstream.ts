@@ -120,10 +120,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     hanging = session;
     if (timeouts < limits.breakerTimeouts) return;
     const words = `${timeouts} calls in a row were not answered in time`;
-    connection.goDown(
-      { state: "server_down", reason: words },
-      limits.breakerMs * (0.75 + Math.random() / 2),
-    );
+    connection.goDown({ state: "server_down", reason: words }, limits.breakerMs * (0.75 + Math.random() / 2));
   }
 
   /** Log messages name no call, so they are passed on only while a single call runs. */

@@ -1,5 +1,5 @@
 import type { Fields } from "../../../util/fields.ts";
-import { parseFrontMatter } from "../../markdown/front-matter.ts";
+import { parseFrontMatter } from "../../markdown/files/front-matter.ts";
 
 /** The fields above a Markdown text, and where the text begins. What cannot be read has none. */
 export function frontMatter(text: string): { readonly fields: Fields; readonly start: number } {
