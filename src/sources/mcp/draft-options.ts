@@ -2,7 +2,7 @@ import type { EntryStatus } from "../../schema/entry.ts";
 import type { TracedRequest } from "../../schema/span-context.ts";
 import type { Upstream } from "./upstream.ts";
 
-/** The server that drafts belong to. */
+/** The server that drafts call. */
 export interface DraftOptions {
   readonly label: string;
   readonly trusted: boolean;

@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("an authorization server that never answers holds nobody up for ever", async () => {
+test("a request to a silent authorization server times out", async () => {
   const http = createServer((request, response) => {
     if (request.url === "/mcp") response.writeHead(401, { "www-authenticate": "Bearer" }).end();
   });
