@@ -27,7 +27,7 @@ export function testClock(): TestClock {
   };
 }
 
-/** An API of a table: the value for a method, path and query, or 404. Answers carry an ETag and heed it. */
+/** Serves values by URL, or 404. Answers have an ETag and honour it. */
 export function serve(find: (url: URL, request: Seen) => Reply | undefined): Answer {
   return (request, response) => {
     const reply = find(new URL(request.url, "http://loopback"), request);
@@ -53,7 +53,7 @@ export function send(
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
 }
 
-/** Every node that a source's documents become, flat. */
+/** Returns all nodes of a source's documents as a flat list. */
 export async function nodesOf(
   source: ContentSource,
   formats: readonly ContentFormat[],
