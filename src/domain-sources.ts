@@ -35,8 +35,6 @@ export function createDomainSources({
     clock,
     random: Math.random,
     onFailure: (detail: string) => publish({ type: "notice", notice: "content-failed", detail }),
-    onFailed: (source: string, detail: string) =>
-      publish({ type: "source", source, state: "failed", detail }),
     onProgress: createProgress(),
   };
   let pipelines = contentSources(domains, environment);

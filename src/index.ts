@@ -15,7 +15,7 @@ export type {
   LifecycleOptions,
 } from "./gateway-api.ts";
 export type { LedgerReport } from "./ledger.ts";
-export type { SourceStatus } from "./live-sources.ts";
+export type { FailedSource, LifecycleResult, SourceStatus } from "./live-sources.ts";
 export type { AskOutput } from "./operations/ask-input.ts";
 export type { ErrorAnswer } from "./operations/error-answer.ts";
 export type { Limits } from "./operations/operation.ts";

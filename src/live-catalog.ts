@@ -12,33 +12,33 @@ import { toSearchDocument } from "./to-search-document.ts";
 import { contentHash } from "./util/content-hash.ts";
 import { reasonOf } from "./util/reason-of.ts";
 
-/** One catalog with what is derived from it. Replaced as a whole, never changed: calls in flight keep theirs. */
+/** One catalog and everything derived from it. Immutable: calls in flight keep their generation. */
 export interface Generation {
   readonly catalog: Catalog;
   viewFor(principal: Principal): View;
-  /** Keeps what is worked out from this catalog for as long as it stands. */
+  /** Caches a value that is derived from this catalog. */
   remember<T>(key: string, make: () => T): T;
 }
 
-/** What to put in the place of a source's content; null takes it out. */
+/** New content by source id; null removes a source. */
 export type Changes = Readonly<Record<string, SourceContent | null>>;
 
-/** The catalog that is in use now, with its index. */
+/** The catalog in use, with its index. */
 export interface LiveCatalog {
   readonly current: Generation;
-  /** Begins to fill the index: from its snapshot where it has one. Once, before anything is searched. */
+  /** Starts to fill the index, from its snapshot if there is one. Call it once, before any search. */
   fill(): Promise<void>;
-  /** Resolves when all that the catalog holds can be found. */
+  /** Resolves when everything in the catalog can be found. */
   searchable(): Promise<void>;
-  /** The start is over: from now on nothing is shown before it can be found. */
+  /** Ends the start: from now on entries are shown only when they can be found. */
   settle(): void;
-  /** Puts other content in the place of that of these sources. A wrong one is refused and changes nothing. */
+  /** Replaces the content of these sources. Rejects invalid content, which changes nothing. */
   update(changes: Changes): Promise<void>;
-  /** Lets updates wait for one another until then, so that one catalog is built of them. */
+  /** Holds updates back until then, so that one catalog is built from them. */
   gather(until: Promise<unknown>): void;
-  /** Indexes everything again; what is searched meanwhile is there all the time. */
+  /** Indexes everything again. Entries can be found all the time. */
   reindex(): Promise<void>;
-  /** Calls the listener after every swap to a catalog of another version; the answer stops it. */
+  /** Calls the listener when the catalog changes. Returns unsubscribe. */
   onChange(listener: () => void): () => void;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ interface Waiting {
 
 const REMEMBERED = 1_000;
 
-/** Builds the catalog of the given content at once, or throws. */
+/** Creates the live catalog with its first content. Throws CATALOG_INVALID. */
 export function createLiveCatalog(
   first: { readonly id: string; readonly content: SourceContent },
   index: SearchIndex,
@@ -69,15 +69,15 @@ export function createLiveCatalog(
   const listeners = new Set<() => void>();
 
   /**
-   * New documents are searchable before the swap and old ones until after it: neither can be missed. At the start
-   * there is nothing to search yet, so the catalog goes ahead of the index and searches wait.
+   * New documents are searchable before the swap and old ones until after it, so no search misses either. At the
+   * start the catalog is shown before it is indexed, and searches wait.
    */
   async function swap(next: Generation): Promise<void> {
     if (starting) {
       show(next);
-      // Whoever waits for the catalog goes first.
+      // Lets callers that wait for the catalog run first.
       filling = Promise.allSettled([filling, setImmediate()]).then(() => bringIn(next));
-      // Whoever searches is told.
+      // Searches report the failure.
       filling.catch(() => {});
     } else {
       await bringIn(next, () => show(next));
@@ -91,7 +91,7 @@ export function createLiveCatalog(
     if (changes) for (const listener of listeners) listener();
   }
 
-  /** Makes the index that of another catalog. */
+  /** Brings the index to another catalog. */
   async function bringIn(next: Generation, onFound = () => {}): Promise<void> {
     const documents = toDocuments(next.catalog);
     const hashes = new Map(documents.map(({ document, hash }) => [document.id, hash]));
@@ -109,7 +109,7 @@ export function createLiveCatalog(
     return promise;
   }
 
-  /** What arrives while a catalog is built goes into the next one together; a wrong one is refused alone. */
+  /** Combines updates that arrived meanwhile into one catalog. If that fails, each is applied alone. */
   async function applyWaiting(): Promise<void> {
     const batch = waiting;
     waiting = [];
@@ -133,7 +133,7 @@ export function createLiveCatalog(
     contents = proposed;
   }
 
-  /** What a snapshot holds need not be indexed again; what has changed since is found by its hash. */
+  /** Documents in the snapshot are indexed again only if their hash has changed. */
   async function fill(): Promise<void> {
     const restored = await index.restore?.();
     if (restored?.note === undefined) {
@@ -151,7 +151,7 @@ export function createLiveCatalog(
     });
   }
 
-  // What was approved or taken back counts from the next catalog on.
+  // Approvals take effect with the next catalog.
   const stopWatching = pins.onChange(() => update({}).catch(() => {}));
 
   return {
@@ -222,13 +222,13 @@ function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins):
 interface HashedDocument {
   readonly document: SearchDocument;
   readonly hash: string;
-  /** What of its domain is in it. */
+  /** Text of its domain that it contains. */
   readonly domain: string;
 }
 
 const documents = new WeakMap<Entry, HashedDocument>();
 
-/** In the order of the catalog. What has not changed since an earlier catalog is not made again. */
+/** Returns the documents in catalog order. Reuses those of unchanged entries. */
 function toDocuments(catalog: Catalog): HashedDocument[] {
   const domains = new Map(
     [...catalog.domains].map(([name, { description, searchConfig }]) => [
@@ -247,7 +247,7 @@ function toDocuments(catalog: Catalog): HashedDocument[] {
   });
 }
 
-/** Of documents that two sources put at the same route, the one of the first source by id stays. */
+/** If two sources have a document at one route, the first source by id wins. */
 function withoutTaken(contents: ReadonlyMap<string, SourceContent>): EntryDraft[] {
   const owners = new Map<string, string>();
   const [first, ...others] = contents;

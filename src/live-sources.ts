@@ -1,54 +1,63 @@
 import type { Changes, LiveCatalog } from "./live-catalog.ts";
-import { isProblem, problem } from "./schema/problem.ts";
-import type { Freshness, Source } from "./schema/source.ts";
+import { isProblem, type Problem, problem } from "./schema/problem.ts";
+import type { Freshness, Source, SourceContent } from "./schema/source.ts";
 import { publish } from "./telemetry/events.ts";
 import { cutText } from "./util/cut-text.ts";
 import type { InFlight } from "./util/in-flight.ts";
 import { nearest } from "./util/nearest.ts";
 import { reasonOf } from "./util/reason-of.ts";
 import { singleFlight } from "./util/single-flight.ts";
+import { untilAborted } from "./util/until-aborted.ts";
 
-/** The id of what is written in code, which is there before any source. */
+/** Id of the domains that are defined in code. */
 export const CODE = "code";
 
-/** A source by its id, and how old what it has is. */
+/** Id of a source and the age of its content. */
 export interface SourceStatus extends Freshness {
   readonly id: string;
+}
+
+/** A source that could not be read. Its earlier content stays in use. */
+export interface FailedSource {
+  readonly source: string;
+  readonly problem: Problem;
 }
 
 /** Outcome of reading all sources. */
 export interface LifecycleResult {
   /** Whether every source was fresh before the call. */
   readonly wasFresh: boolean;
-  readonly failed: readonly { readonly source: string; readonly problem: Error }[];
+  readonly failed: readonly FailedSource[];
 }
 
-/** The sources in use, and their contents on the way to the catalog. */
+/** The sources in use. Passes their content on to the catalog. */
 export interface LiveSources {
-  /** Starts them, once. Resolves when each has yielded, or has taken too long, and all can be found. */
+  /** Starts the sources, once. Resolves when each has delivered, failed or taken too long. */
   ready(): Promise<void>;
-  /** Puts others in their place, with changes that go along. What stays the same runs on. */
+  /** Replaces the sources, together with other changes. Sources that stay the same keep running. */
   replace(sources: readonly Source[], changes?: Changes): Promise<void>;
-  /** Reads a source again. */
+  /** Reads one source again. Rejects if that fails. */
   refresh(id: string, signal?: AbortSignal): Promise<void>;
-  /** Reads again what is not fresh. */
+  /** Reads the sources that are not fresh. */
   restart(signal?: AbortSignal): Promise<LifecycleResult>;
-  /** Reads everything again, and indexes it again. */
+  /** Reads all sources and indexes everything again. */
   rebuild(signal?: AbortSignal): Promise<LifecycleResult>;
   status(id: string): SourceStatus;
   list(): SourceStatus[];
   close(): Promise<void>;
 }
 
-/** One following of a source, from its first content to its end. */
+/** One run of a source, from its first content to its end. */
 interface Following {
   readonly source: Source;
   readonly stop: AbortController;
-  /** Something was offered; something was taken; it has ended. */
+  /** Resolves when the source has delivered or failed. */
   readonly offered: Promise<void>;
+  /** Resolves when its first content is in the catalog, or there is none. */
   readonly first: Promise<void>;
   readonly ended: Promise<void>;
   readonly refresh: (signal?: AbortSignal) => Promise<void>;
+  /** The next read also fetches what seems unchanged. */
   anew: boolean;
   running: boolean;
   entries: number;
@@ -56,11 +65,11 @@ interface Following {
   error?: unknown;
 }
 
-const FIRST_YIELD_MS = 10_000;
-const LAST_WORD_MS = 10_000;
-/** How long the first catalog waits for sources that are quick, so that it is not built once for each. */
+const FIRST_CONTENT_MS = 10_000;
+const CLOSE_MS = 10_000;
+/** The first catalog waits this long, so that it is not built again for each quick source. */
 const GATHER_MS = 100;
-/** How long calls in flight may go on with a source that was removed. */
+/** Calls in flight may use a removed source for this long. */
 const DRAIN_MS = 60_000;
 
 export function createLiveSources(live: LiveCatalog, given: readonly Source[], calls: InFlight): LiveSources {
@@ -98,23 +107,30 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
 
     async function run(): Promise<void> {
       try {
-        for await (const content of source.contents(stop.signal)) {
+        for await (const content of source.contents(stop.signal, onFailed)) {
           offered.resolve();
-          // Another may have taken its place since.
+          // Another source may have replaced this one.
           if (followed.get(source.id) === following) await take(following, content);
           first.resolve();
         }
       } catch (error) {
-        if (!stop.signal.aborted) failed(following, error);
+        if (!stop.signal.aborted) fail(following, error);
       }
       following.running = false;
+      offered.resolve();
+      first.resolve();
+    }
+
+    function onFailed(error: unknown): void {
+      if (source.freshness) tellFailure(source.id, error);
+      else fail(following, error);
       offered.resolve();
       first.resolve();
     }
     return following;
   }
 
-  async function take(following: Following, content: NonNullable<Changes[string]>): Promise<void> {
+  async function take(following: Following, content: SourceContent): Promise<void> {
     const { id } = following.source;
     for (const detail of content.warnings ?? []) {
       publish({ type: "notice", notice: "content-failed", detail: `${id}: ${detail}` });
@@ -126,19 +142,32 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
       delete following.error;
       publish({ type: "source", source: id, state: "loaded", entries: following.entries });
     } catch (error) {
-      failed(following, error);
+      fail(following, error);
     }
   }
 
+  function fail(following: Following, error: unknown): void {
+    following.error = error;
+    tellFailure(following.source.id, error);
+  }
+
+  function tellFailure(id: string, error: unknown): void {
+    if (closed) return;
+    const detail = reasonOf(error);
+    publish({ type: "notice", notice: "source-refused", detail: `${id}: ${detail}` });
+    publish({ type: "source", source: id, state: "failed", detail });
+  }
+
   async function readAgain(following: Following, signal: AbortSignal): Promise<void> {
-    const { source } = following;
+    const { source, anew, running } = following;
+    if (running && !source.refresh) {
+      const reason = `${source.id} decides by itself when it is read`;
+      throw following.error ?? problem("INVALID_INPUT", { operation: "refreshSource", reason });
+    }
     publish({ type: "source", source: source.id, state: "loading" });
-    const { anew } = following;
     following.anew = false;
-    if (source.refresh && following.running) await source.refresh(signal, anew);
-    else if (!following.running) await follow(source).first;
-    else
-      throw problem("INVALID_INPUT", { operation: "refreshSource", reason: `${source.id} yields by itself` });
+    if (running) await source.refresh?.(signal, anew);
+    else await follow(source).first;
     const { error } = followed.get(source.id) ?? following;
     if (error !== undefined) throw error;
   }
@@ -147,8 +176,8 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
     await live.fill();
     const begun = sources.map(follow);
     live.gather(soonest(Promise.all(begun.map(({ offered }) => offered)), GATHER_MS));
-    await soonest(Promise.all(begun.map(({ first }) => first)), FIRST_YIELD_MS);
-    // Without sources nothing has yet been compared with what a snapshot held.
+    await soonest(Promise.all(begun.map(({ first }) => first)), FIRST_CONTENT_MS);
+    // Without sources, nothing else compares the catalog with the restored snapshot.
     if (begun.length === 0) await live.update({});
     live.settle();
   }
@@ -172,14 +201,14 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
       publish({ type: "source", source: id, state: "removed" });
     }
     const begun = others.map(follow);
-    await soonest(Promise.all(begun.map(({ first }) => first)), FIRST_YIELD_MS);
-    // What was changed and has not come yet does not go on as it was.
+    await soonest(Promise.all(begun.map(({ first }) => first)), FIRST_CONTENT_MS);
+    // The old content of a changed source goes, even if the new content is late.
     const silent = begun.filter(({ takenAt }) => takenAt === undefined).map(({ source }) => source.id);
     if (silent.length > 0) await live.update(nothingOf(silent));
     for (const following of old) void retire(following);
   }
 
-  /** Calls that began with it finish first; it is not waited for. */
+  /** Ends a source after the calls that may still use it. */
   async function retire(following: Following): Promise<void> {
     retiring.add(following);
     await soonest(Promise.race([calls.settled(), aborted(following.stop.signal)]), DRAIN_MS);
@@ -188,7 +217,7 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
     retiring.delete(following);
   }
 
-  /** By its id, or by the label in it where that is enough. */
+  /** Finds a source by its id, or by the label in its id if only one source has that label. */
   function find(name: string): Following {
     const ids = [...followed.keys()];
     const labels = Map.groupBy(ids, (id) => id.slice(id.indexOf(":") + 1));
@@ -198,20 +227,44 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
     throw problem("NOT_FOUND", { name: `source ${cutText(name, 128)}` }, { nearest: [...new Set(near)] });
   }
 
-  /** What fails keeps what it had and says so in its status; only the caller's signal ends it all. */
-  async function refreshAll(which: (following: Following) => boolean, signal: AbortSignal): Promise<void> {
-    const chosen = [...followed.values()].filter(which);
-    await Promise.allSettled(chosen.map((following) => following.refresh(signal)));
+  /** Failures are collected; only the caller's signal makes it throw. */
+  async function readAll(
+    chosen: readonly Following[],
+    signal: AbortSignal,
+    read: (following: Following) => Promise<void>,
+  ): Promise<LifecycleResult> {
+    const wasFresh = [...followed.values()].every((following) => statusOf(following).isFresh);
+    const failed: FailedSource[] = [];
+    await Promise.all(
+      chosen.map(async (following) => {
+        const { id } = following.source;
+        await read(following).catch((error) => failed.push({ source: id, problem: toProblem(id, error) }));
+      }),
+    );
     signal.throwIfAborted();
+    return { wasFresh, failed };
   }
 
-  const restart = singleFlight((signal) =>
-    refreshAll((following) => !following.running || !statusOf(following).isFresh, signal),
-  );
+  const restart = singleFlight((signal) => {
+    const stale = [...followed.values()].filter((following) => !following.running || isStale(following));
+    return readAll(stale, signal, async (following) => {
+      // The read that a source makes at its start is enough.
+      if (following.running && following.takenAt === undefined && following.source.refresh) {
+        await untilAborted(following.offered, signal);
+        await following.first;
+        if (!isStale(following)) return;
+      }
+      await following.refresh(signal);
+    });
+  });
+
   const rebuild = singleFlight(async (signal) => {
-    for (const following of followed.values()) following.anew = true;
-    await refreshAll(({ source, running }) => source.refresh !== undefined || !running, signal);
+    const all = [...followed.values()];
+    for (const following of all) following.anew = true;
+    const readable = all.filter((one) => one.source.refresh || !one.running || one.error !== undefined);
+    const result = await readAll(readable, signal, (following) => following.refresh(signal));
     await live.reindex();
+    return result;
   });
 
   return {
@@ -233,19 +286,10 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
       closed = true;
       const all = [...followed.values(), ...retiring];
       for (const { stop } of all) stop.abort();
-      // A source may have processes to end.
-      await soonest(Promise.all(all.map(({ ended }) => ended)), LAST_WORD_MS);
+      // Sources may have processes to end.
+      await soonest(Promise.all(all.map(({ ended }) => ended)), CLOSE_MS);
     },
   };
-
-  function failed(following: Following, error: unknown): void {
-    if (closed) return;
-    following.error = error;
-    const { id } = following.source;
-    const detail = reasonOf(error);
-    publish({ type: "notice", notice: "source-refused", detail: `${id}: ${detail}` });
-    publish({ type: "source", source: id, state: "failed", detail });
-  }
 }
 
 function statusOf({ source, entries, takenAt, error }: Following): SourceStatus {
@@ -258,12 +302,24 @@ function statusOf({ source, entries, takenAt, error }: Following): SourceStatus 
   };
 }
 
-/** Content is kept by the id of its source: a second one of the same id would take the place of the first. */
+function isStale(following: Following): boolean {
+  const { source, running, error } = following;
+  if (running && !source.refresh) return error !== undefined;
+  return !statusOf(following).isFresh;
+}
+
+function toProblem(id: string, error: unknown): Problem {
+  if (isProblem(error)) return error;
+  const advice = "Refresh the source later.";
+  return problem("CALL_FAILED", { name: id, reason: reasonOf(error), advice });
+}
+
+/** The catalog holds content by source id, so a second source with an id would replace the first. */
 function checkIds(sources: readonly Source[]): void {
   const ids = [CODE, ...sources.map(({ id }) => id)];
   const doubled = [...new Set(ids.filter((id, index) => ids.indexOf(id) !== index))];
   if (doubled.length === 0) return;
-  const errors = doubled.map((id) => `source ${id}: given more than once`);
+  const errors = doubled.map((id) => `source ${id}: this id is used more than once`);
   const list = errors.map((error) => `- ${error}`).join("\n");
   throw problem("CATALOG_INVALID", { count: errors.length, list }, { errors });
 }
@@ -277,13 +333,9 @@ function nothingOf(ids: readonly string[]): Changes {
   return Object.fromEntries(ids.map((id) => [id, null]));
 }
 
-async function cancellable(
-  name: string,
-  work: Promise<void>,
-  signal: AbortSignal | undefined,
-): Promise<void> {
+async function cancellable<T>(name: string, work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   try {
-    await work;
+    return await work;
   } catch (error) {
     if (signal?.aborted && !isProblem(error)) throw problem("CANCELLED", { name });
     throw error;

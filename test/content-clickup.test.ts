@@ -67,7 +67,7 @@ describeFaults("ClickUp", {
   secret: TOKEN,
 });
 
-test("ClickUp: documents by cursor, with their pages nested and by their headings", async () => {
+test("ClickUp: reads documents by cursor, with nested pages and their headings", async () => {
   const { api, source } = await start({ kinds: ["docs"] });
   expect((await source.listDocuments()).map(({ id }) => id)).toEqual(["doc:8c0", "doc:8c1", "doc:8c2"]);
   expect(api.seen.map(({ url }) => url)).toEqual([
@@ -87,7 +87,7 @@ test("ClickUp: documents by cursor, with their pages nested and by their heading
   expect(nodes[0]?.searchText).not.toContain("Thirty days");
 });
 
-test("ClickUp: tasks by page, lists of folders and spaces, each task once", async () => {
+test("ClickUp: reads tasks by page, lists of folders and spaces, and each task once", async () => {
   const { source } = await start({ kinds: ["tasks", "lists"] });
   const documents = await source.listDocuments();
   expect(documents.map(({ id }) => id)).toEqual([
@@ -129,7 +129,7 @@ async function start(options: Partial<ClickUpSourceOptions>) {
   return { api, source: open({ ...shared, ...options }) };
 }
 
-/** As the API answers, two to a page. */
+/** Answers like the API, with two items per page. */
 function clickUp(url: URL): Reply | undefined {
   const { pathname, searchParams } = url;
   if (pathname === "/v3/workspaces/42/docs") {

@@ -33,7 +33,7 @@ describeFaults("Drive", {
   isApart: ({ url }) => url === "/token",
 });
 
-test("Drive: all pages, exported documents as Markdown, files as they are", async () => {
+test("Drive: reads all pages, exports documents as Markdown, and keeps files unchanged", async () => {
   const { api, source } = await start();
   const documents = await source.listDocuments();
   expect(documents.map(({ id, contentType }) => [id, contentType])).toEqual([
@@ -53,7 +53,7 @@ test("Drive: all pages, exported documents as Markdown, files as they are", asyn
   expect(api.seen.filter(({ url }) => url === "/token")).toHaveLength(1);
 });
 
-test("Drive: the claim is signed by the account, for the scope of reading", async () => {
+test("Drive: the account signs the claim, with the read-only scope", async () => {
   const { api, source } = await start({ subject: "mona@example.com" });
   await source.listDocuments();
   const form = new URLSearchParams(api.seen.find(({ url }) => url === "/token")?.body.toString());
@@ -73,7 +73,7 @@ test("Drive: the claim is signed by the account, for the scope of reading", asyn
   expect(api.seen.find(({ url }) => url !== "/token")?.headers.authorization).toBe(`Bearer ${TOKEN}`);
 });
 
-test("Drive: a token that is refused is asked for anew, once", async () => {
+test("Drive: a refused token is renewed once", async () => {
   const { api, source } = await start();
   let refused = 0;
   api.answer = (request, response) => {
@@ -84,7 +84,7 @@ test("Drive: a token that is refused is asked for anew, once", async () => {
   expect(api.seen.filter(({ url }) => url === "/token")).toHaveLength(2);
 });
 
-test("Drive: folders are walked, each once, and a name in a query is quoted", async () => {
+test("Drive: each folder is read once, and names in queries are quoted", async () => {
   const { api, source } = await start({ folderIds: ["root'1"], query: "starred = true" });
   api.answer = (request, response) => {
     const q = new URL(request.url, "http://x").searchParams.get("q") ?? "";
@@ -105,7 +105,7 @@ test("Drive: folders are walked, each once, and a name in a query is quoted", as
   expect((await source.listDocuments()).map(({ id }) => id)).toEqual(["in-root\\'1", "in-sub"]);
 });
 
-test("Drive: a search that is incomplete, and a file that is not whole, are failures", async () => {
+test("Drive: incomplete searches and incomplete files are failures", async () => {
   const { api, source } = await start();
   api.answer = serve((url) => {
     if (url.pathname === "/token")
@@ -117,7 +117,7 @@ test("Drive: a search that is incomplete, and a file that is not whole, are fail
   await expect(source.fetchContent("csv1")).rejects.toThrow("did not arrive whole");
 });
 
-test("Drive: a claim that is not accepted, and a key that is none, are matters of login", async () => {
+test("Drive: a rejected claim and an invalid key need a login", async () => {
   const { api, source } = await start();
   const reason = { error: "invalid_grant", error_description: "Invalid JWT Signature." };
   api.answer = (_, response) => send(response, 400, JSON.stringify(reason));
@@ -150,7 +150,7 @@ async function start(options: Partial<DriveSourceOptions> = {}) {
 
 const google: Answer = serve(drive);
 
-/** As the API answers, two to a page. */
+/** Answers like the API, with two items per page. */
 function drive(url: URL): Reply | undefined {
   const { pathname, searchParams } = url;
   if (pathname === "/token")

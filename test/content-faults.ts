@@ -4,13 +4,13 @@ import { type Answer, NOW, send, type TestClock, testClock } from "./content-kit
 import { type LoopbackApi, type Seen, startLoopbackApi } from "./loopback-api.ts";
 
 export interface Remote {
-  /** The source over an API at that address. */
+  /** Opens the source for an API at that address. */
   open(options: SharedOptions): ContentSource;
-  /** The API as it should be. */
+  /** The healthy API. */
   answer(api: LoopbackApi): Answer;
-  /** What is sent as the token: nothing may tell it. */
+  /** The token, which must not appear anywhere. */
   readonly secret: string;
-  /** Requests that are not for documents, such as those for tokens. */
+  /** Recognises requests other than for documents, such as for tokens. */
   readonly isApart?: (request: Seen) => boolean;
 }
 
@@ -18,10 +18,11 @@ export interface SharedOptions {
   readonly baseUrl: string;
   readonly allowPrivateHosts: readonly string[];
   readonly clock: TestClock;
+  readonly random: () => number;
   readonly maxBytes?: number;
 }
 
-/** What every source over HTTP does when its API falters. */
+/** Behaviour of every HTTP source when its API fails. */
 export function describeFaults(name: string, remote: Remote): void {
   const TRANSIENT: readonly (readonly [string, Fault, readonly number[]])[] = [
     ["429 with seconds to wait", (_, to) => send(to, 429, "{}", { "retry-after": "7" }), [7_000]],
@@ -31,7 +32,7 @@ export function describeFaults(name: string, remote: Remote): void {
       [90_000],
     ],
     [
-      "a limit that is used up until a second of the epoch",
+      "a rate limit with an epoch second as its reset",
       (_, to) => {
         const reset = String(NOW / 1000 + 30);
         send(to, 403, "{}", { "x-ratelimit-remaining": "0", "x-ratelimit-reset": reset });
@@ -49,11 +50,11 @@ export function describeFaults(name: string, remote: Remote): void {
       },
       [250],
     ],
-    ["half a JSON text", (_, to) => send(to, 200, '[{"id": 1}, {"id"'), [250]],
-    ["a connection that is dropped", (_, to) => to.destroy(), [250]],
+    ["incomplete JSON", (_, to) => send(to, 200, '[{"id": 1}, {"id"'), [250]],
+    ["a dropped connection", (_, to) => to.destroy(), [250]],
   ];
 
-  test.each(TRANSIENT)(`${name}: %s, then fine`, async (_, fault, waits) => {
+  test.each(TRANSIENT)(`${name}: recovers from %s`, async (_, fault, waits) => {
     const { api, clock, source } = await start(remote);
     const expected = await open(remote, api, testClock()).listDocuments();
     failing(remote, api, fault, 1);
@@ -61,14 +62,14 @@ export function describeFaults(name: string, remote: Remote): void {
     expect(clock.waits).toEqual(waits);
   });
 
-  test(`${name}: what never gets better fails, with more patience each time, and lists nothing`, async () => {
+  test(`${name}: a permanent failure is retried with growing waits and lists nothing`, async () => {
     const { api, clock, source } = await start(remote);
     failing(remote, api, (_, to) => send(to, 500, '{"message":"boom"}'));
     await expect(source.listDocuments()).rejects.toMatchObject({ code: "CALL_FAILED" });
     expect(clock.waits).toEqual([250, 500, 1_000, 2_000]);
   });
 
-  test(`${name}: a later request that fails fails the whole listing`, async () => {
+  test(`${name}: a failure of a later request fails the whole listing`, async () => {
     const { api, source } = await start(remote);
     const healthy = remote.answer(api);
     let count = 0;
@@ -80,7 +81,7 @@ export function describeFaults(name: string, remote: Remote): void {
     await expect(source.listDocuments()).rejects.toMatchObject({ code: "CALL_FAILED" });
   });
 
-  test(`${name}: a wait that is too long is told, not waited for`, async () => {
+  test(`${name}: a wait over the limit fails at once`, async () => {
     const { api, clock, source } = await start(remote);
     failing(remote, api, (_, to) => send(to, 429, "{}", { "retry-after": "86400" }));
     await expect(source.listDocuments()).rejects.toMatchObject({
@@ -101,7 +102,7 @@ export function describeFaults(name: string, remote: Remote): void {
     for (const request of again) expect(request.headers["if-none-match"]).toMatch(/^"\w+"$/);
   });
 
-  test(`${name}: refused credentials are a matter of login, and are not told`, async () => {
+  test(`${name}: refused credentials need a login and are not repeated in the error`, async () => {
     const { api, clock, source } = await start(remote);
     failing(remote, api, (request, to) => {
       send(to, 401, JSON.stringify({ message: `Bad credentials: ${JSON.stringify(request.headers)}` }));
@@ -112,7 +113,7 @@ export function describeFaults(name: string, remote: Remote): void {
     expect(clock.waits).toEqual([]);
   });
 
-  test(`${name}: cancelled in the middle of a request, and before one`, async () => {
+  test(`${name}: can be cancelled during a request and before one`, async () => {
     const { api, source } = await start(remote);
     const controller = new AbortController();
     failing(remote, api, () => controller.abort());
@@ -121,7 +122,7 @@ export function describeFaults(name: string, remote: Remote): void {
     await expect(source.listDocuments(context)).rejects.toMatchObject({ code: "CANCELLED" });
   });
 
-  test(`${name}: cancelled while it waits, having said that it waits`, async () => {
+  test(`${name}: reports a wait and can be cancelled during it`, async () => {
     const { api, source } = await start(remote);
     const controller = new AbortController();
     const messages: string[] = [];
@@ -142,13 +143,13 @@ export function describeFaults(name: string, remote: Remote): void {
     await expect(source.listDocuments()).rejects.toMatchObject({ code: "LIMIT_EXCEEDED" });
   });
 
-  test(`${name}: an answer of another shape is refused`, async () => {
+  test(`${name}: an answer with the wrong shape is refused`, async () => {
     const { api, source } = await start(remote);
     failing(remote, api, (_, to) => send(to, 200, '{"constructor": 1}'));
     await expect(source.listDocuments()).rejects.toMatchObject({ code: "SOURCE_INVALID" });
   });
 
-  test(`${name}: an id that it never gave is not asked for`, async () => {
+  test(`${name}: an unknown id is not requested`, async () => {
     const { api, source } = await start(remote);
     failing(remote, api, (_, to) => send(to, 404, '{"message":"Not Found"}'));
     for (const id of ["", "../../user", "__proto__", "pr:1/../../x", "doc:a/b", "suite:x"]) {
@@ -170,10 +171,10 @@ async function start(remote: Remote) {
 
 function open(remote: Remote, api: LoopbackApi, clock: TestClock, maxBytes?: number): ContentSource {
   const limits = maxBytes === undefined ? {} : { maxBytes };
-  return remote.open({ baseUrl: api.url, allowPrivateHosts: [api.host], clock, ...limits });
+  return remote.open({ baseUrl: api.url, allowPrivateHosts: [api.host], clock, random: () => 0, ...limits });
 }
 
-/** The fault comes first, as often as said; then the API is as it should be. */
+/** Makes the API fail this many times; then it is healthy again. */
 function failing(remote: Remote, api: LoopbackApi, fault: Fault, times = Number.POSITIVE_INFINITY): void {
   const healthy = remote.answer(api);
   let left = times;

@@ -42,7 +42,7 @@ describeFaults("GitHub", {
   secret: TOKEN,
 });
 
-test("GitHub: all pages of pull requests, each with its files and comments", async () => {
+test("GitHub: reads all pages of pull requests, with files and comments", async () => {
   const { api, source } = await start({ kinds: ["prs"] });
   const documents = await source.listDocuments();
   expect(documents).toHaveLength(5);
@@ -76,13 +76,13 @@ test("GitHub: all pages of pull requests, each with its files and comments", asy
   expect(node?.content).toContain("Branch: topic-1 into main");
 });
 
-test("GitHub: a limit takes the newest and stops asking", async () => {
+test("GitHub: a limit reads the newest and then stops", async () => {
   const { api, source } = await start({ kinds: ["prs"], limit: 3 });
   expect((await source.listDocuments()).map(({ id }) => id)).toEqual(["pr:1", "pr:2", "pr:3"]);
   expect(api.seen).toHaveLength(2);
 });
 
-test("GitHub: issues without the pull requests among them, and commits", async () => {
+test("GitHub: reads issues without pull requests, and commits", async () => {
   const { source } = await start({ kinds: ["issues", "commits"] });
   const nodes = await nodesOf(source, [createPrFormat(), createCommitFormat()]);
   expect(nodes.map(({ path }) => path)).toEqual(["issues/40", "commits/cccccccccccc"]);
@@ -92,7 +92,7 @@ test("GitHub: issues without the pull requests among them, and commits", async (
   expect(nodes[1]?.content).toContain("- src/index.ts (+3 -1)");
 });
 
-test("GitHub: files by the tree, the large ones by their blob, links left out", async () => {
+test("GitHub: lists files by the tree, reads large ones as blobs, and skips links", async () => {
   const { source } = await start({ kinds: ["files"] });
   expect((await source.listDocuments()).map(({ id }) => id)).toEqual([
     "file:README.md",
@@ -103,7 +103,7 @@ test("GitHub: files by the tree, the large ones by their blob, links left out", 
   expect(nodes.find(({ name }) => name === "Large")?.content).toBe(large.toString());
 });
 
-test("GitHub: a tree that is told in part is walked folder by folder", async () => {
+test("GitHub: a truncated tree is walked folder by folder", async () => {
   const { api, source } = await start({ kinds: ["files"] });
   const whole = github(api);
   api.answer = serve((url) => {
@@ -116,7 +116,7 @@ test("GitHub: a tree that is told in part is walked folder by folder", async () 
   ]);
 });
 
-test("GitHub: a blob that does not fit its hash is not taken", async () => {
+test("GitHub: a blob with the wrong hash is refused", async () => {
   const { api, source } = await start({ kinds: ["files"] });
   const whole = github(api);
   api.answer = serve((url) => {
@@ -127,14 +127,14 @@ test("GitHub: a blob that does not fit its hash is not taken", async () => {
   await expect(source.fetchContent("file:README.md")).rejects.toMatchObject({ code: "SOURCE_INVALID" });
 });
 
-test("GitHub: the next page is not looked for at another origin", async () => {
+test("GitHub: a next page at another origin is refused", async () => {
   const { api, source } = await start({ kinds: ["prs"] });
   const headers = { link: '<https://elsewhere.example/steal>; rel="next"' };
   api.answer = serve(() => ({ value: [pulls[0]], headers }));
   await expect(source.listDocuments()).rejects.toMatchObject({ code: "REQUEST_REFUSED" });
 });
 
-test("GitHub: pages that go in circles are found out", async () => {
+test("GitHub: a page loop is detected", async () => {
   const { api, source } = await start({ kinds: ["prs"] });
   const headers = { link: `<${api.url}/repos/acme/shop/pulls?page=2>; rel="next"` };
   api.answer = serve(() => ({ value: [pulls[0]], headers }));
@@ -153,7 +153,7 @@ async function start(options: Partial<GitHubSourceOptions>) {
   return { api, source: open({ ...shared, ...options }) };
 }
 
-/** As the REST API answers, two to a page. */
+/** Answers like the REST API, with two items per page. */
 function github(api: LoopbackApi): (url: URL) => Reply | undefined {
   const file = { filename: "src/index.ts", status: "modified", additions: 3, deletions: 1, patch: "@@" };
   const tree = (path: string, bytes: Buffer, mode = "100644") => ({

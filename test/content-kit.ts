@@ -1,32 +1,33 @@
 import { createHash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import type { RetryClock } from "keyhole/sources";
+import type { Clock } from "keyhole";
 import type { ContentFormat, ContentSource, ResourceNode } from "../src/schema/pipeline.ts";
 import type { LoopbackApi, Seen } from "./loopback-api.ts";
 
 export type Answer = LoopbackApi["answer"];
 
-export interface TestClock extends RetryClock {
+export interface TestClock extends Clock {
   readonly waits: number[];
 }
 
 export const NOW = Date.parse("2026-05-01T12:00:00Z");
 
-/** Waits by counting. */
+/** A clock whose waits are recorded and end at once. */
 export function testClock(): TestClock {
   const waits: number[] = [];
   return {
     waits,
     now: () => NOW,
-    random: () => 0,
-    sleep: async (ms, signal) => {
+    monotonic: () => NOW,
+    after: (ms, run) => {
       waits.push(ms);
-      signal.throwIfAborted();
+      const timer = setImmediate(run);
+      return () => clearImmediate(timer);
     },
   };
 }
 
-/** An API of a table: the value for a method, path and query, or 404. Answers carry an ETag and heed it. */
+/** Serves values by URL, or 404. Answers have an ETag and honour it. */
 export function serve(find: (url: URL, request: Seen) => Reply | undefined): Answer {
   return (request, response) => {
     const reply = find(new URL(request.url, "http://loopback"), request);
@@ -52,7 +53,7 @@ export function send(
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(body);
 }
 
-/** Every node that a source's documents become, flat. */
+/** Returns all nodes of a source's documents as a flat list. */
 export async function nodesOf(
   source: ContentSource,
   formats: readonly ContentFormat[],

@@ -35,7 +35,7 @@ verifies(
   },
 );
 
-verifies("content:passage", "passages that are put together are the document", async () => {
+verifies("content:passage", "joined passages equal the document", async () => {
   const { source, formats, basePath } = pipeline();
   const nodes = await nodesOf(source, formats, basePath);
   const passages = nodes.filter(({ metadata }) => metadata?.resource_type === "passage");

@@ -61,7 +61,7 @@ function describeTables(
     }, 120_000);
     afterAll(() => database.close());
 
-    test("a table is a node, its columns are children, comments are descriptions", async () => {
+    test("a table becomes a node with its columns as children and comments as descriptions", async () => {
       const source = createPostgresSource({ client: database.client, schemas: [sales], tables: ["fact_*"] });
       const documents = await source.listDocuments();
       expect(documents.map((document) => document.name)).toEqual(["fact_big", "fact_orders"]);
@@ -103,7 +103,7 @@ function describeTables(
       expect(after.get("fact_orders")).toBe(before.get("fact_orders"));
     });
 
-    test("tables of several schemas are told apart; names mean nothing to the program", async () => {
+    test("tables of several schemas have distinct paths, whatever their names", async () => {
       const source = createPostgresSource({
         client: database.client,
         schemas: [sales, other],
@@ -115,7 +115,7 @@ function describeTables(
       expect(nodes.filter(({ name }) => name === "fact_orders")).toHaveLength(2);
     });
 
-    test("only what was chosen can be fetched, and a name is never SQL", async () => {
+    test("only chosen tables can be fetched, and names are never run as SQL", async () => {
       const source = createPostgresSource({ client: database.client, schemas: [sales], tables: ["fact_*"] });
       const ids = [
         JSON.stringify([other, "fact_orders"]),
@@ -129,7 +129,7 @@ function describeTables(
       }
     });
 
-    test("a database that fails, and one that is cancelled, say so", async () => {
+    test("a failing database and a cancelled read are reported", async () => {
       const client = { query: () => Promise.reject(new Error("connection refused")) };
       const broken = createPostgresSource({ client, name: "warehouse" });
       await expect(broken.listDocuments()).rejects.toMatchObject({ code: "SOURCE_INVALID" });

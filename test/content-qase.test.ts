@@ -16,7 +16,7 @@ describeFaults("Qase", {
   secret: TOKEN,
 });
 
-test("Qase: a document for each suite, with all pages of its cases", async () => {
+test("Qase: reads one document per suite, with all pages of its cases", async () => {
   const { api, source } = await start();
   const documents = await source.listDocuments();
   expect(documents.map(({ id, name }) => [id, name])).toEqual([
@@ -43,7 +43,7 @@ test("Qase: a document for each suite, with all pages of its cases", async () =>
   expect(suite?.metadata).toMatchObject({ resource_type: "suite", cases: 148 });
 });
 
-test("Qase: a changed case is a new version of its suite, and of no other", async () => {
+test("Qase: a changed case changes the version of its suite only", async () => {
   const { api, source } = await start();
   const before = await source.listDocuments();
   api.answer = serve(qase(cases.map((one) => (one.id === 3 ? { ...one, title: "Renamed" } : one))));
@@ -51,7 +51,7 @@ test("Qase: a changed case is a new version of its suite, and of no other", asyn
   expect(after.map(({ version }, index) => version === before[index]?.version)).toEqual([false, true, true]);
 });
 
-test("Qase: a listing that ends before it has all is a failure", async () => {
+test("Qase: an incomplete listing is a failure", async () => {
   const { api, source } = await start();
   api.answer = serve(() => ({
     value: { status: true, result: { total: 5, filtered: 5, count: 0, entities: [] } },
@@ -59,7 +59,7 @@ test("Qase: a listing that ends before it has all is a failure", async () => {
   await expect(source.listDocuments()).rejects.toMatchObject({ code: "SOURCE_INVALID" });
 });
 
-test("Qase: an error in an answer of status 200 is told", async () => {
+test("Qase: an error in an answer with status 200 is reported", async () => {
   const { api, source } = await start();
   api.answer = serve(() => ({ value: { status: false, errorMessage: "Project is not found" } }));
   await expect(source.listDocuments()).rejects.toThrow("Project is not found");

@@ -202,7 +202,7 @@ async function callSdk(
   const needs =
     typeof tool.needsApproval === "function" && (await tool.needsApproval(input as never, options));
   if (needs && !approve(undefined as never)) return { code: "APPROVAL_DECLINED" };
-  const { data } = (await tool.execute?.(input as never, options)) as unknown as { data: unknown };
+  const { data } = (await tool.execute!(input as never, options)) as unknown as { data: unknown };
   return codeOf(data);
 }
 

@@ -1,6 +1,13 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createGateway, type Gateway, type GatewayOptions, type KeyholeEvent, onEvent } from "keyhole";
+import {
+  createGateway,
+  type Gateway,
+  type GatewayOptions,
+  type KeyholeEvent,
+  onEvent,
+  type Source,
+} from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
 import { createLibrary, type Library, libraryDomain } from "./library.ts";
 import { manualClock } from "./manual-clock.ts";
@@ -26,57 +33,65 @@ async function indexedAt(gateway: Gateway, id: string): Promise<unknown> {
   return (await gateway.view()).find(`books://resources/${id}`)?.metadata.indexed_at;
 }
 
-verifies("lifecycle:refresh", "a refresh fetches what changed, and it can be found at once", async () => {
-  const clock = manualClock();
-  const library = createLibrary({ whale: "A whale is hunted.", island: "A ship is lost." });
-  const gateway = open(library, { clock });
-  expect(await read(gateway, "whale")).toBe("A whale is hunted.");
-  const first = clock.now();
-  const { version } = gateway;
+verifies(
+  "lifecycle:refresh",
+  "a refresh fetches changed documents, and they can be found at once",
+  async () => {
+    const clock = manualClock();
+    const library = createLibrary({ whale: "A whale is hunted.", island: "A ship is lost." });
+    const gateway = open(library, { clock });
+    expect(await read(gateway, "whale")).toBe("A whale is hunted.");
+    const first = clock.now();
+    const { version } = gateway;
 
-  await clock.advance(1_000);
-  await gateway.sources.refresh("books/library");
-  expect(library.fetched).toEqual(["whale", "island"]);
-  expect(gateway.version).toBe(version);
+    await clock.advance(1_000);
+    await gateway.sources.refresh("books/library");
+    expect(library.fetched).toEqual(["whale", "island"]);
+    expect(gateway.version).toBe(version);
 
-  library.books.set("island", "Treasure is found.");
-  library.books.set("dune", "A planet of sand.");
-  await gateway.sources.refresh("books/library");
-  expect(library.fetched).toEqual(["whale", "island", "island", "dune"]);
-  expect((await gateway.ask({ query: "planet of sand" })).hits[0]?.name).toBe("dune");
-  expect(await read(gateway, "island")).toBe("Treasure is found.");
-  expect(await indexedAt(gateway, "whale")).toBe(first);
-  expect(await indexedAt(gateway, "island")).toBe(first + 1_000);
-  expect((await gateway.view()).find("books://resources/dune")?.metadata).toMatchObject({
-    source_id: "books/library",
-    path_segment: "dune",
-  });
-});
+    library.books.set("island", "Treasure is found.");
+    library.books.set("dune", "A planet of sand.");
+    await gateway.sources.refresh("books/library");
+    expect(library.fetched).toEqual(["whale", "island", "island", "dune"]);
+    expect((await gateway.ask({ query: "planet of sand" })).hits[0]?.name).toBe("dune");
+    expect(await read(gateway, "island")).toBe("Treasure is found.");
+    expect(await indexedAt(gateway, "whale")).toBe(first);
+    expect(await indexedAt(gateway, "island")).toBe(first + 1_000);
+    expect((await gateway.view()).find("books://resources/dune")?.metadata).toMatchObject({
+      source_id: "books/library",
+      path_segment: "dune",
+    });
+  },
+);
 
-verifies("lifecycle:whole", "a source that fails half-way keeps what it had, and says why", async () => {
-  const library = createLibrary({ whale: "A whale is hunted.", island: "A ship is lost." });
-  const gateway = open(library);
-  await gateway.ready();
-  library.books.set("whale", "A whale swims away.");
-  library.books.set("island", "Treasure is found.");
-  library.books.set("dune", "A planet of sand.");
-  library.broken = "island";
-  await expect(gateway.sources.refresh("books/library")).rejects.toThrow("the shelf of island fell down");
-  expect(await read(gateway, "whale")).toBe("A whale is hunted.");
-  expect(await read(gateway, "dune")).toBe("NOT_FOUND");
-  expect(await gateway.sources.status("books/library")).toMatchObject({
-    count: 2,
-    isFresh: true,
-    lastError: "the shelf of island fell down",
-  });
+verifies(
+  "lifecycle:whole",
+  "a source that fails half-way keeps its documents and reports the reason",
+  async () => {
+    const library = createLibrary({ whale: "A whale is hunted.", island: "A ship is lost." });
+    const gateway = open(library);
+    await gateway.ready();
+    library.books.set("whale", "A whale swims away.");
+    library.books.set("island", "Treasure is found.");
+    library.books.set("dune", "A planet of sand.");
+    library.broken = "island";
+    await expect(gateway.sources.refresh("books/library")).rejects.toThrow("the shelf of island fell down");
+    expect(await read(gateway, "whale")).toBe("A whale is hunted.");
+    expect(await read(gateway, "dune")).toBe("NOT_FOUND");
+    expect(await gateway.sources.status("books/library")).toMatchObject({
+      count: 2,
+      isFresh: true,
+      lastError: "the shelf of island fell down",
+    });
 
-  library.broken = undefined;
-  await gateway.sources.refresh("books/library");
-  expect(await read(gateway, "whale")).toBe("A whale swims away.");
-  expect((await gateway.sources.status("books/library")).lastError).toBeUndefined();
-});
+    library.broken = undefined;
+    await gateway.sources.refresh("books/library");
+    expect(await read(gateway, "whale")).toBe("A whale swims away.");
+    expect((await gateway.sources.status("books/library")).lastError).toBeUndefined();
+  },
+);
 
-verifies("lifecycle:whole", "one that never loaded takes only itself with it", async () => {
+verifies("lifecycle:whole", "a source that never loaded does not affect the others", async () => {
   const bad = createLibrary({ a: "x" }, { name: "bad" });
   bad.broken = "a";
   const good = createLibrary({ b: "y" }, { name: "good" });
@@ -89,7 +104,7 @@ verifies("lifecycle:whole", "one that never loaded takes only itself with it", a
   ]);
 });
 
-verifies("lifecycle:single-flight", "calls that come together join", async () => {
+verifies("lifecycle:single-flight", "concurrent refreshes join one read", async () => {
   const library = createLibrary({ whale: "A whale is hunted." }, { versions: false });
   const gateway = open(library);
   await gateway.ready();
@@ -106,7 +121,7 @@ verifies("lifecycle:single-flight", "calls that come together join", async () =>
   expect(library.listed).toBe(2);
 });
 
-verifies("lifecycle:cancel", "who cancels leaves; when all have left, the work ends", async () => {
+verifies("lifecycle:cancel", "a cancelled caller leaves, and the work ends when all have left", async () => {
   const library = createLibrary(
     { whale: "A whale is hunted.", island: "A ship is lost." },
     { versions: false },
@@ -132,32 +147,28 @@ verifies("lifecycle:cancel", "who cancels leaves; when all have left, the work e
   expect((await gateway.sources.status("books/library")).lastError).toBeUndefined();
 });
 
-verifies(
-  "lifecycle:ttl",
-  "what is fresh is not read; when its time is over, it is read behind the scenes",
-  async () => {
-    const clock = manualClock();
-    const library = createLibrary({ whale: "A whale is hunted." });
-    const gateway = open(library, { clock });
-    expect(await gateway.sources.status("books/library")).toEqual({
-      id: "books/library",
-      count: 1,
-      oldest: clock.now(),
-      newest: clock.now(),
-      ttlMs: 4 * HOUR,
-      isFresh: true,
-    });
-    await clock.advance(3.5 * HOUR);
-    expect(library.listed).toBe(1);
-    library.books.set("whale", "A whale swims away.");
-    await clock.advance(HOUR / 2);
-    await eventually(async () => expect(await read(gateway, "whale")).toBe("A whale swims away."));
-    expect(library.listed).toBe(2);
-    expect((await gateway.sources.status("books/library")).isFresh).toBe(true);
-  },
-);
+verifies("lifecycle:ttl", "fresh content is not read; stale content is read in the background", async () => {
+  const clock = manualClock();
+  const library = createLibrary({ whale: "A whale is hunted." });
+  const gateway = open(library, { clock });
+  expect(await gateway.sources.status("books/library")).toEqual({
+    id: "books/library",
+    count: 1,
+    oldest: clock.now(),
+    newest: clock.now(),
+    ttlMs: 4 * HOUR,
+    isFresh: true,
+  });
+  await clock.advance(3.5 * HOUR);
+  expect(library.listed).toBe(1);
+  library.books.set("whale", "A whale swims away.");
+  await clock.advance(HOUR / 2);
+  await eventually(async () => expect(await read(gateway, "whale")).toBe("A whale swims away."));
+  expect(library.listed).toBe(2);
+  expect((await gateway.sources.status("books/library")).isFresh).toBe(true);
+});
 
-verifies("lifecycle:ttl", "a source that fails is tried again, later each time", async () => {
+verifies("lifecycle:ttl", "a failing source is retried with growing waits", async () => {
   const clock = manualClock();
   const library = createLibrary({ whale: "A whale is hunted." });
   library.broken = "whale";
@@ -166,7 +177,7 @@ verifies("lifecycle:ttl", "a source that fails is tried again, later each time",
   expect(library.listed).toBe(1);
   await clock.advance(60_000);
   await eventually(() => expect(library.listed).toBe(2));
-  // Tried after half a minute at the soonest, it is tried a minute later at the soonest.
+  // The first wait is at least half a minute, the second at least a minute.
   await clock.advance(29_000);
   expect(library.listed).toBe(2);
   library.broken = undefined;
@@ -174,36 +185,40 @@ verifies("lifecycle:ttl", "a source that fails is tried again, later each time",
   await eventually(async () => expect(await read(gateway, "whale")).toBe("A whale is hunted."));
 });
 
-verifies("lifecycle:kept", "a start with what was kept makes no request until it is stale", async () => {
-  const clock = manualClock();
-  const cacheDirectory = temporaryFolder();
-  const library = () => createLibrary({ whale: "A whale is hunted." });
-  const first = open(library(), { clock, cacheDirectory });
-  await first.ready();
-  const { version } = first;
-  await first.close();
+verifies(
+  "lifecycle:kept",
+  "a start with cached documents makes no request until they are stale",
+  async () => {
+    const clock = manualClock();
+    const cacheDirectory = temporaryFolder();
+    const library = () => createLibrary({ whale: "A whale is hunted." });
+    const first = open(library(), { clock, cacheDirectory });
+    await first.ready();
+    const { version } = first;
+    await first.close();
 
-  await clock.advance(HOUR);
-  const unused = library();
-  const second = open(unused, { clock, cacheDirectory });
-  expect(await read(second, "whale")).toBe("A whale is hunted.");
-  expect(unused).toMatchObject({ listed: 0, fetched: [] });
-  expect(second.version).toBe(version);
-  expect((await second.sources.status("books/library")).oldest).toBe(clock.now() - HOUR);
-  await second.close();
+    await clock.advance(HOUR);
+    const unused = library();
+    const second = open(unused, { clock, cacheDirectory });
+    expect(await read(second, "whale")).toBe("A whale is hunted.");
+    expect(unused).toMatchObject({ listed: 0, fetched: [] });
+    expect(second.version).toBe(version);
+    expect((await second.sources.status("books/library")).oldest).toBe(clock.now() - HOUR);
+    await second.close();
 
-  await clock.advance(4 * HOUR);
-  const stale = library();
-  const gate = Promise.withResolvers<void>();
-  stale.gate = gate.promise;
-  stale.books.set("whale", "A whale swims away.");
-  const third = open(stale, { clock, cacheDirectory });
-  expect(await read(third, "whale")).toBe("A whale is hunted.");
-  gate.resolve();
-  await eventually(async () => expect(await read(third, "whale")).toBe("A whale swims away."));
-});
+    await clock.advance(4 * HOUR);
+    const stale = library();
+    const gate = Promise.withResolvers<void>();
+    stale.gate = gate.promise;
+    stale.books.set("whale", "A whale swims away.");
+    const third = open(stale, { clock, cacheDirectory });
+    expect(await read(third, "whale")).toBe("A whale is hunted.");
+    gate.resolve();
+    await eventually(async () => expect(await read(third, "whale")).toBe("A whale swims away."));
+  },
+);
 
-verifies("lifecycle:kept", "what is damaged or cut off is fetched again", async () => {
+verifies("lifecycle:kept", "a damaged or truncated cache file is ignored", async () => {
   const cacheDirectory = temporaryFolder();
   const first = open(createLibrary({ whale: "A whale is hunted." }), { cacheDirectory });
   await first.ready();
@@ -229,7 +244,7 @@ verifies("lifecycle:kept", "what is damaged or cut off is fetched again", async 
   }
 });
 
-verifies("lifecycle:kept", "local content is read at every start, and by a restart", async () => {
+verifies("lifecycle:kept", "local content is read at every start and by every restart", async () => {
   const cacheDirectory = temporaryFolder();
   const first = open(createLibrary({ whale: "A whale is hunted." }, { isLocal: true }), { cacheDirectory });
   await first.ready();
@@ -242,7 +257,7 @@ verifies("lifecycle:kept", "local content is read at every start, and by a resta
   expect(await read(second, "whale")).toBe("A whale sings.");
 });
 
-verifies("lifecycle:kept", "local content that cannot be read now is shown as it was kept", async () => {
+verifies("lifecycle:kept", "cached local content is shown if the read fails", async () => {
   const events: KeyholeEvent[] = [];
   onTestFinished(onEvent((event) => events.push(event)));
   const cacheDirectory = temporaryFolder();
@@ -257,7 +272,7 @@ verifies("lifecycle:kept", "local content that cannot be read now is shown as it
   expect(events).toContainEqual({ type: "source", source: "books/library", state: "failed", detail });
 });
 
-verifies("lifecycle:rebuild", "a restart reads what is stale, and leaves what is fresh", async () => {
+verifies("lifecycle:rebuild", "a restart reads stale sources only", async () => {
   const clock = manualClock();
   const quick = createLibrary({ a: "x" }, { name: "quick" });
   const slow = createLibrary({ b: "y" }, { name: "slow" });
@@ -273,9 +288,45 @@ verifies("lifecycle:rebuild", "a restart reads what is stale, and leaves what is
   expect(await read(gateway, "c")).toBe("z");
 });
 
+verifies("lifecycle:rebuild", "restart and rebuild name the sources that failed", async () => {
+  const good = createLibrary({ a: "x" }, { name: "good" });
+  const bad = createLibrary({ b: "y" }, { name: "bad" });
+  bad.broken = "b";
+  const gateway = createGateway({ domains: [libraryDomain(good, bad)] });
+  onTestFinished(() => gateway.close());
+  await gateway.ready();
+  const problem = { code: "CALL_FAILED", message: expect.stringContaining("the shelf of b fell down") };
+  const failed = [{ source: "books/bad", problem }];
+  expect(await gateway.sources.refresh()).toMatchObject({ wasFresh: false, failed });
+  expect(await gateway.sources.rebuild()).toMatchObject({ wasFresh: false, failed });
+  expect(await read(gateway, "a")).toBe("x");
+
+  bad.broken = undefined;
+  expect(await gateway.sources.refresh()).toEqual({ wasFresh: false, failed: [] });
+  expect(await gateway.sources.refresh()).toEqual({ wasFresh: true, failed: [] });
+  expect(await gateway.sources.rebuild()).toEqual({ wasFresh: true, failed: [] });
+  expect(good.fetched).toEqual(["a", "a", "a"]);
+});
+
+verifies("lifecycle:rebuild", "restart names a source whose content the catalog refuses", async () => {
+  const source: Source = {
+    id: "test:wrong",
+    contents: async function* (signal) {
+      yield { domains: [], drafts: [], errors: ["wrong.ts: it has no name"] };
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    },
+  };
+  const gateway = createGateway({ domains: [], sources: [source] });
+  onTestFinished(() => gateway.close());
+  expect(await gateway.sources.refresh()).toMatchObject({
+    wasFresh: false,
+    failed: [{ source: "test:wrong", problem: { code: "CATALOG_INVALID" } }],
+  });
+});
+
 verifies(
   "lifecycle:rebuild",
-  "a rebuild fetches everything, once, and nothing is missing meanwhile",
+  "a rebuild fetches everything once, and nothing is missing meanwhile",
   async () => {
     const books = Object.fromEntries(
       Array.from({ length: 300 }, (_, number) => [`book-${number}`, `Volume ${number} on whales.`]),
@@ -301,26 +352,22 @@ verifies(
   },
 );
 
-verifies(
-  "lifecycle:refresh",
-  "sources that share a name have ids that do not depend on their order",
-  async () => {
-    const make = () => [
-      [createLibrary({ a: "x" }, { name: "git" }), { basePath: "one/" }] as [Library, object],
-      [createLibrary({ a: "y" }, { name: "git" }), { basePath: "two/" }] as [Library, object],
-    ];
-    for (const pipelines of [make(), make().reverse()]) {
-      const gateway = createGateway({ domains: [libraryDomain(...pipelines)] });
-      onTestFinished(() => gateway.close());
-      expect((await gateway.sources.status()).map(({ id }) => id).sort()).toEqual([
-        "books/git@one/",
-        "books/git@two/",
-      ]);
-    }
-  },
-);
+verifies("lifecycle:refresh", "ids of sources with the same name do not depend on their order", async () => {
+  const make = () => [
+    [createLibrary({ a: "x" }, { name: "git" }), { basePath: "one/" }] as [Library, object],
+    [createLibrary({ a: "y" }, { name: "git" }), { basePath: "two/" }] as [Library, object],
+  ];
+  for (const pipelines of [make(), make().reverse()]) {
+    const gateway = createGateway({ domains: [libraryDomain(...pipelines)] });
+    onTestFinished(() => gateway.close());
+    expect((await gateway.sources.status()).map(({ id }) => id).sort()).toEqual([
+      "books/git@one/",
+      "books/git@two/",
+    ]);
+  }
+});
 
-test("of two sources with a document at the same route the first by id keeps it", async () => {
+test("if two sources have a document at one route, the first id wins", async () => {
   for (const order of [0, 1]) {
     const both = [
       createLibrary({ a: "of one" }, { name: "one" }),
@@ -332,7 +379,7 @@ test("of two sources with a document at the same route the first by id keeps it"
   }
 });
 
-test("an id that is not there is answered with the nearest, and a label is enough", async () => {
+test("an unknown id is answered with the nearest ids, and a label is enough", async () => {
   const gateway = createGateway({
     domains: [],
     sources: [{ id: "mcp:github", contents: async function* () {}, refresh: async () => {} }],
@@ -345,7 +392,7 @@ test("an id that is not there is answered with the nearest, and a label is enoug
   expect(await gateway.sources.status("github")).toMatchObject({ id: "mcp:github" });
 });
 
-test("events tell how a source gets on", async () => {
+test("events report the progress of a source", async () => {
   const events: KeyholeEvent[] = [];
   onTestFinished(onEvent((event) => events.push(event)));
   const library = createLibrary({ whale: "A whale is hunted.", island: "A ship is lost." });
@@ -362,7 +409,7 @@ test("events tell how a source gets on", async () => {
   expect(told.at(-1)).toEqual({ type: "source", source: "books/library", state: "loaded", entries: 2 });
 });
 
-test("replacing the domains fetches nothing that is held and fresh", async () => {
+test("replacing the domains does not fetch fresh documents", async () => {
   const library = createLibrary({ whale: "A whale is hunted." });
   const gateway = open(library);
   await gateway.ready();

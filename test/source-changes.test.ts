@@ -13,17 +13,16 @@ function opened(gateway: Gateway): Gateway {
   return gateway;
 }
 
-/** A source in memory whose one tool waits to be let go. */
-function slow(label: string, digest: string) {
-  const gate = Promise.withResolvers<void>();
-  const state = { started: 0, ended: 0, gate };
+/** A source in memory that counts its starts and ends. */
+function counted(label: string, digest: string) {
+  const state = { started: 0, ended: 0 };
   const source: Source = {
     id: `test:${label}`,
     digest,
     contents: async function* (signal) {
       state.started += 1;
       yield {
-        domains: [{ name: label, description: "Slow things.", scopes: [], rules: [] }],
+        domains: [{ name: label, description: "Counted things.", scopes: [], rules: [] }],
         drafts: [],
       };
       await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
@@ -35,13 +34,13 @@ function slow(label: string, digest: string) {
 
 verifies(
   "lifecycle:sources",
-  "what stays the same runs on, what goes ends, what comes is there",
+  "unchanged sources keep running, removed ones end, new ones appear",
   async () => {
-    const [a, b, c] = [slow("a", "1"), slow("b", "1"), slow("c", "1")];
+    const [a, b, c] = [counted("a", "1"), counted("b", "1"), counted("c", "1")];
     const gateway = opened(createGateway({ domains: [], sources: [a.source, b.source] }));
     await gateway.ready();
-    const sameA = slow("a", "1");
-    const otherB = slow("b", "2");
+    const sameA = counted("a", "1");
+    const otherB = counted("b", "2");
     await gateway.sources.set([sameA.source, otherB.source, c.source]);
     expect([a, b, c, sameA, otherB].map(({ state }) => state.started)).toEqual([1, 1, 1, 0, 1]);
     await eventually(() => expect(b.state.ended).toBe(1));
@@ -56,28 +55,24 @@ verifies(
   },
 );
 
-verifies(
-  "lifecycle:sources",
-  "calls in flight finish with a server that was removed; then it ends",
-  async () => {
-    const word = `KEYHOLE_TEST_${Math.random().toString(36).slice(2)}`;
-    const log = join(temporaryFolder(), "calls");
-    const gone = chaos("gone", { env: { [word]: "1", CHAOS_LOG: log } });
-    const stays = chaos("stays");
-    const gateway = opened(gatewayOf([gone, stays], { limits: { callMs: 3_000 } }));
-    await gateway.ready();
-    const hung = gateway.exec({ op: "gone.hang", args: {} });
-    await eventually(() => expect(readFileSync(log, "utf8")).toBe("hang\n"));
-    const { starts, pid } = stays.diagnostics();
-    await gateway.sources.set([stays]);
-    // The one that hangs was not waited for, and is not cut off either.
-    expect(processesWith(word)).not.toEqual([]);
-    expect(await gateway.exec({ op: "gone.add", args: {} })).toMatchObject({ error: { code: "NOT_FOUND" } });
-    expect(await hung).toMatchObject({ ok: false, error: { code: "TIMEOUT" } });
-    await eventually(() => expect(processesWith(word)).toEqual([]));
-    expect(stays.diagnostics()).toMatchObject({ starts, pid });
-  },
-);
+verifies("lifecycle:sources", "a removed server ends after its calls in flight", async () => {
+  const word = `KEYHOLE_TEST_${Math.random().toString(36).slice(2)}`;
+  const log = join(temporaryFolder(), "calls");
+  const gone = chaos("gone", { env: { [word]: "1", CHAOS_LOG: log } });
+  const stays = chaos("stays");
+  const gateway = opened(gatewayOf([gone, stays], { limits: { callMs: 3_000 } }));
+  await gateway.ready();
+  const hung = gateway.exec({ op: "gone.hang", args: {} });
+  await eventually(() => expect(readFileSync(log, "utf8")).toBe("hang\n"));
+  const { starts, pid } = stays.diagnostics();
+  await gateway.sources.set([stays]);
+  // The hanging call neither delays setSources nor is cut off.
+  expect(processesWith(word)).not.toEqual([]);
+  expect(await gateway.exec({ op: "gone.add", args: {} })).toMatchObject({ error: { code: "NOT_FOUND" } });
+  expect(await hung).toMatchObject({ ok: false, error: { code: "TIMEOUT" } });
+  await eventually(() => expect(processesWith(word)).toEqual([]));
+  expect(stays.diagnostics()).toMatchObject({ starts, pid });
+});
 
 verifies("lifecycle:sources", "a server is listed again by its label", async () => {
   const lists = join(temporaryFolder(), "lists");
@@ -92,13 +87,13 @@ verifies("lifecycle:sources", "a server is listed again by its label", async () 
   });
 });
 
-verifies("upstream:faults", "a server that is back after an hour is used again by itself", async () => {
+verifies("upstream:faults", "a server that recovers after an hour is used again", async () => {
   const clock = manualClock();
   const variables: Record<string, string> = { CHAOS_WORD: "exit" };
   const source = chaos("bad", {
     clock,
     variables,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is filled in from the variables.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: filled in from the variables.
     env: { CHAOS_START: "${CHAOS_WORD:-}" },
   });
   const gateway = opened(gatewayOf([source, chaos("good")]));
@@ -122,7 +117,7 @@ verifies("upstream:faults", "a server that is back after an hour is used again b
 
 verifies(
   "upstream:says-kept",
-  "an answer from a kept listing says how old it is, until the server was seen",
+  "an answer from a cached listing tells its age until the server is connected",
   async () => {
     const cacheDirectory = temporaryFolder();
     const first = gatewayOf([chaos("bad", { cacheDirectory })]);
@@ -144,7 +139,7 @@ verifies(
   },
 );
 
-test("a document of an API is read again, and what is wrong with it changes nothing", async () => {
+test("a refresh reads an API document again, and an invalid document changes nothing", async () => {
   const path = (name: string) => ({ [`/${name}`]: { get: { operationId: `list_${name}`, responses: {} } } });
   const document = {
     openapi: "3.0.0",

@@ -26,7 +26,7 @@ async function using(
   }
 }
 
-verifies("upstream:lazy", "a second start starts nothing until a call", async () => {
+verifies("upstream:lazy", "a start with a cached listing starts no server until a call", async () => {
   const options = { cacheDirectory: temporaryFolder() };
   await list(options);
   await using(options, async (gateway, source) => {
@@ -38,7 +38,7 @@ verifies("upstream:lazy", "a second start starts nothing until a call", async ()
   });
 });
 
-verifies("upstream:lazy", "fifty kept listings start no process", async () => {
+verifies("upstream:lazy", "fifty cached listings start no process", async () => {
   const cacheDirectory = temporaryFolder();
   await list({ cacheDirectory });
   const [kept = ""] = readdirSync(cacheDirectory);
@@ -82,8 +82,8 @@ verifies("upstream:lazy", "another config is another server", async () => {
   });
 });
 
-verifies("upstream:lazy", "what is kept of a server that is down stays listed with the reason", async () => {
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is filled in from the variables.
+verifies("upstream:lazy", "cached entries of a server that is down stay listed with the reason", async () => {
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: filled in from the variables.
   const options = { cacheDirectory: temporaryFolder(), env: { CHAOS_START: "${CHAOS_WORD:-}" } };
   await list(options);
   await using({ ...options, variables: { CHAOS_WORD: "exit" } }, async (gateway) => {

@@ -60,7 +60,7 @@ function tool(name: string, annotations?: Tool["annotations"]): Tool {
 
 verifies(
   "upstream:lanes",
-  "annotations decide; where they are silent the name does, or it is a write",
+  "annotations decide the lane; without them the name does, and write is the default",
   () => {
     const lanes: [Tool, string][] = [
       [tool("alpha", { readOnlyHint: true }), "read"],
@@ -79,7 +79,7 @@ verifies(
   },
 );
 
-verifies("upstream:names", "names are kept where they can be, and told apart by their order", () => {
+verifies("upstream:names", "names are kept if possible, and colliding names get numbers in order", () => {
   const names = [
     "read_file",
     "a b",
@@ -111,20 +111,22 @@ verifies("upstream:names", "names are kept where they can be, and told apart by 
   ]);
 });
 
-verifies("upstream:names", "no server takes the place of a domain or of another server", async () => {
+verifies("upstream:names", "no server can replace a domain or another server", async () => {
   const own = defineDomain({
     name: "bad",
     description: "Written here.",
     tools: [defineTool({ name: "add", op: "bad.add", description: "Adds.", execute: () => "mine" })],
   });
-  expect(() => gatewayOf([chaos("good"), chaos("good")])).toThrow("source mcp:good: given more than once");
+  expect(() => gatewayOf([chaos("good"), chaos("good")])).toThrow(
+    "source mcp:good: this id is used more than once",
+  );
   const gateway = gatewayOf([chaos("bad"), chaos("good")], { domains: [own] });
   expect(await gateway.exec({ op: "bad.add" })).toMatchObject({ ok: true, result: "mine" });
   expect(await gateway.exec({ op: "good.add", args: { a: 1 } })).toMatchObject({ ok: true });
   await gateway.close();
 });
 
-verifies("upstream:names", "any names make a catalog, the same one in any order", () => {
+verifies("upstream:names", "any names make a valid catalog, which does not depend on their order", () => {
   const name = fc.oneof(
     fc.string(),
     fc.stringMatching(/^[a-z.\-/ ]{0,6}$/),

@@ -13,7 +13,7 @@ afterEach(async () => {
   open = undefined;
 });
 
-/** A server that misbehaves beside one that does not. */
+/** A faulty server beside a healthy one. */
 function start(options: ChaosOptions = {}, callMs = 60_000) {
   const bad = chaos("bad", options);
   const good = chaos("good");
@@ -26,23 +26,30 @@ async function goodStillAnswers(gateway: Gateway): Promise<void> {
   expect(answer).toMatchObject({ ok: true, result: { a: 1 } });
 }
 
-verifies("upstream:faults", "a crash in mid-call names the server and the cause, and runs once", async () => {
-  const log = join(temporaryFolder(), "calls");
-  const { gateway, bad } = start({ env: { CHAOS_LOG: log } });
-  await gateway.ready();
-  const crashed = await gateway.exec({ op: "bad.crash", args: {} });
-  expect(crashed).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST" } });
-  expect(crashed.text).toContain("bad");
-  expect(crashed.text).toContain("code 7");
-  expect(crashed.text).toContain("fatal: chaos was asked for");
-  expect(readFileSync(log, "utf8")).toBe("crash\n");
-  await goodStillAnswers(gateway);
-  // The next call starts it again.
-  expect(await gateway.exec({ op: "bad.add", args: { b: 2 } })).toMatchObject({ ok: true, result: { b: 2 } });
-  expect(bad.diagnostics().starts).toBe(2);
-});
+verifies(
+  "upstream:faults",
+  "a crash during a call names the server and the cause, and the call runs once",
+  async () => {
+    const log = join(temporaryFolder(), "calls");
+    const { gateway, bad } = start({ env: { CHAOS_LOG: log } });
+    await gateway.ready();
+    const crashed = await gateway.exec({ op: "bad.crash", args: {} });
+    expect(crashed).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST" } });
+    expect(crashed.text).toContain("bad");
+    expect(crashed.text).toContain("code 7");
+    expect(crashed.text).toContain("fatal: chaos was asked for");
+    expect(readFileSync(log, "utf8")).toBe("crash\n");
+    await goodStillAnswers(gateway);
+    // The next call starts it again.
+    expect(await gateway.exec({ op: "bad.add", args: { b: 2 } })).toMatchObject({
+      ok: true,
+      result: { b: 2 },
+    });
+    expect(bad.diagnostics().starts).toBe(2);
+  },
+);
 
-verifies("upstream:faults", "what only reads is tried once more, what may write never", async () => {
+verifies("upstream:faults", "reads are repeated once after a crash, writes never", async () => {
   const log = join(temporaryFolder(), "calls");
   const { gateway } = start({ env: { CHAOS_LOG: log } });
   const crashed = await gateway.exec({ op: "bad.read_crash", args: {} });
@@ -50,7 +57,7 @@ verifies("upstream:faults", "what only reads is tried once more, what may write 
   expect(readFileSync(log, "utf8")).toBe("read_crash\nread_crash\n");
 });
 
-verifies("upstream:faults", "a server that keeps crashing is given up, and says so", async () => {
+verifies("upstream:faults", "a server that keeps crashing is marked as down with the reason", async () => {
   const { gateway, bad } = start({ limits: { restarts: 2, backoffMs: 1 } });
   for (let count = 0; count < 3; count += 1) await gateway.exec({ op: "bad.crash", args: {} });
   const refused = await gateway.exec({ op: "bad.add", args: {} });
@@ -117,7 +124,7 @@ verifies("upstream:faults", "the caller's signal reaches the server", async () =
   expect(told).toMatchObject({ result: { cancelled: 1 } });
 });
 
-verifies("upstream:faults", "garbage, duplicate and unknown ids are passed over", async () => {
+verifies("upstream:faults", "garbage, duplicate ids and unknown ids are ignored", async () => {
   const { gateway, bad } = start({ words: ["banner"] });
   expect((await gateway.exec({ op: "bad.garbage", args: {} })).text).toContain("after garbage");
   expect((await gateway.exec({ op: "bad.duplicate", args: {} })).text).toContain("first");
@@ -127,13 +134,13 @@ verifies("upstream:faults", "garbage, duplicate and unknown ids are passed over"
   expect(bad.diagnostics().starts).toBe(1);
 });
 
-verifies("upstream:faults", "a long line is a large result, up to the limit", async () => {
+verifies("upstream:faults", "a line up to the size limit is a normal result", async () => {
   const { gateway } = start();
   const large = await gateway.exec({ op: "bad.big_line", args: {} });
   expect(large).toMatchObject({ ok: true, meta: { stored: { chars: expect.any(Number) } } });
 });
 
-verifies("upstream:faults", "a line over the limit ends that server only, with the reason", async () => {
+verifies("upstream:faults", "a line over the size limit ends only that server, with the reason", async () => {
   const { gateway } = start({ limits: { maxLineBytes: 10 * 1024 * 1024 } });
   const refused = await gateway.exec({ op: "bad.big_line", args: {} });
   expect(refused).toMatchObject({ ok: false, error: { code: "UPSTREAM_LOST" } });
@@ -142,7 +149,7 @@ verifies("upstream:faults", "a line over the limit ends that server only, with t
   expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
 });
 
-verifies("upstream:faults", "endless lists end", async () => {
+verifies("upstream:faults", "an endless list is cut", async () => {
   const { gateway, bad } = start({ words: ["endless"] });
   await gateway.ready();
   expect(bad.diagnostics().warnings.join()).toContain("more than 64 pages of tools");
@@ -150,13 +157,13 @@ verifies("upstream:faults", "endless lists end", async () => {
   await goodStillAnswers(gateway);
 });
 
-verifies("upstream:faults", "a list that begins again ends", async () => {
+verifies("upstream:faults", "a list with a repeated cursor is cut", async () => {
   const { gateway, bad } = start({ words: ["endless-same"] });
   await gateway.ready();
   expect(bad.diagnostics().warnings.join()).toContain("begins again");
 });
 
-verifies("upstream:faults", "a thousand notices of change cost one listing", async () => {
+verifies("upstream:faults", "a thousand change notifications cause one listing", async () => {
   const lists = join(temporaryFolder(), "lists");
   const { gateway } = start({ env: { CHAOS_LISTS: lists }, limits: { relistMs: 200 } });
   await gateway.ready();
@@ -183,24 +190,20 @@ for (const [what, options, reason] of STARTS) {
   });
 }
 
-verifies(
-  "upstream:faults",
-  "a server that ends itself over the probe is spoken to in the older protocol",
-  async () => {
-    const { gateway, bad } = start({ words: ["dies-on-probe"] });
-    expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
-    expect(bad.diagnostics().protocol).toBe("legacy");
-  },
-);
+verifies("upstream:faults", "a server that exits on the probe is used in the older protocol", async () => {
+  const { gateway, bad } = start({ words: ["dies-on-probe"] });
+  expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
+  expect(bad.diagnostics().protocol).toBe("legacy");
+});
 
-verifies("upstream:faults", "an error of the server is told in its own words", async () => {
+verifies("upstream:faults", "an error of the server keeps its own text", async () => {
   const { gateway } = start();
   const failed = await gateway.exec({ op: "bad.fail", args: {} });
   expect(failed).toMatchObject({ ok: false, error: { code: "UPSTREAM_ERROR" } });
   expect(failed.text).toContain("The server bad answered with an error: the disk is full");
 });
 
-verifies("upstream:faults", "two hundred hanging calls leave the other servers alone", async () => {
+verifies("upstream:faults", "two hundred hanging calls do not affect the other servers", async () => {
   const { gateway } = start({ limits: { breakerTimeouts: 999 } }, 2_000);
   await gateway.ready();
   const hung = Promise.all(Array.from({ length: 200 }, () => gateway.exec({ op: "bad.hang", args: {} })));
@@ -209,7 +212,7 @@ verifies("upstream:faults", "two hundred hanging calls leave the other servers a
   expect([...codes]).toEqual(["TIMEOUT"]);
 });
 
-verifies("upstream:faults", "a definition too deep to use hurts no other of the same server", async () => {
+verifies("upstream:faults", "a definition that is nested too deeply does not affect the others", async () => {
   const { gateway } = start({ words: ["deep"] });
   expect(await gateway.exec({ op: "bad.add", args: {} })).toMatchObject({ ok: true });
   const deep = await gateway.exec({ op: "bad.deep", args: {} });
@@ -217,7 +220,7 @@ verifies("upstream:faults", "a definition too deep to use hurts no other of the 
   await goodStillAnswers(gateway);
 });
 
-verifies("upstream:faults", "a command that is not there is told", async () => {
+verifies("upstream:faults", "a missing command is reported", async () => {
   const source = createMcpSource("bad", { command: "/does/not/exist" });
   open = gatewayOf([source, chaos("good")]);
   expect((await open.ask({ query: "bad" })).text).toContain("server_down: it cannot be started (ENOENT)");

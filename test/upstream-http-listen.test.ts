@@ -10,7 +10,7 @@ import { eventually, gatewayOf } from "./upstream-kit.ts";
 
 verifies(
   "upstream:faults",
-  "a stream of changes that ends is opened again, and nothing is missed",
+  "a change stream that ends is opened again, and no change is missed",
   async () => {
     const names = ["first"];
     const handler = createMcpHandler(() => {
@@ -38,12 +38,12 @@ verifies(
     await gateway.ready();
     expect(await hasTool("first")).toBe(true);
 
-    // Nobody is told of this one: the stream on which it would be said has ended.
+    // No notification arrives for this change, because the stream has ended.
     http.closeAllConnections();
     names.push("second");
     await eventually(async () => expect(await hasTool("second")).toBe(true));
 
-    // The stream that was opened again says what changes from now on.
+    // The new stream reports later changes.
     names.push("third");
     handler.notify.toolsChanged();
     await eventually(async () => expect(await hasTool("third")).toBe(true));

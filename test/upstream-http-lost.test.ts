@@ -35,7 +35,7 @@ function createTools(): McpServer {
   return server;
 }
 
-/** Servers of both protocols; that of the older one keeps sessions. */
+/** Servers of both protocols; the older protocol has sessions. */
 const HANDLERS = {
   modern: () => {
     const handler = createMcpHandler(createTools, { legacy: "reject" });
@@ -110,8 +110,8 @@ async function serve(protocol: (typeof PROTOCOLS)[number]) {
   return { gateway, run, calls, state, forget, stop, start: () => listen(port) };
 }
 
-describe.each(PROTOCOLS)("a server over HTTP in the %s protocol", (protocol) => {
-  verifies("upstream:faults", "may close idle connections: reads are repeated, writes are not", async () => {
+describe.each(PROTOCOLS)("an HTTP server in the %s protocol", (protocol) => {
+  verifies("upstream:faults", "closes idle connections: reads are repeated, writes are not", async () => {
     const { run, calls, state } = await serve(protocol);
     expect(await run("greet")).toMatchObject({ ok: true });
     state.cutsIdle = true;
@@ -122,7 +122,7 @@ describe.each(PROTOCOLS)("a server over HTTP in the %s protocol", (protocol) => 
     expect(calls).toEqual(["write"]);
   });
 
-  verifies("upstream:faults", "may break off its answer: the call fails at once, and runs once", async () => {
+  verifies("upstream:faults", "breaks off its answer: the call fails at once, and runs once", async () => {
     const { run, calls, state } = await serve(protocol);
     expect(await run("write")).toMatchObject({ ok: true });
     calls.length = 0;
@@ -135,7 +135,7 @@ describe.each(PROTOCOLS)("a server over HTTP in the %s protocol", (protocol) => 
     expect(calls).toEqual(["write", "write"]);
   });
 
-  verifies("upstream:faults", "may go away and come back", async () => {
+  verifies("upstream:faults", "goes down and comes back", async () => {
     const { run, stop, start } = await serve(protocol);
     expect(await run("write")).toMatchObject({ ok: true });
     await stop();
@@ -149,16 +149,20 @@ describe.each(PROTOCOLS)("a server over HTTP in the %s protocol", (protocol) => 
   });
 });
 
-verifies("upstream:faults", "a session that the server forgot is opened again, for writes too", async () => {
-  const { run, calls, forget } = await serve("legacy");
-  expect(await run("write")).toMatchObject({ ok: true });
-  forget();
-  expect(await run("write")).toMatchObject({ ok: true, result: "Wrote Ada" });
-  expect(await run("greet")).toMatchObject({ ok: true });
-  expect(calls).toEqual(["write", "write", "write", "greet"]);
-});
+verifies(
+  "upstream:faults",
+  "a session that the server has lost is opened again, for writes too",
+  async () => {
+    const { run, calls, forget } = await serve("legacy");
+    expect(await run("write")).toMatchObject({ ok: true });
+    forget();
+    expect(await run("write")).toMatchObject({ ok: true, result: "Wrote Ada" });
+    expect(await run("greet")).toMatchObject({ ok: true });
+    expect(calls).toEqual(["write", "write", "write", "greet"]);
+  },
+);
 
-verifies("mcp:byte-stable", "a server that goes away leaves the native list as it was", async () => {
+verifies("mcp:byte-stable", "a server that goes down leaves the native list unchanged", async () => {
   const { gateway, run, stop } = await serve("modern");
   await run("greet");
   const server = createMcpServer(gateway, { surface: "native", debounceMs: 0 });

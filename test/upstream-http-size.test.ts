@@ -9,7 +9,7 @@ import { gatewayOf } from "./upstream-kit.ts";
 const MEGABYTE = 1024 * 1024;
 const ENDLESS = "endless";
 
-/** A server of the older protocol whose tool answers with as many bytes as it is asked for. */
+/** A server of the older protocol whose tool returns the requested number of bytes. */
 async function serveLarge(as: "json" | "stream") {
   const http = createServer(async (request, response) => {
     if (request.method !== "POST") return void response.writeHead(405).end();
@@ -59,7 +59,7 @@ async function serveLarge(as: "json" | "stream") {
 for (const as of ["json", "stream"] as const) {
   verifies(
     "upstream:faults",
-    `an answer over HTTP (${as}) has a largest size, and the next call goes well`,
+    `an HTTP answer (${as}) over the size limit is refused, and the next call works`,
     async () => {
       const server = await serveLarge(as);
       const limits = { maxLineBytes: 12 * MEGABYTE, backoffMs: 10 };

@@ -11,7 +11,7 @@ import { chaos, eventually, gatewayOf } from "./upstream-kit.ts";
 
 interface HttpServer {
   readonly url: string;
-  /** Answers everything with this status while it is set. */
+  /** While set, every answer has this status. */
   fail: number | undefined;
   readonly seen: { readonly authorization: string | undefined; readonly method: unknown }[];
   close(): void;
@@ -65,7 +65,7 @@ function web(url: string, options: McpSourceOptions & { headers?: Record<string,
   return createMcpSource("web", { type: "http", url, headers }, { trusted: true, ...rest });
 }
 
-verifies("upstream:real", "a server over HTTP is spoken to in the newer protocol", async () => {
+verifies("upstream:real", "an HTTP server is used in the newer protocol", async () => {
   const server = await serve("reject");
   const source = web(server.url);
   const gateway = gatewayOf([source]);
@@ -76,7 +76,7 @@ verifies("upstream:real", "a server over HTTP is spoken to in the newer protocol
   server.close();
 });
 
-verifies("upstream:lazy", "which protocol a server speaks is asked once", async () => {
+verifies("upstream:lazy", "the protocol of a server is probed once", async () => {
   const server = await serve("reject");
   const cacheDirectory = temporaryFolder();
   const asked = async () => {
@@ -89,9 +89,9 @@ verifies("upstream:lazy", "which protocol a server speaks is asked once", async 
   server.close();
 });
 
-verifies("upstream:secrets", "headers reach the server and no message", async () => {
+verifies("upstream:secrets", "headers reach the server and appear in no message", async () => {
   const server = await serve();
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is filled in from the variables.
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: filled in from the variables.
   const headers = { Authorization: "Bearer ${env:WEB_TOKEN}" };
   const source = web(server.url, { headers, variables: { WEB_TOKEN: "t0ps3cret" } });
   const gateway = gatewayOf([source]);
@@ -106,7 +106,7 @@ verifies("upstream:secrets", "headers reach the server and no message", async ()
 });
 
 for (const status of [401, 403]) {
-  verifies("upstream:faults", `HTTP ${status} asks for a login and does not hurt the others`, async () => {
+  verifies("upstream:faults", `HTTP ${status} needs a login and does not affect the others`, async () => {
     const server = await serve();
     server.fail = status;
     const gateway = gatewayOf([web(server.url), chaos("good")]);
@@ -122,7 +122,7 @@ for (const status of [401, 403]) {
 for (const status of [403, 429, 500, 503]) {
   verifies(
     "upstream:faults",
-    `HTTP ${status} during a call is told, and the next call may go well`,
+    `HTTP ${status} during a call is reported, and the next call works`,
     async () => {
       const server = await serve();
       const gateway = gatewayOf([web(server.url)]);
@@ -138,23 +138,19 @@ for (const status of [403, 429, 500, 503]) {
   );
 }
 
-verifies(
-  "upstream:faults",
-  "a server that nobody answers at is down, and is back when it answers",
-  async () => {
-    const server = await serve();
-    server.fail = 503;
-    const gateway = gatewayOf([web(server.url, { limits: { backoffMs: 20 } })]);
-    await gateway.ready();
-    expect((await gateway.ask({ query: "web" })).text).toContain("server_down: it answers with HTTP 503");
-    server.fail = undefined;
-    await eventually(async () => {
-      expect(await gateway.exec({ op: "web.greet", args: { who: "Ada" } })).toMatchObject({ ok: true });
-    });
-    await gateway.close();
-    server.close();
-  },
-);
+verifies("upstream:faults", "a silent server is down, and is used again when it answers", async () => {
+  const server = await serve();
+  server.fail = 503;
+  const gateway = gatewayOf([web(server.url, { limits: { backoffMs: 20 } })]);
+  await gateway.ready();
+  expect((await gateway.ask({ query: "web" })).text).toContain("server_down: it answers with HTTP 503");
+  server.fail = undefined;
+  await eventually(async () => {
+    expect(await gateway.exec({ op: "web.greet", args: { who: "Ada" } })).toMatchObject({ ok: true });
+  });
+  await gateway.close();
+  server.close();
+});
 
 verifies("upstream:faults", "a refused connection is named", async () => {
   const server = await serve();
@@ -174,7 +170,7 @@ verifies("upstream:faults", "a TLS error is named", async () => {
   server.close();
 });
 
-verifies("upstream:faults", "a login that has expired is asked for again, and then all is well", async () => {
+verifies("upstream:faults", "an expired login has to be repeated, and then calls work", async () => {
   const server = await serve();
   const gateway = gatewayOf([web(server.url, { limits: { backoffMs: 20 } })]);
   await gateway.ready();

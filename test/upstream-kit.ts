@@ -10,7 +10,7 @@ const CHAOS = resolve("src/testing/chaos-upstream.ts");
 export interface ChaosOptions extends McpSourceOptions {
   readonly words?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
-  /** Started through a shell that stays in between. */
+  /** Starts the server through a shell that keeps running. */
   readonly wrapped?: boolean;
 }
 
@@ -29,7 +29,7 @@ export function gatewayOf(sources: readonly McpSource[], options: Partial<Gatewa
   return createGateway({ domains: [], sources, principal: operator, ...options });
 }
 
-/** Processes that carry the word in their environment. */
+/** Returns the processes with this word in their environment. */
 export function processesWith(word: string): number[] {
   return readdirSync("/proc")
     .map(Number)
@@ -43,7 +43,7 @@ export function processesWith(word: string): number[] {
     });
 }
 
-/** Runs the check again and again until it holds; the last failure is what the test shows. */
+/** Repeats the check until it passes; throws the last failure when the time is over. */
 export async function eventually(check: () => void | Promise<void>, withinMs = 10_000): Promise<void> {
   const end = performance.now() + withinMs;
   for (;;) {

@@ -48,45 +48,45 @@ async function agree(url: URL): Promise<void> {
   void fetch(answer.headers.get("location") ?? "").catch(() => {});
 }
 
-verifies("upstream:logins", "a server that wants a login says what to do, and works after it", async () => {
-  const server = await start();
-  const { source, gateway, greet } = mail(server.url);
-  await gateway.ready();
-  const { text } = await gateway.ask({ query: "mail" });
-  expect(text).toContain("needs_login: it wants a login (HTTP 401); run: keyhole login mail");
-  expect(server.seen.some(({ path }) => path === "/register")).toBe(false);
-  const urls: URL[] = [];
-  const logIn = () =>
-    source.logIn({
-      onUrl: (url) => {
-        urls.push(url);
-        return agree(url);
-      },
-    });
-  expect(await logIn()).toBe(true);
-  expect(urls[0]?.searchParams.get("code_challenge_method")).toBe("S256");
-  expect(urls[0]?.searchParams.get("resource")).toBe(server.url);
-  expect(urls[0]?.searchParams.get("scope")).toBe("read");
-  await eventually(async () => expect(await greet()).toMatchObject({ ok: true, result: "Hello Ada" }));
-  expect(await logIn()).toBe(false);
-});
-
 verifies(
   "upstream:logins",
-  "a login survives a restart in a file of its owner, and can be forgotten",
+  "a server that needs a login names the command, and works after the login",
   async () => {
     const server = await start();
-    const path = join(temporaryFolder(), "state", "keyhole.db");
-    const first = mail(server.url, {}, { logins: createLogins({ path }) });
-    await first.source.logIn({ onUrl: agree });
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    const second = mail(server.url, {}, { logins: createLogins({ path }) });
-    expect(await second.greet()).toMatchObject({ ok: true });
-    expect(await second.source.logOut()).toBe(true);
-    expect(await second.source.logOut()).toBe(false);
-    expect((await second.greet()).text).toContain("needs_login");
+    const { source, gateway, greet } = mail(server.url);
+    await gateway.ready();
+    const { text } = await gateway.ask({ query: "mail" });
+    expect(text).toContain("needs_login: it wants a login (HTTP 401); run: keyhole login mail");
+    expect(server.seen.some(({ path }) => path === "/register")).toBe(false);
+    const urls: URL[] = [];
+    const logIn = () =>
+      source.logIn({
+        onUrl: (url) => {
+          urls.push(url);
+          return agree(url);
+        },
+      });
+    expect(await logIn()).toBe(true);
+    expect(urls[0]?.searchParams.get("code_challenge_method")).toBe("S256");
+    expect(urls[0]?.searchParams.get("resource")).toBe(server.url);
+    expect(urls[0]?.searchParams.get("scope")).toBe("read");
+    await eventually(async () => expect(await greet()).toMatchObject({ ok: true, result: "Hello Ada" }));
+    expect(await logIn()).toBe(false);
   },
 );
+
+verifies("upstream:logins", "a login survives a restart in a private file, and can be deleted", async () => {
+  const server = await start();
+  const path = join(temporaryFolder(), "state", "keyhole.db");
+  const first = mail(server.url, {}, { logins: createLogins({ path }) });
+  await first.source.logIn({ onUrl: agree });
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+  const second = mail(server.url, {}, { logins: createLogins({ path }) });
+  expect(await second.greet()).toMatchObject({ ok: true });
+  expect(await second.source.logOut()).toBe(true);
+  expect(await second.source.logOut()).toBe(false);
+  expect((await second.greet()).text).toContain("needs_login");
+});
 
 verifies(
   "upstream:logins",
@@ -105,7 +105,7 @@ verifies(
   },
 );
 
-verifies("upstream:logins", "a token that has run out is renewed before it is sent", async () => {
+verifies("upstream:logins", "an expired token is renewed before it is sent", async () => {
   const server = await start();
   server.expiresIn = 1;
   const { source, greet } = mail(server.url);
@@ -115,7 +115,7 @@ verifies("upstream:logins", "a token that has run out is renewed before it is se
   expect(server.tokenRequests("refresh_token")).toBeGreaterThan(0);
 });
 
-verifies("upstream:logins", "a login that has ended is asked for again", async () => {
+verifies("upstream:logins", "a login that has ended has to be repeated", async () => {
   const server = await start();
   const { source, greet } = mail(server.url);
   await source.logIn({ onUrl: agree });
@@ -129,7 +129,7 @@ verifies("upstream:logins", "a login that has ended is asked for again", async (
 
 verifies(
   "upstream:logins",
-  "a call that needs more scopes says so, and the next login has them",
+  "a call names the scopes it lacks, and the next login requests them",
   async () => {
     const server = await start();
     const { source, greet } = mail(server.url);
@@ -152,10 +152,10 @@ verifies(
 
 verifies(
   "upstream:logins",
-  "with client credentials nobody logs in, and more scopes are asked for by itself",
+  "with client credentials no person logs in, and missing scopes are requested automatically",
   async () => {
     const server = await start();
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is filled in from the variables.
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: filled in from the variables.
     const oauth = { grant: "client_credentials", clientId: "robot", clientSecret: "${ROBOT}" };
     const { gateway, source, greet } = mail(server.url, oauth, { variables: { ROBOT: "s3cret-robot" } });
     await gateway.ready();
@@ -218,27 +218,31 @@ function setEndpoint(server: OAuthServer, authorization_endpoint: string): void 
   setMetadata(server, { authorization_endpoint });
 }
 
-verifies("upstream:logins", "metadata at a private address that nobody allowed is not read", async () => {
-  const reached: string[] = [];
-  const canary = createServer((request, response) => {
-    reached.push(request.url ?? "");
-    response.end("{}");
-  });
-  await new Promise<void>((done) => canary.listen(0, "127.0.0.2", done));
-  closing.push(() => canary.close());
-  const server = await start();
-  const { port } = canary.address() as AddressInfo;
-  server.resourceMetadataUrl = `http://127.0.0.2:${port}/metadata`;
-  const { source } = mail(server.url);
-  await source.logIn({ onUrl: agree }).catch(() => {});
-  server.metadata.token_endpoint = `http://127.0.0.2:${port}/token`;
-  await source.logOut();
-  const failed = await source.logIn({ onUrl: agree }).catch((error: Error) => error);
-  expect(String(failed)).toMatch(/http is not allowed|must use HTTPS|token endpoint/i);
-  expect(reached).toEqual([]);
-});
+verifies(
+  "upstream:logins",
+  "metadata at a private address is not read unless its host is allowed",
+  async () => {
+    const reached: string[] = [];
+    const canary = createServer((request, response) => {
+      reached.push(request.url ?? "");
+      response.end("{}");
+    });
+    await new Promise<void>((done) => canary.listen(0, "127.0.0.2", done));
+    closing.push(() => canary.close());
+    const server = await start();
+    const { port } = canary.address() as AddressInfo;
+    server.resourceMetadataUrl = `http://127.0.0.2:${port}/metadata`;
+    const { source } = mail(server.url);
+    await source.logIn({ onUrl: agree }).catch(() => {});
+    server.metadata.token_endpoint = `http://127.0.0.2:${port}/token`;
+    await source.logOut();
+    const failed = await source.logIn({ onUrl: agree }).catch((error: Error) => error);
+    expect(String(failed)).toMatch(/http is not allowed|must use HTTPS|token endpoint/i);
+    expect(reached).toEqual([]);
+  },
+);
 
-verifies("upstream:logins", "an answer without the state that was given out is no answer", async () => {
+verifies("upstream:logins", "an answer with the wrong state is ignored", async () => {
   const server = await start();
   const { source } = mail(server.url);
   let status = 0;
@@ -258,7 +262,7 @@ verifies("upstream:logins", "an answer without the state that was given out is n
 
 verifies(
   "upstream:logins",
-  "a token of a caller of ours goes to no server, and a server's token to no caller",
+  "callers' tokens never reach a server, and servers' tokens never reach a caller",
   async () => {
     const server = await start();
     const { source, gateway } = mail(server.url);
@@ -289,7 +293,7 @@ verifies(
 
 verifies(
   "upstream:logins",
-  "keyhole login prints the address, waits, and serves from then on; logout forgets",
+  "keyhole login prints the address and waits; then calls work, until logout",
   async () => {
     const server = await start();
     const folder = temporaryFolder();

@@ -14,12 +14,12 @@ const HARD: [string, ChaosOptions][] = [
   ["a server in a shell", { wrapped: true }],
   ["a server that ignores SIGTERM", { words: ["ignore-term"] }],
   [
-    "a server that forked out of its group, in a shell",
+    "a server in a shell whose child left the process group",
     { wrapped: true, words: ["double-fork", "ignore-term"] },
   ],
 ];
 for (const [what, options] of HARD) {
-  verifies("upstream:processes", `nothing is left of ${what} after close`, async () => {
+  verifies("upstream:processes", `no process of ${what} is left after close`, async () => {
     const word = `CHAOS_TEST=${randomUUID()}`;
     const [name = "", value = ""] = word.split("=");
     const source = chaos("bad", { ...options, env: { [name]: value }, limits: { graceMs: 100 } });
@@ -32,7 +32,7 @@ for (const [what, options] of HARD) {
   });
 }
 
-verifies("upstream:processes", "nothing is left of a server that crashed after it forked", async () => {
+verifies("upstream:processes", "no process is left of a server that crashed after a fork", async () => {
   const word = `CHAOS_TEST=${randomUUID()}`;
   const source = chaos("bad", { env: { CHAOS_TEST: word.slice(11) }, limits: { graceMs: 50 } });
   const gateway = gatewayOf([source]);
@@ -43,31 +43,35 @@ verifies("upstream:processes", "nothing is left of a server that crashed after i
   await gateway.close();
 });
 
-verifies("upstream:processes", "what a killed gateway left behind is swept by the next", async () => {
-  const word = `CHAOS_TEST=${randomUUID()}`;
-  const script = `
+verifies(
+  "upstream:processes",
+  "the next gateway ends the processes that a killed one left behind",
+  async () => {
+    const word = `CHAOS_TEST=${randomUUID()}`;
+    const script = `
     import { chaos, gatewayOf } from ${JSON.stringify(resolve("test/upstream-kit.ts"))};
     const source = chaos("bad", { env: { CHAOS_TEST: "${word.slice(11)}" }, words: ["double-fork", "ignore-term"] });
     await gatewayOf([source]).exec({ op: "bad.add", args: {} });
     console.log("ready");
     setInterval(() => {}, 1000);`;
-  const other = spawn(process.execPath, ["--input-type=module", "-e", script], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  await once(other.stdout, "data");
-  await eventually(() => expect(processesWith(word)).toHaveLength(3));
-  await sweepOrphans();
-  expect(processesWith(word)).toHaveLength(3);
-  other.kill("SIGKILL");
-  await once(other, "exit");
-  expect(processesWith(word).length).toBeGreaterThan(0);
-  expect(await sweepOrphans()).toBeGreaterThan(0);
-  await eventually(() => expect(processesWith(word)).toEqual([]));
-});
+    const other = spawn(process.execPath, ["--input-type=module", "-e", script], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await once(other.stdout, "data");
+    await eventually(() => expect(processesWith(word)).toHaveLength(3));
+    await sweepOrphans();
+    expect(processesWith(word)).toHaveLength(3);
+    other.kill("SIGKILL");
+    await once(other, "exit");
+    expect(processesWith(word).length).toBeGreaterThan(0);
+    expect(await sweepOrphans()).toBeGreaterThan(0);
+    await eventually(() => expect(processesWith(word)).toEqual([]));
+  },
+);
 
 verifies(
   "upstream:processes",
-  "a server gets its arguments as they are and only declared variables",
+  "a server gets its arguments unchanged and only declared variables",
   async () => {
     process.env.KEYHOLE_TEST_SECRET = "not for servers";
     const words = ["$(touch x)", "; rm -rf .", "a b", "`id`", "'\"", "*"];
@@ -87,7 +91,7 @@ verifies(
   },
 );
 
-verifies("upstream:secrets", "what a server says about its secrets is not passed on", async () => {
+verifies("upstream:secrets", "secrets in the output of a server are hidden", async () => {
   const config = {
     command: "sh",
     args: ["-c", 'echo "refused key $KEY and $0" >&2; exit 1', "--token=${TOKEN}"],
@@ -112,7 +116,7 @@ verifies("upstream:secrets", "a missing variable is named, and nothing is starte
   await gateway.close();
 });
 
-verifies("upstream:processes", "a gateway that exits without closing takes its servers with it", async () => {
+verifies("upstream:processes", "a gateway that exits without closing ends its servers", async () => {
   const word = `CHAOS_TEST=${randomUUID()}`;
   const script = `
     import { chaos, gatewayOf } from ${JSON.stringify(resolve("test/upstream-kit.ts"))};

@@ -13,7 +13,7 @@ function entryOf(name: string): string {
   return join(dirname(resolve(`@modelcontextprotocol/${name}/package.json`)), "dist/index.js");
 }
 
-verifies("upstream:real", "ask, get and exec over four servers that nobody here wrote", async () => {
+verifies("upstream:real", "ask, get and exec work with four third-party servers", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "note.txt"), "Ship on Friday.");
   const server = (name: string, ...args: string[]) => ({
@@ -76,7 +76,7 @@ verifies("upstream:real", "ask, get and exec over four servers that nobody here 
   }
 });
 
-verifies("upstream:real", "a server on another SDK works the same", async () => {
+verifies("upstream:real", "a server built with another SDK works the same", async () => {
   const server = { command: process.execPath, args: [join(import.meta.dirname, "other-sdk-upstream.ts")] };
   const gateway = gatewayOf(fromMcpConfig({ mcpServers: { calculator: server } }, { trusted: true }));
   try {

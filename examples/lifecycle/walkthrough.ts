@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ContentFormat, type ContentSource, createGateway, defineDomain, onEvent } from "keyhole";
 
-// A wiki that somebody else writes. It counts what is asked of it.
+// A wiki in memory that counts requests.
 const pages = new Map([["deploy", "Deploy on Tuesdays, never on Fridays."]]);
 let requests = 0;
 let down = false;
@@ -42,13 +42,13 @@ const first = start();
 assert.equal((await first.ask({ query: "when to deploy" })).hits[0]?.name, "deploy");
 assert.equal(requests, 2);
 
-// Somebody writes a page: a refresh fetches that one only, and it can be found.
+// A new page: a refresh fetches only this page, and it can be found.
 pages.set("review", "Two people review every change.");
 await first.sources.refresh("team/wiki");
 assert.equal(requests, 4);
 assert.equal((await first.ask({ query: "who reviews a change" })).hits[0]?.name, "review");
 
-// A failure in the middle leaves everything as it was, and says so.
+// A read that fails half-way changes nothing, and the status says why.
 pages.set("review", "Three people review every change.");
 down = true;
 await assert.rejects(first.sources.refresh("team/wiki"), /the wiki is down/);
@@ -56,15 +56,20 @@ const { count, isFresh, lastError } = await first.sources.status("team/wiki");
 assert.deepEqual({ count, isFresh, lastError }, { count: 2, isFresh: true, lastError: "the wiki is down" });
 await first.close();
 
-// The next start needs no wiki: what was kept is fresh.
+// The next start makes no request: the cached pages are fresh.
 requests = 0;
 const second = start();
 assert.equal((await second.ask({ query: "who reviews a change" })).hits[0]?.name, "review");
 assert.equal(requests, 0);
 
-// Everything anew, whatever was kept; what there was answers until then.
+// A rebuild names the sources that failed. Their earlier content stays.
+const { failed } = await second.sources.rebuild();
+assert.deepEqual(
+  failed.map(({ source, problem }) => `${source}: ${problem.code}`),
+  ["team/wiki: CALL_FAILED"],
+);
 down = false;
-await second.sources.rebuild();
+assert.deepEqual(await second.sources.rebuild(), { wasFresh: true, failed: [] });
 const read = await second.get({ routes: [{ route: "team://resources/review" }] });
 assert.match(read.text, /Three people/);
 await second.close();

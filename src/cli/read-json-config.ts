@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { isProblem, problem } from "../schema/problem.ts";
+import { readServerConfig } from "../sources/mcp/config/server-config.ts";
 import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
 import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
-import { readServerConfig } from "../sources/mcp/server-config.ts";
 import { field, isFields } from "../util/fields.ts";
 import { findSlip } from "../util/find-slip.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../util/parse-jsonc.ts";

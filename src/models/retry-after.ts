@@ -1,3 +1,4 @@
+import { parseRetryAfter } from "../util/parse-retry-after.ts";
 import { type ErrorFacts, errorFacts } from "./error-facts.ts";
 
 /** How long a provider asks to wait: the header in seconds or as a date, or a number field in seconds. */
@@ -8,18 +9,9 @@ export function extractRetryAfter(error: unknown, now: number = Date.now()): num
 export function retryAfterOf({ headers, retryAfter }: ErrorFacts, now: number): number | undefined {
   return (
     fromMilliseconds(headers["retry-after-ms"]) ??
-    fromHeader(headers["retry-after"], now) ??
+    parseRetryAfter(headers["retry-after"], now) ??
     seconds(retryAfter)
   );
-}
-
-function fromHeader(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  const text = value.trim();
-  if (/^\d{1,9}(?:\.\d{1,9})?$/.test(text)) return seconds(Number(text));
-  // Numbers of other shapes, such as -5, would be read as years.
-  const date = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 function fromMilliseconds(value: string | undefined): number | undefined {

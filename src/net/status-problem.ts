@@ -1,5 +1,6 @@
 import { type Problem, problem } from "../schema/problem.ts";
 import { cleanText } from "../util/clean-text.ts";
+import { parseRetryAfter } from "../util/parse-retry-after.ts";
 
 const BODY_CHARS = 2_000;
 const REASON_CHARS = 300;
@@ -53,11 +54,7 @@ function shownBody(body: unknown): unknown {
   return typeof body !== "string" && text.length <= BODY_CHARS ? body : cleanText(text, BODY_CHARS);
 }
 
-/** Turns `Retry-After` (seconds or a date) into the words of a sentence. */
 function waitOf(header: string | null): string | undefined {
-  if (header === null) return undefined;
-  const seconds = /^\d{1,9}$/.test(header)
-    ? Number(header)
-    : Math.ceil((Date.parse(header) - Date.now()) / 1000);
-  return Number.isFinite(seconds) ? `${Math.max(0, seconds)} seconds` : undefined;
+  const ms = parseRetryAfter(header, Date.now());
+  return ms === undefined ? undefined : `${Math.ceil(ms / 1000)} seconds`;
 }

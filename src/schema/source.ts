@@ -1,40 +1,43 @@
 import type { Domain, EntryDraft } from "./entry.ts";
 
-/** Everything a source has at one time. */
+/** Everything that a source has at one time. */
 export interface SourceContent {
   readonly domains: readonly Domain[];
   readonly drafts: readonly EntryDraft[];
-  /** What is wrong with it, one sentence each, saying where to look. */
+  /** Reasons to refuse this content. One sentence each, naming the place. */
   readonly errors?: readonly string[];
-  /** What was left out or kept as it was, one sentence each: for the owner to know, no reason to refuse the rest. */
+  /** Parts that were left out or kept as they were. One sentence each, for the owner. */
   readonly warnings?: readonly string[];
 }
 
-/** Where entries come from. It yields what it has and never touches the catalog. */
+/** An origin of entries. It yields its content and never touches the catalog. */
 export interface Source {
   readonly id: string;
-  /** What it was made of: a source of the same id and digest is the same one, and is left running. */
+  /** Hash of its options. A source with the id and digest of a running one leaves that one running. */
   readonly digest?: string;
-  /** Yields all it has, as soon as it knows and again whenever that changes, until the signal is raised. */
-  contents(signal: AbortSignal): AsyncIterable<SourceContent>;
   /**
-   * Reads all of it again from where it comes, with `anew` also what has not changed since. Resolves when what
-   * it found was yielded and taken; a failure leaves what it had.
+   * Yields everything as soon as it is known and again after each change, until the signal is raised. Calls
+   * `onFailed` when a read fails that nobody has requested; without it, the iteration ends with the error.
+   */
+  contents(signal: AbortSignal, onFailed?: (error: unknown) => void): AsyncIterable<SourceContent>;
+  /**
+   * Reads everything again; with `anew` also what seems unchanged. Resolves when the new content was yielded and
+   * taken. Rejects if the read fails; the earlier content stays.
    */
   refresh?(signal: AbortSignal, anew?: boolean): Promise<void>;
   freshness?(): Freshness;
 }
 
-/** How old what a source has is. Times are milliseconds since 1970. */
+/** The age of a source's content. Times are milliseconds since 1970. */
 export interface Freshness {
-  /** Documents, or entries where it has no documents. */
+  /** Number of documents, or of entries if the source has no documents. */
   readonly count: number;
-  /** When the document that was read first, and the one that was read last, was known to be as it is. */
+  /** When the oldest and the newest document were checked. */
   readonly oldest?: number;
   readonly newest?: number;
-  /** How long that counts as fresh; without it, it is never out of date. */
+  /** How long content stays fresh. Undefined: forever. */
   readonly ttlMs?: number;
   readonly isFresh: boolean;
-  /** Why it could not be read the last time. */
+  /** Why the last read failed. */
   readonly lastError?: string;
 }

@@ -24,7 +24,6 @@ export type { PostgresSourceOptions } from "./content/sources/postgres-source.ts
 export { createPostgresSource } from "./content/sources/postgres-source.ts";
 export type { QaseSourceOptions } from "./content/sources/qase-source.ts";
 export { createQaseSource } from "./content/sources/qase-source.ts";
-export type { RetryClock } from "./content/sources/retry-clock.ts";
 export type {
   MarkdownDiagnostics,
   MarkdownSource,
@@ -53,15 +52,16 @@ export type { SkillDraftOptions } from "./markdown/skills/skill-drafts.ts";
 export { skillDrafts } from "./markdown/skills/skill-drafts.ts";
 export type { SkillPlacesOptions } from "./markdown/skills/skill-places.ts";
 export { skillPlaces } from "./markdown/skills/skill-places.ts";
+export type { McpServerConfig } from "./mcp/config/server-config.ts";
+export type { McpDiagnostics } from "./mcp/follow-upstream.ts";
 export { fromMcpConfig } from "./mcp/from-mcp-config.ts";
 export type { LogInOptions } from "./mcp/login/log-in.ts";
 export type { Challenge, KeptLogin, Logins } from "./mcp/login/logins.ts";
 export { createLogins } from "./mcp/login/logins.ts";
-export type { McpDiagnostics } from "./mcp/mcp-run.ts";
 export type { McpSource, McpSourceOptions } from "./mcp/mcp-source.ts";
 export { createMcpSource } from "./mcp/mcp-source.ts";
-export type { McpServerConfig } from "./mcp/server-config.ts";
-export type { UpstreamDiagnostics, UpstreamLimits } from "./mcp/upstream.ts";
+export type { UpstreamDiagnostics } from "./mcp/upstream.ts";
+export type { UpstreamLimits } from "./mcp/upstream-limits.ts";
 export type { ClientCredentials } from "./openapi/client-credentials.ts";
 export type { OpenApiAuth } from "./openapi/credentials.ts";
 export type { OpenApiOptions } from "./openapi/openapi-source.ts";

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { GuardedFetch } from "../../net/guarded-fetch.ts";
 import { readBytes } from "../../net/read-response.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
+import { parseRetryAfter } from "../../util/parse-retry-after.ts";
 
 export interface PostRequest {
   /** Names the server in problems. */
@@ -93,20 +94,12 @@ function reasonIn(text: string, apiKey = ""): string {
 }
 
 function waitBefore(attempt: number, retryAfter: string | null, backoffMs: number): number {
-  const asked = retryAfterMs(retryAfter);
+  const asked = parseRetryAfter(retryAfter, Date.now());
   const planned = backoffMs * 2 ** attempt * (1 + Math.random() / 4);
   return Math.min(asked ?? planned, LONGEST_WAIT_MS);
 }
 
-/** Reads `Retry-After`: seconds or a date. */
-function retryAfterMs(value: string | null): number | undefined {
-  if (value === null) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - Date.now());
-}
-
-/** Names the code alone, because messages of the network layer may quote headers. */
+/** Only the code: messages of the network layer may quote headers. */
 function failureCode(error: unknown): string {
   const code = isProblem(error) ? error.details.network : undefined;
   return typeof code === "string" && code !== "" ? code : "no connection";

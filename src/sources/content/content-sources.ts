@@ -3,27 +3,25 @@ import type { FetchContext } from "../../schema/pipeline.ts";
 import type { Source } from "../../schema/source.ts";
 import { type ContentSourceOptions, createContentSource } from "./content-source.ts";
 
-type Surroundings = Pick<ContentSourceOptions, "store" | "clock" | "random" | "onFailure"> & {
-  onFailed(id: string, reason: string): void;
+type SharedOptions = Pick<ContentSourceOptions, "store" | "clock" | "random" | "onFailure"> & {
   onProgress(id: string, ...update: Parameters<FetchContext["progress"]>): void;
 };
 
-/** One source for each pipeline of the domains. */
-export function contentSources(domains: readonly DomainDefinition[], around: Surroundings): Source[] {
+/** Creates one source for each pipeline of the domains. */
+export function contentSources(domains: readonly DomainDefinition[], shared: SharedOptions): Source[] {
   return domains.flatMap(({ name: domain, extractors = [] }) =>
     extractors.map((pipeline) => {
       const { source, basePath = "" } = pipeline;
       const plain = `${domain}/${source.name}`;
-      // Those that share a name are told apart by where they are put, whatever their order.
-      const shared = extractors.filter((other) => other.source.name === source.name).length > 1;
-      const id = shared ? `${plain}@${basePath}` : plain;
+      // The base path, unlike the position, keeps an id stable when pipelines are reordered.
+      const isNameTaken = extractors.filter((other) => other.source.name === source.name).length > 1;
+      const id = isNameTaken ? `${plain}@${basePath}` : plain;
       return createContentSource({
-        ...around,
+        ...shared,
         id,
         domain,
         pipeline,
-        onProgress: (update) => around.onProgress(id, update),
-        onFailed: (reason) => around.onFailed(id, reason),
+        onProgress: (update) => shared.onProgress(id, update),
       });
     }),
   );

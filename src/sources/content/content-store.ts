@@ -7,11 +7,11 @@ import { contentHash } from "../../util/content-hash.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import type { HeldContent } from "./held-content.ts";
 
-/** Keeps what pipelines have read: in memory for the next catalog, in a folder for the next start. */
+/** Stores the documents of pipelines: in memory for the next catalog, in a folder for the next start. */
 export interface ContentStore {
-  /** Undefined where there is nothing, or nothing that can be trusted. */
+  /** Returns undefined if nothing is stored or the file is damaged. */
   read(id: string, source: ContentSource): Promise<HeldContent | undefined>;
-  /** Fails where it cannot be written; memory has it nevertheless. */
+  /** Rejects if the file cannot be written; memory is updated anyway. */
   write(id: string, source: ContentSource, held: HeldContent): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ const heldSchema = z.object({
   ),
 });
 
-/** One file for each pipeline, of at most 64 MiB: a line that says what it is, and what was read. */
+/** Writes one file per pipeline, at most 64 MiB: a header line and the documents. */
 export function createContentStore(folder: string | undefined): ContentStore {
   const memory = new Map<string, { readonly source: ContentSource; readonly held: HeldContent }>();
   return {
@@ -71,7 +71,7 @@ function headOf(body: string): string {
   return `keyhole content ${FORMAT} ${createHash("sha256").update(body).digest("hex")}`;
 }
 
-/** Ids are made of free text; the digest keeps them apart. */
+/** Ids are free text, so a hash keeps file names unique. */
 function fileOf(folder: string, id: string): string {
   const word = id.replace(/[^A-Za-z0-9]+/g, "-").slice(0, 60);
   return join(folder, `${word}-${contentHash(id).slice(0, 16)}.json`);

@@ -1,16 +1,16 @@
 import type { RawContent } from "../../schema/pipeline.ts";
 
-/** What a pipeline has read. It is whole: what was read in part is never held. */
+/** The documents of a pipeline, from one complete read. */
 export interface HeldContent {
-  /** When the reading ended, in milliseconds since 1970. */
+  /** When the read ended, in milliseconds since 1970. */
   readonly readAt: number;
   readonly documents: readonly HeldDocument[];
 }
 
 export interface HeldDocument {
   readonly raw: RawContent;
-  /** When this content was taken in. */
+  /** When this version was first read. */
   readonly indexedAt: number;
-  /** When it was last known to be as it is. */
+  /** When it was last checked. */
   readonly seenAt: number;
 }

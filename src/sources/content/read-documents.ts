@@ -8,17 +8,18 @@ const AT_A_TIME = 8;
 const MAX_DOCUMENTS = 100_000;
 const MAX_CHARS = 256 * 1024 * 1024;
 
-export interface Reading extends FetchContext {
+/** Options of one read. */
+export interface ReadContext extends FetchContext {
   now(): number;
-  /** Fetches also what has the version that is held. */
+  /** Fetches unchanged documents too. */
   readonly all: boolean;
 }
 
-/** Reads all documents of a source, or fails. What has the version that is held is not fetched again. */
+/** Reads all documents of a source, or throws. Documents whose version has not changed are not fetched again. */
 export async function readDocuments(
   source: ContentSource,
   held: HeldContent | undefined,
-  reading: Reading,
+  reading: ReadContext,
 ): Promise<HeldContent> {
   const { now } = reading;
   const failed = new AbortController();
@@ -43,7 +44,7 @@ export async function readDocuments(
     return { raw, seenAt, indexedAt: raw === kept?.raw ? kept.indexedAt : seenAt };
   }
 
-  /** A source without versions is compared by what it gives: only a change counts as one. */
+  /** Documents without a version are compared by content. */
   async function take(document: RawDocument, kept: HeldDocument | undefined): Promise<RawContent> {
     const fetched = await untilAborted(source.fetchContent(document.id, context), signal);
     const raw: RawContent = { ...fetched, ...(document.version && { version: document.version }) };
@@ -55,7 +56,7 @@ export async function readDocuments(
     const documents = await mapLimit(unique, AT_A_TIME, read);
     return { readAt: now(), documents };
   } catch (error) {
-    // Nothing more is fetched for a reading that will not be whole.
+    // Stops the other fetches of an incomplete read.
     failed.abort(error);
     throw error;
   }
@@ -68,5 +69,5 @@ function isSame(listed: RawDocument, kept: RawContent | undefined): boolean {
 }
 
 function tooMuch({ name }: ContentSource, what: string, actual: number, limit: number) {
-  return problem("LIMIT_EXCEEDED", { what: `What ${name} has, in ${what},`, actual, limit });
+  return problem("LIMIT_EXCEEDED", { what: `The number of ${what} in ${name}`, actual, limit });
 }

@@ -9,13 +9,13 @@ export interface PipelinePlace {
   readonly id: string;
   readonly domain: string;
   readonly pipeline: ContentPipeline;
-  /** Something that is left out, and why. */
+  /** Called with a sentence about each document that is left out. */
   onFailure(detail: string): void;
 }
 
 /**
- * Makes of documents the resources of a domain. What has not changed keeps its drafts, so that the catalog
- * need not look at it again. A document that cannot be parsed is left out alone.
+ * Turns documents into resources of a domain. Unchanged documents keep their drafts, which saves work in the
+ * catalog. Only documents that cannot be parsed are left out.
  */
 export function createToDrafts(place: PipelinePlace): (documents: readonly HeldDocument[]) => EntryDraft[] {
   const made = new WeakMap<RawContent, readonly EntryDraft[]>();
@@ -65,7 +65,7 @@ function toDraft(node: ResourceNode, indexedAt: number, { id, domain, pipeline }
   };
 }
 
-/** Of two documents with the same route the first stays. */
+/** Keeps the first of several documents with the same route. */
 function uniqueByRoute(drafts: readonly EntryDraft[], onFailure: (detail: string) => void): EntryDraft[] {
   const known = new Set<string>();
   return drafts.filter(({ route = "" }) => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { cleanText } from "../../util/clean-text.ts";
-import { type FrontMatter, fileProblem } from "./front-matter.ts";
+import { type FrontMatter, fileProblem } from "./files/front-matter.ts";
 
 const MAX_WORDS = 64;
 const MAX_CHARS = 1_024;

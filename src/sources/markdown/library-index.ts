@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { crc32 } from "../../util/crc32.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
-import type { LibraryFile } from "./library-file.ts";
+import type { LibraryFile } from "./files/library-file.ts";
 import { buildScenarioIndex, type Scenario, type ScenarioIndex } from "./match/scenario-index.ts";
 
 /** Changes with what the files of an index hold or mean. */

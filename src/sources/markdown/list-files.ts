@@ -1,7 +1,7 @@
 import { type Dirent, readdirSync, statSync } from "node:fs";
 import { sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { type FileKind, FOLDERS } from "./library-file.ts";
+import { type FileKind, FOLDERS } from "./files/library-file.ts";
 
 export interface FoundFile {
   readonly path: string;

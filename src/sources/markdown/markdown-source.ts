@@ -2,19 +2,21 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { problem } from "../../schema/problem.ts";
 import type { Source, SourceContent } from "../../schema/source.ts";
+import { systemClock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
-import { createBursts } from "./bursts.ts";
+import { type Debounced, debounce } from "../../util/debounce.ts";
+import { followSource, type Reading, type ReadRequest } from "../follow-source.ts";
 import { createFollowSkills, type FollowedSkills } from "./follow-skills.ts";
 import { INDEX_FOLDER } from "./library-index.ts";
 import type { LookupStatistics } from "./match/matcher.ts";
 import { buildScenarioIndex, type ScenarioIndex } from "./match/scenario-index.ts";
 import { matchDraft } from "./match-draft.ts";
 import { fragmentsOf, openLibrary, sameFiles } from "./open-library.ts";
-import { EMPTY_LIBRARY, type Library, readLibrary } from "./read-library.ts";
+import { type Library, readLibrary } from "./read-library.ts";
 import type { SkillPlace } from "./skills/skill.ts";
 import type { SkillDraftOptions } from "./skills/skill-drafts.ts";
 import { createToContent } from "./to-content.ts";
-import { watchFolders } from "./watch-folders.ts";
+import { type FolderWatch, watchFolders } from "./watch-folders.ts";
 
 export interface MarkdownSourceOptions {
   /** Holds `prompts/`, `fragments/` (or `resources/`), `rules/` and `skills/`. */
@@ -69,85 +71,76 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
   ];
   const id = `markdown:${name}`;
   const lookups: LookupStatistics = { quick: 0, keywords: 0, full: 0 };
-  const bursts = createBursts(QUIET_MS, LONGEST_MS);
-  let waiting: (() => void)[] = [];
-  let following = false;
-  let anew = false;
-  let library = EMPTY_LIBRARY;
+  const { description, scopes = [], watch = true } = options;
+  const toContent = createToContent({ name, description, scopes });
+  const followSkills = createFollowSkills(places, name, { ...options.skillOptions, source: id });
+  let library: Library | undefined;
+  let skills: FollowedSkills | undefined;
+  let content: SourceContent | undefined;
   let index: MarkdownDiagnostics["index"] = "absent";
   let problems: readonly string[] = [];
+  let folders: FolderWatch | undefined;
+  let saves: Debounced | undefined;
 
-  async function* contents(signal: AbortSignal): AsyncIterable<SourceContent> {
-    const { description, scopes = [], watch = true } = options;
-    const toContent = createToContent({ name, description, scopes });
-    const followSkills = createFollowSkills(places, name, { ...options.skillOptions, source: id });
-    const folders = watch ? watchFolders(bursts.note) : undefined;
-
-    /** Watches what there is now. Where that is more than before, something may have been missed. */
-    function follow({ folders: found, unsettled }: Library, skills: FollowedSkills): void {
-      const all = [...(found.length > 0 ? found : [directory]), ...skills.folders];
-      if (folders?.follow([...new Set(all)]) || unsettled) bursts.note();
+  async function read({ anew }: ReadRequest): Promise<Reading> {
+    const opened = library ? undefined : await openLibrary(directory, indexFolder);
+    if (opened) index = opened.index;
+    const before = library;
+    const next = opened?.library ?? (await readLibrary(directory, anew ? withoutStamps(before!) : before!));
+    const nextSkills = await followSkills();
+    watchAll(next, nextSkills);
+    const isUnchanged = before && skills && isSame(before, next) && isSameSkills(skills, nextSkills);
+    library = next;
+    skills = nextSkills;
+    if (!content || !isUnchanged) {
+      const loadScenarios = opened?.loadScenarios ?? (async () => buildScenarioIndex(fragmentsOf(next)));
+      content = toSourceContent(next, nextSkills, loadScenarios);
     }
-
-    function toYield(
-      next: Library,
-      skills: FollowedSkills,
-      loadScenarios: () => Promise<ScenarioIndex>,
-    ): SourceContent {
-      const { domain, drafts, fragments, warnings } = toContent(next.files.values());
-      const told = new Set(problems);
-      library = next;
-      problems = [...next.problems.values(), ...skills.problems, ...warnings];
-      const match = fragments.size > 0 ? [matchDraft(name, fragments, loadScenarios, lookups)] : [];
-      return {
-        domains: [domain],
-        drafts: [...drafts, ...skills.drafts, ...match],
-        warnings: problems.filter((one) => !told.has(one)),
-      };
-    }
-
-    following = true;
-    try {
-      const opened = await openLibrary(directory, indexFolder);
-      let skills = await followSkills();
-      index = opened.index;
-      yield toYield(opened.library, skills, opened.loadScenarios);
-      follow(library, skills);
-      while (!signal.aborted) {
-        await bursts.over(signal);
-        if (signal.aborted) return;
-        const asked = waiting;
-        waiting = [];
-        const next = await readLibrary(directory, anew ? withoutStamps(library) : library);
-        anew = false;
-        const nextSkills = await followSkills();
-        follow(next, nextSkills);
-        const same = isSame(library, next) && isSameSkills(skills, nextSkills);
-        skills = nextSkills;
-        if (same) library = next;
-        else yield toYield(next, skills, async () => buildScenarioIndex(fragmentsOf(next)));
-        for (const done of asked) done();
-      }
-    } finally {
-      following = false;
-      folders?.close();
-      for (const done of waiting) done();
-    }
+    return { content };
   }
+
+  /** Changes in a folder that was not watched so far may have been missed. */
+  function watchAll({ folders: found, unsettled }: Library, { folders: skillFolders }: FollowedSkills): void {
+    const all = [...(found.length > 0 ? found : [directory]), ...skillFolders];
+    if (folders?.follow([...new Set(all)]) || unsettled) saves?.note();
+  }
+
+  function toSourceContent(
+    { files, problems: broken }: Library,
+    { drafts: skillDrafts, problems: brokenSkills }: FollowedSkills,
+    loadScenarios: () => Promise<ScenarioIndex>,
+  ): SourceContent {
+    const { domain, drafts, fragments, warnings } = toContent(files.values());
+    const told = new Set(problems);
+    problems = [...broken.values(), ...brokenSkills, ...warnings];
+    const match = fragments.size > 0 ? [matchDraft(name, fragments, loadScenarios, lookups)] : [];
+    return {
+      domains: [domain],
+      drafts: [...drafts, ...skillDrafts, ...match],
+      warnings: problems.filter((one) => !told.has(one)),
+    };
+  }
+
+  const followed = followSource({
+    clock: systemClock,
+    read,
+    watch: ({ changed }) => {
+      const ownSaves = debounce(changed, { clock: systemClock, quietMs: QUIET_MS, longestMs: LONGEST_MS });
+      const ownFolders = watch ? watchFolders(ownSaves.note) : undefined;
+      saves = ownSaves;
+      folders = ownFolders;
+      return () => {
+        ownSaves.cancel();
+        ownFolders?.close();
+      };
+    },
+  });
 
   return {
     id,
     digest: contentHash({ ...options, name, directory, indexFolder }),
-    contents,
-    refresh: async (_signal, all = false) => {
-      if (!following) return;
-      anew ||= all;
-      const { promise, resolve: done } = Promise.withResolvers<void>();
-      waiting.push(done);
-      bursts.note();
-      await promise;
-    },
-    diagnostics: () => ({ files: library.files.size, problems, index, lookups: { ...lookups } }),
+    ...followed,
+    diagnostics: () => ({ files: library?.files.size ?? 0, problems, index, lookups: { ...lookups } }),
   };
 }
 

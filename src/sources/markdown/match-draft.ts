@@ -1,6 +1,6 @@
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { EntryDraft } from "../../schema/entry.ts";
-import type { FragmentFile } from "./library-file.ts";
+import type { FragmentFile } from "./files/library-file.ts";
 import type { Fragment } from "./match/fragment.ts";
 import { MATCH_SCHEMA, type MatchParams } from "./match/match-params.ts";
 import { createMatcher, type LookupStatistics, type Matcher } from "./match/matcher.ts";

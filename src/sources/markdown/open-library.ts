@@ -1,4 +1,4 @@
-import type { FragmentFile } from "./library-file.ts";
+import type { FragmentFile } from "./files/library-file.ts";
 import { readLibraryIndex } from "./library-index.ts";
 import { buildScenarioIndex, type ScenarioIndex } from "./match/scenario-index.ts";
 import { EMPTY_LIBRARY, type Library, readLibrary } from "./read-library.ts";

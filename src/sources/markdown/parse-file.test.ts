@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FileKind, FragmentFacts, PromptFacts } from "./library-file.ts";
+import type { FileKind, FragmentFacts, PromptFacts } from "./files/library-file.ts";
 import { parseFile } from "./parse-file.ts";
 
 const countTokens = (text: string) => text.split(/\s+/).length;

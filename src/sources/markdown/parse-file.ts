@@ -3,8 +3,8 @@ import { z } from "zod";
 import { cleanText } from "../../util/clean-text.ts";
 import type { TokenCounter } from "../../util/tokens.ts";
 import { readFields, text } from "./fields.ts";
-import { type FrontMatter, fileProblem, parseFrontMatter } from "./front-matter.ts";
-import type { FileKind, LibraryFile, RuleFacts } from "./library-file.ts";
+import { type FrontMatter, fileProblem, parseFrontMatter } from "./files/front-matter.ts";
+import type { FileKind, LibraryFile, RuleFacts } from "./files/library-file.ts";
 import { parseFragment } from "./parse-fragment.ts";
 import { parsePrompt } from "./parse-prompt.ts";
 

@@ -4,8 +4,8 @@ import { splitWords } from "../../util/split-words.ts";
 import { toSummary } from "../../util/to-summary.ts";
 import type { TokenCounter } from "../../util/tokens.ts";
 import { readFields, scopes, sentences, text, tokens, words } from "./fields.ts";
-import type { FrontMatter } from "./front-matter.ts";
-import type { FragmentFacts } from "./library-file.ts";
+import type { FrontMatter } from "./files/front-matter.ts";
+import type { FragmentFacts } from "./files/library-file.ts";
 import { toKeywords } from "./match/keywords.ts";
 import { type Outline, readOutline } from "./outline.ts";
 

@@ -3,8 +3,8 @@ import { z } from "zod";
 import { toSummary } from "../../util/to-summary.ts";
 import type { TokenCounter } from "../../util/tokens.ts";
 import { readFields, scopes, text, tokens, words } from "./fields.ts";
-import { type FrontMatter, fileProblem } from "./front-matter.ts";
-import type { PromptFacts } from "./library-file.ts";
+import { type FrontMatter, fileProblem } from "./files/front-matter.ts";
+import type { PromptFacts } from "./files/library-file.ts";
 import { readOutline } from "./outline.ts";
 import { ALL_ARGUMENTS, namesAllArguments } from "./substitute.ts";
 

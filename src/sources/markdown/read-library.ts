@@ -5,7 +5,7 @@ import { isProblem } from "../../schema/problem.ts";
 import { mapLimit } from "../../util/map-limit.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { loadTokenCounter } from "../../util/tokens.ts";
-import type { LibraryFile } from "./library-file.ts";
+import type { LibraryFile } from "./files/library-file.ts";
 import { type FoundFile, listFiles, stampOf } from "./list-files.ts";
 import { parseFile } from "./parse-file.ts";
 

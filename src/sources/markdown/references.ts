@@ -1,5 +1,5 @@
 import { basename, dirname, join, normalize } from "node:path/posix";
-import type { FragmentFile } from "./library-file.ts";
+import type { FragmentFile } from "./files/library-file.ts";
 
 /** Finds the fragments that the names in another one mean: by path from there, by path, by id, by file name. */
 export function createReferences(

@@ -1,4 +1,4 @@
-import type { PromptArgument } from "./library-file.ts";
+import type { PromptArgument } from "./files/library-file.ts";
 
 /** The name of the argument of prompts that declare none and use `$ARGUMENTS`. */
 export const ALL_ARGUMENTS = "arguments";

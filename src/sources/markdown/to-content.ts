@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { Domain, EntryDraft, Rule } from "../../schema/entry.ts";
-import type { FragmentFile, LibraryFile, PromptFile, RuleFile } from "./library-file.ts";
+import type { FragmentFile, LibraryFile, PromptFile, RuleFile } from "./files/library-file.ts";
 import { createReferences } from "./references.ts";
 import { uniqueRoutes } from "./route-path.ts";
 import { substitute } from "./substitute.ts";

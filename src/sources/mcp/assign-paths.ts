@@ -4,8 +4,8 @@ const MAX_CHARS = 128;
 const ILLEGAL = /[^A-Za-z0-9_.-]+/g;
 
 /**
- * Gives each name a path of its own: the name itself, or what of it can stand in a route. Of names that
- * fall together the first in order keeps the plain path. `taken` has paths that are no longer free.
+ * Gives each name a unique path: the name itself, or the characters of it that a route allows. If names collide,
+ * the first keeps the plain path. `taken` holds the paths in use and grows.
  */
 export function assignPaths<T>(
   items: readonly T[],
@@ -15,7 +15,7 @@ export function assignPaths<T>(
 ): Map<T, string> {
   const paths = new Map<T, string>();
   const exact = (item: T) => toSegment(nameOf(item)) === nameOf(item);
-  // A name that needs no change is never moved aside by one that does.
+  // Names that need no change get their path first.
   const ordered = [...items].sort(
     (left, right) => Number(exact(right)) - Number(exact(left)) || compare(nameOf(left), nameOf(right)),
   );
@@ -33,7 +33,7 @@ function toSegment(name: string): string {
   const plain = cutText(name, MAX_CHARS).replace(ILLEGAL, "-");
   let from = 0;
   let to = plain.length;
-  // By hand: a pattern anchored at the end takes quadratic time on runs of hyphens.
+  // No regular expression: one anchored at the end takes quadratic time on runs of hyphens.
   while (from < to && (plain[from] === "-" || plain[from] === ".") && plain !== name) from += 1;
   while (to > from && plain[to - 1] === "-" && plain !== name) to -= 1;
   const segment = plain.slice(from, to);

@@ -2,7 +2,7 @@ import { problem } from "../../schema/problem.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import type { Listing } from "./listing.ts";
 
-/** A definition that has changed behind the catalog's back is not called until it was seen again. */
+/** Refuses a call if the definition has changed since it was listed. */
 export function checkOffered(
   listed: Listed,
   among: (listing: Listing) => readonly Listed[],

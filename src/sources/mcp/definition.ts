@@ -2,7 +2,7 @@ import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontext
 import type { Skill } from "@modelcontextprotocol/client/ext/skills";
 import { contentHash } from "../../util/content-hash.ts";
 
-/** A skill of a server, named as its front matter says. */
+/** A skill of a server. Its name comes from the front matter. */
 export type ListedSkill = Pick<Skill, "uri" | "frontmatter" | "resources"> & {
   readonly name: string;
   readonly title?: undefined;
@@ -11,7 +11,7 @@ export type ListedSkill = Pick<Skill, "uri" | "frontmatter" | "resources"> & {
 
 export type Listed = Tool | Prompt | Resource | ResourceTemplateType | ListedSkill;
 
-/** What a person approves: all of it that says what it does, and nothing that changes by itself. */
+/** Fields that a person approves: those that describe behaviour and do not change by themselves. */
 const FIELDS = [
   "name",
   "title",
@@ -50,7 +50,7 @@ function makeDefinition(listed: Listed): Definition {
   return { content, hash: contentHash(content) };
 }
 
-/** What a resource says beside its definition may tell when it last changed. */
+/** Annotations of a resource may hold the time of its last change. */
 function isVolatile(listed: Listed, field: string): boolean {
   return (field === "annotations" || field === "_meta") && !("inputSchema" in listed);
 }

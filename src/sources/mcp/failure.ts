@@ -8,11 +8,11 @@ const REASON_CHARS = 500;
 const TAIL_CHARS = 200;
 const SHORTEST_SECRET = 6;
 const MAX_CAUSES = 5;
-/** Stands for the answer to a request whose stream ended without one. No server can send this very object. */
+/** Answers a request whose stream ended early. Compared by identity, so no server can send it. */
 export const BROKEN_OFF = { code: -32_000, message: "its answer broke off", data: Object.freeze({}) };
 const LOST = new Set(["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED", "UPSTREAM_LOST"]);
 
-/** Why a server cannot be used, in words that name the cause and hold no secret. */
+/** Explains why a server cannot be used, without secrets. */
 export function toStatus(error: unknown, hide: (text: string) => string): EntryStatus {
   const status = httpStatus(error);
   if (nameOf(error) === "InsufficientScopeError") {
@@ -41,12 +41,12 @@ export function failureReason(error: unknown, hide: (text: string) => string): s
   return cleanText(hide(reasonOf(error)), REASON_CHARS) || "no reason given";
 }
 
-/** Whether it wants credentials, as opposed to refusing one thing to those it has. */
+/** Whether the server rejects the credentials as such, not only one request. */
 export function wantsLogin(error: unknown): boolean {
   return httpStatus(error) === 401 || nameOf(error) === "UnauthorizedError";
 }
 
-/** What a server says is missing where a login does not cover a call; undefined for any other failure. */
+/** Names the scope that a call lacks; undefined for any other failure. */
 export function scopeWanted(error: unknown): string | undefined {
   return nameOf(error) === "InsufficientScopeError" ? missingScope(error) : undefined;
 }
@@ -57,7 +57,7 @@ function missingScope(error: unknown): string {
   return `it wants a login with more scopes${scope}`;
 }
 
-/** Whether the connection broke, as opposed to the server having answered. */
+/** Whether the connection broke before the server answered. */
 export function isLost(error: unknown): boolean {
   return LOST.has(codeOf(error) ?? "") || isBrokenOff(error) || wasCut(error);
 }
@@ -66,12 +66,12 @@ function isBrokenOff(error: unknown): boolean {
   return (error as { data?: unknown } | null)?.data === BROKEN_OFF.data;
 }
 
-/** Whether the host closed the connection, as it may one that has idled; the server itself may be well. */
+/** Whether the host closed the connection, for example because it was idle. The server may be fine. */
 export function wasCut(error: unknown): boolean {
   return isCut(networkFailure(error));
 }
 
-/** Whether the server could not be reached, so that nothing was asked of it. */
+/** Whether the server could not be reached: the request was never sent. */
 export function isOutOfReach(error: unknown): boolean {
   return networkFailure(error) !== undefined && !wasCut(error);
 }
@@ -80,7 +80,7 @@ function networkFailure(error: unknown): unknown {
   return isProblem(error) && error.code === "CALL_FAILED" ? error.details.network : undefined;
 }
 
-/** Whether a server of the older protocol no longer knows the session, so that it has done nothing. */
+/** Whether a server of the older protocol has lost the session. It has not run the request. */
 export function forgotSession(
   error: unknown,
   { sessionId }: { readonly sessionId?: string | undefined },
@@ -88,14 +88,14 @@ export function forgotSession(
   return sessionId !== undefined && httpStatus(error) === 404;
 }
 
-/** Takes secrets out of a text. */
+/** Replaces secrets in a text. */
 export function createHider(secrets: readonly string[]): (text: string) => string {
   const long = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
   const ordered = [...new Set(long)].sort((left, right) => right.length - left.length);
   return (text) => ordered.reduce((shown, secret) => shown.replaceAll(secret, "[hidden]"), text);
 }
 
-/** The last line that a server complained with, to go with a reason. */
+/** Returns the last line of stderr, as the end of a sentence. */
 export function lastComplaint(stderr: string, hide: (text: string) => string): string {
   const line = hide(stderr).trimEnd().split("\n").at(-1)?.trim() ?? "";
   return line === "" ? "" : `; it last said: ${cleanText(line, TAIL_CHARS)}`;
@@ -107,7 +107,7 @@ function httpStatus(error: unknown): number | undefined {
     .find((status): status is number => typeof status === "number");
 }
 
-/** Codes of sockets and certificates, such as ECONNREFUSED and DEPTH_ZERO_SELF_SIGNED_CERT. */
+/** Finds codes of sockets and certificates, such as ECONNREFUSED. */
 function networkCode(error: unknown): string | undefined {
   const inner = causes(error).slice(1).map(codeOf);
   return inner.find((code) => code !== undefined && /^[A-Z][A-Z0-9_]{2,60}$/.test(code));

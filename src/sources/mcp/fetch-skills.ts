@@ -4,11 +4,11 @@ import type { ListedSkill } from "./definition.ts";
 
 const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
 const MAX_FILES = 512;
-/** Of all skills together. */
+/** Limit for all skills together. */
 const MAX_ALL_FILES = 20_000;
 const MAX_BYTES = 16 * 2 ** 20;
 
-/** The skills of a server that declares the Skills extension. None of their files is read. */
+/** Lists the skills of a server that declares the Skills extension, without reading their files. */
 export async function fetchSkills(
   client: Client,
   timeout: number,

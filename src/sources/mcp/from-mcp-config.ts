@@ -1,11 +1,13 @@
+import { invalid, type McpServerConfig } from "./config/server-config.ts";
 import { createMcpSource, type McpSource, type McpSourceOptions } from "./mcp-source.ts";
-import { invalid, type McpServerConfig } from "./server-config.ts";
 
 const CONFIG = "in the config";
 
 /**
- * Reads a whole config block as other clients have it (`mcpServers`, or `servers` of VS Code), text or
- * object, into one source for each server that is not disabled. Nothing is started.
+ * Creates one source for each enabled server of a config block of another client (`mcpServers`, or `servers` of
+ * VS Code), given as text or object. Starts nothing.
+ *
+ * @throws SERVER_CONFIG_INVALID
  */
 export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): McpSource[] {
   const block = typeof json === "string" ? parse(json) : json;
@@ -17,12 +19,12 @@ export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): Mc
     .filter(([, config]) => !isRecord(config) || config.disabled !== true)
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, config]) =>
-      // What is wrong with the config is said by the source itself.
+      // The source itself reports errors in its config.
       createMcpSource(freeLabel(name, taken), config as McpServerConfig, options),
     );
 }
 
-/** Names of servers are free text; a label is the beginning of a route. */
+/** Turns a server name (free text) into a label (the start of a route). */
 function freeLabel(name: string, taken: Set<string>): string {
   const words = name.match(/[A-Za-z0-9_]+/g) ?? [];
   const joined = words.join("-").slice(0, 48);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createLineReader } from "./line-reader.ts";
 import { createTextRing } from "./text-ring.ts";
 
-test("lines are the same however the bytes are cut", () => {
+test("lines do not depend on chunk boundaries", () => {
   const texts = fc.array(
     fc.string().map((text) => text.replaceAll("\n", "").toWellFormed()),
     { minLength: 1 },
@@ -21,13 +21,13 @@ test("lines are the same however the bytes are cut", () => {
   );
 });
 
-test("a line over the limit is told as soon as it is too long", () => {
+test("a line is refused as soon as it exceeds the limit", () => {
   const reader = createLineReader(10);
   expect(reader.read(Buffer.from("0123456789\n01234"))).toEqual(["0123456789"]);
   expect(reader.read(Buffer.from("567890"))).toBeUndefined();
 });
 
-test("a ring keeps the last of a text within its size", () => {
+test("a ring keeps the end of a text", () => {
   fc.assert(
     fc.property(
       fc.array(fc.string({ unit: "grapheme-ascii" })),

@@ -1,8 +1,8 @@
 const NEWLINE = 0x0a;
 
-/** Splits a byte stream into lines. Parts of a line wait uncopied, so that a long one costs no more than its length. */
+/** Splits a byte stream into lines. Joins the parts of a line once, so that long lines cost linear time. */
 export interface LineReader {
-  /** The lines that the chunk completes; undefined if one has become longer than allowed. */
+  /** Returns the lines that the chunk completes; undefined if a line is too long. */
   read(chunk: Buffer): string[] | undefined;
 }
 

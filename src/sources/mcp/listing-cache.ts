@@ -6,19 +6,19 @@ import { contentHash } from "../../util/content-hash.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import type { Listing } from "./listing.ts";
 
-/** What is remembered of a server between starts. */
+/** A listing that is kept for the next start. */
 export interface Remembered {
   /** Milliseconds since 1970. */
   readonly savedAt: number;
-  /** Which protocol the server speaks, so that it need not be asked again. */
+  /** The protocol that the server speaks. */
   readonly era?: PriorDiscovery;
   readonly listing: Listing;
 }
 
 export interface ListingCache {
-  /** Undefined where there is nothing, or nothing that can be trusted. */
+  /** Returns undefined if nothing is stored or the file is damaged. */
   read(): Promise<Remembered | undefined>;
-  /** Failing to write costs a listing at the next start and nothing else. */
+  /** May fail: then the next start lists the server again. */
   write(remembered: Remembered): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ const fileSchema = z.object({
   }),
 });
 
-/** Keeps listings in a folder, by label and digest of the server's config: another config is another server. */
+/** Stores listings in a folder, by label and hash of the config: another config is another server. */
 export function createListingCache(folder: string, label: string, config: unknown): ListingCache {
   const digest = contentHash(JSON.parse(JSON.stringify(config))).slice(0, 32);
   const path = join(folder, `${label}-${digest}.json`);

@@ -8,7 +8,7 @@ import { fetchSkills } from "./fetch-skills.ts";
 const MAX_PAGES = 64;
 const MAX_ENTRIES = 5_000;
 
-/** Everything a server says it has. */
+/** Everything that a server offers. */
 export interface Listing {
   readonly instructions?: string;
   readonly tools: readonly Tool[];
@@ -16,7 +16,7 @@ export interface Listing {
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplateType[];
   readonly skills: readonly ListedSkill[];
-  /** What could not be listed, or not to its end. */
+  /** Parts that could not be listed completely. */
   readonly warnings: readonly string[];
 }
 
@@ -26,8 +26,8 @@ interface Page<T extends Listed> {
 }
 
 /**
- * Asks a connected server for all it has. Only a failing list of tools is a failure of the whole. Over HTTP
- * (`inHeaders`) the newer protocol has arguments repeated in headers, where a schema says so.
+ * Lists everything that a connected server offers. Throws only if the tools cannot be listed. Over HTTP
+ * (`inHeaders`) the newer protocol repeats some arguments in headers.
  */
 export async function fetchListing(client: Client, timeout: number, inHeaders: boolean): Promise<Listing> {
   const warnings: string[] = [];
@@ -67,7 +67,7 @@ export async function fetchListing(client: Client, timeout: number, inHeaders: b
     return { items: page.resourceTemplates, next: page.nextCursor };
   });
   const skills = fetchSkills(client, timeout, warnings);
-  // All are waited for from now on: what fails before its turn must not fail the process.
+  // Awaited together, so that an early failure is never an unhandled rejection.
   const [listedPrompts, listedResources, listedTemplates, listedSkills] = await Promise.all([
     tolerate("prompts", prompts),
     tolerate("resources", resources),
@@ -86,7 +86,7 @@ export async function fetchListing(client: Client, timeout: number, inHeaders: b
   };
 }
 
-/** Follows cursors to the end, to a cursor seen before, or to a limit: an endless list ends too. */
+/** Follows cursors to the end, to a repeated cursor, or to a limit. */
 async function walk<T extends Listed>(
   what: string,
   warnings: string[],
@@ -113,7 +113,7 @@ async function walk<T extends Listed>(
   }
 }
 
-/** A definition too deep to be read to its end is left out, here and nowhere else. */
+/** Drops a definition that is nested too deeply to be read. */
 function isSound(item: Listed, warnings: string[]): boolean {
   try {
     toDefinition(item);
@@ -124,7 +124,7 @@ function isSound(item: Listed, warnings: string[]): boolean {
   }
 }
 
-/** Over HTTP a client must leave out what it cannot repeat: the server would refuse it, or misread it. */
+/** Drops a tool whose arguments cannot be repeated in headers: the server would refuse the call. */
 function isCallable({ name, inputSchema }: Tool, warnings: string[]): boolean {
   const read = readArgumentHeaders(inputSchema);
   if (!read.ok) warnings.push(cleanText(`the tool ${name} is left out: ${read.reason}`, 300));

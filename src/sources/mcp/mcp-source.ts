@@ -3,71 +3,63 @@ import type { Source } from "../../schema/source.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
 import { sweepOrphans } from "../../util/process-tree.ts";
-import { untilAborted } from "../../util/until-aborted.ts";
+import {
+  invalid,
+  type McpServerConfig,
+  readServerConfig,
+  type ServerConfig,
+} from "./config/server-config.ts";
+import { type FollowUpstreamOptions, followUpstream, type McpDiagnostics } from "./follow-upstream.ts";
 import { createListingCache } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import { createLogins, type Logins } from "./login/logins.ts";
-import { createRun, type McpDiagnostics, type RunOptions } from "./mcp-run.ts";
-import { invalid, type McpServerConfig, readServerConfig, type ServerConfig } from "./server-config.ts";
-import type { UpstreamLimits } from "./upstream.ts";
+import { DEFAULT_LIMITS, type UpstreamLimits } from "./upstream-limits.ts";
 
+/** Options of {@link createMcpSource}. */
 export interface McpSourceOptions {
-  /** Where listings are kept between starts. Without it the server is started to be listed. */
+  /** Folder that keeps listings between starts. Without it, each start has to list the server. */
   readonly cacheDirectory?: string;
-  /** How old a kept listing may be before it is read again. Default a day. */
+  /** Age at which a listing is stale, in milliseconds. Default: one day. */
   readonly ttlMs?: number;
-  /** Takes whatever the server defines, now and later, without approval. */
+  /** Accepts all definitions of the server, now and later, without approval. */
   readonly trusted?: boolean;
-  /** What the server is for, in the owner's words. */
+  /** Description of the domain. Default: the instructions of a trusted server. */
   readonly description?: string;
-  /** Who must have which scopes to see it. */
+  /** Scopes that a principal needs to see the entries. */
   readonly scopes?: readonly string[];
-  /** What `${X}` in the config stands for. Default the environment. */
+  /** Values for `${X}` in the config. Default: the environment. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   readonly limits?: Partial<UpstreamLimits>;
-  /** What time it is, for tests. Default the clock of the machine. */
+  /** For tests. Default: the system clock. */
   readonly clock?: Clock;
   /**
-   * Where logins to HTTP servers are kept. Default: the file in the folder that `KEYHOLE_STATE` names, which
-   * the program sets; without it they last as long as the process.
+   * Store of logins to HTTP servers. Default: a file in the folder that `KEYHOLE_STATE` names (the program sets
+   * it), otherwise memory.
    */
   readonly logins?: Logins;
 }
 
-/** The entries of one upstream server. */
+/** Source for one upstream server. See {@link createMcpSource}. */
 export interface McpSource extends Source {
-  /** Connects and lists again. */
+  /** Connects if needed and lists everything again. Rejects with UNAVAILABLE if the server is down. */
   refresh(signal?: AbortSignal): Promise<void>;
-  /** Has a person log in to the server. False where it wants no login. Throws a problem where it fails. */
+  /** Lets a person log in. Returns false if the server needs no login. Rejects with LOGIN_FAILED. */
   logIn(options: LogInOptions): Promise<boolean>;
-  /** Forgets the login; false where there was none. */
+  /** Forgets the login. Returns false if there was none. */
   logOut(): Promise<boolean>;
   diagnostics(): McpDiagnostics;
 }
 
 const LABEL = /^[a-z][a-z0-9_-]{0,63}$/i;
 const DAY_MS = 86_400_000;
-/** Looking through all processes takes time that a start has better use for. */
+/** Delay, because scanning all processes would slow down the start. */
 const SWEEP_MS = 500;
 
-const DEFAULT_LIMITS: UpstreamLimits = {
-  concurrency: 32,
-  queue: 1_024,
-  connectMs: 30_000,
-  totalMs: 600_000,
-  maxLineBytes: 32 * 1024 * 1024,
-  graceMs: 1_000,
-  restarts: 5,
-  restartWindowMs: 600_000,
-  backoffMs: 250,
-  breakerTimeouts: 3,
-  breakerMs: 30_000,
-  relistMs: 500,
-};
-
 /**
- * A source for one MCP server, under the label that the user gave it. The server is started when one of
- * its entries is called, or when there is no listing of it that is fresh enough.
+ * Creates a source for one MCP server. The label becomes the domain of its entries. The server is started when an
+ * entry is called, or when no fresh listing is cached.
+ *
+ * @throws SERVER_CONFIG_INVALID
  */
 export function createMcpSource(
   label: string,
@@ -77,7 +69,7 @@ export function createMcpSource(
   if (!LABEL.test(label))
     throw invalid(label, "a label has letters, digits, hyphens and underscores, and begins with a letter");
   const server = readServerConfig(label, config);
-  const runOptions: RunOptions = {
+  const settings: FollowUpstreamOptions = {
     label,
     config: server,
     cache: options.cacheDirectory ? createListingCache(options.cacheDirectory, label, server) : undefined,
@@ -90,23 +82,23 @@ export function createMcpSource(
     clock: options.clock ?? systemClock,
     logins: options.logins ?? defaultLogins(process.env.KEYHOLE_STATE),
   };
-  let run = createRun(runOptions);
-  let used = false;
+  let followed = followUpstream(settings);
+  let isUsed = false;
   return {
     id: `mcp:${label}`,
     digest: digestOf(server, options),
-    contents: (signal) => {
+    contents: (signal, onFailed) => {
       sweepSoon();
-      // The same source may serve one gateway after another.
-      if (used) run = createRun(runOptions);
-      used = true;
-      return run.contents(signal);
+      // A closed connection stays closed, and one gateway after another may follow the same source.
+      if (isUsed) followed = followUpstream(settings);
+      isUsed = true;
+      return followed.contents(signal, onFailed);
     },
-    refresh: (signal) => (signal ? untilAborted(run.refresh(), signal) : run.refresh()),
-    freshness: () => run.freshness(),
-    logIn: (how) => run.logIn(how),
-    logOut: () => run.logOut(),
-    diagnostics: () => run.diagnostics(),
+    refresh: (signal) => followed.refresh(signal),
+    freshness: () => followed.freshness(),
+    logIn: (how) => followed.logIn(how),
+    logOut: () => followed.logOut(),
+    diagnostics: () => followed.diagnostics(),
   };
 }
 
@@ -116,7 +108,7 @@ function digestOf(server: ServerConfig, { clock: _, logins: __, ...options }: Mc
 
 const kept = new Map<string, Logins>();
 
-/** One file, opened once, however many sources there are. */
+/** Sources share one open file. */
 function defaultLogins(folder: string | undefined): Logins {
   if (!folder) return createLogins({ path: ":memory:" });
   const path = join(folder, "keyhole.db");
@@ -127,7 +119,7 @@ function defaultLogins(folder: string | undefined): Logins {
 
 let swept = false;
 
-/** Once for each process of ours: what earlier ones have left behind when they were killed. It can wait. */
+/** Ends, once, the server processes that killed gateways have left behind. */
 function sweepSoon(): void {
   if (swept) return;
   swept = true;

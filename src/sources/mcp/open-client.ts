@@ -7,11 +7,11 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { LogLevel } from "../../schema/entry.ts";
 import type { Clock } from "../../util/clock.ts";
-import { expandAll, expandVariables } from "./expand-variables.ts";
+import { expandAll, expandVariables } from "./config/expand-variables.ts";
+import type { ServerConfig } from "./config/server-config.ts";
 import { BROKEN_OFF, createHider, isLost } from "./failure.ts";
 import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
-import type { ServerConfig } from "./server-config.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
 
 const CLIENT = { name: "keyhole", version: "0.1.0" };
@@ -21,7 +21,7 @@ export interface OpenOptions {
   readonly label: string;
   readonly config: ServerConfig;
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** How the server is reached; undefined for one that runs as a child. */
+  /** Access to an HTTP server; undefined for a child process. */
   readonly login?: ServerLogin | undefined;
   readonly era: PriorDiscovery | undefined;
   readonly clock: Clock;
@@ -30,18 +30,18 @@ export interface OpenOptions {
   readonly graceMs: number;
   onListChanged(): void;
   onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
-  /** A transport is made: from now on it may hold a process. */
+  /** Called with each new transport, which may own a process. */
   onMade(made: Made): void;
   onClosed(made: Made): void;
 }
 
-/** A transport with what belongs to it. */
+/** A transport and its process. */
 export interface Made {
   readonly transport: Transport;
   readonly process: StdioTransport | undefined;
-  /** Why it came to its end, where that is known. */
+  /** Why the transport ended, if known. */
   readonly ending: string | undefined;
-  /** Takes the resolved secrets of the config out of a text. */
+  /** Replaces the secrets of the config in a text. */
   hide(text: string): string;
 }
 
@@ -52,7 +52,7 @@ export interface Opened {
   readonly made: Made;
 }
 
-/** Connects to a server in the protocol that it speaks. The SDK is loaded with the first one. */
+/** Connects to a server in the protocol that it speaks. Loads the SDK on first use. */
 export async function openClient(options: OpenOptions): Promise<Opened> {
   const sdk = await import("@modelcontextprotocol/client");
 
@@ -63,10 +63,10 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
     const client = new sdk.Client(CLIENT, {
       versionNegotiation: { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, options.connectMs) } },
       listChanged: { tools: changed, prompts: changed, resources: changed },
-      // Compiling a schema from outside can block the process; results are checked by whoever uses them.
+      // Compiling a foreign schema could block the process. Callers check results themselves.
       jsonSchemaValidator: { getValidator: acceptAll },
     });
-    // Single wrong messages are skipped; what ends the connection is told by `onclose`.
+    // Skips single invalid messages; `onclose` tells about the end of the connection.
     client.onerror = () => {};
     client.setNotificationHandler("notifications/message", ({ params }) =>
       options.onLog(params.level, params.data, params.logger),
@@ -92,7 +92,7 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
   try {
     return await attempt(options.era);
   } catch (error) {
-    // A server of the older protocol may end itself over a question that it does not know.
+    // A server of the older protocol may exit on an unknown request.
     const wasAsked = options.era === undefined && options.config.transport === "stdio";
     if (!wasAsked || !endedOverProbe(error)) throw error;
     return attempt({ kind: "legacy" });
@@ -123,7 +123,7 @@ function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), optio
   };
 }
 
-/** A message that is too large ends the connection, as it does where the server is a child. */
+/** Ends the connection if a message is too large, like the stdio transport. */
 function makeHttpTransport(sdk: typeof import("@modelcontextprotocol/client"), login: ServerLogin): Made {
   const { url, headers } = login.address();
   let ending: string | undefined;
@@ -143,7 +143,7 @@ function makeHttpTransport(sdk: typeof import("@modelcontextprotocol/client"), l
   };
 }
 
-/** A stream that ends before the answer leaves its request waiting; to an answer that has come this adds nothing. */
+/** Fails a request whose stream ends early; the SDK would wait forever. A second answer is ignored. */
 function failWithStream(transport: StreamableHTTPClientTransport): void {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
@@ -156,7 +156,7 @@ function failWithStream(transport: StreamableHTTPClientTransport): void {
   };
 }
 
-/** What came out of variables in arguments is as secret as what is in the environment. */
+/** Arguments filled from variables are as secret as the environment. */
 function secretsOf(
   args: readonly string[],
   env: Readonly<Record<string, string>>,

@@ -5,12 +5,12 @@ import { CAPABILITIES_KEY, LOG_LEVEL_KEY, toQuestion } from "./pass-through.ts";
 const form = { method: "elicitation/create", params: { message: "Your name?", requestedSchema: {} } };
 const question = (request: object) => ({ resultType: "input_required", inputRequests: { it: request } });
 
-test("a trusted server's question goes on as it is", () => {
+test("a trusted server's question is passed on unchanged", () => {
   const asked = question({ method: "sampling/createMessage", params: {} });
   expect(toQuestion(asked, { label: "notes", trusted: true })).toBe(asked);
 });
 
-test("a form of another server is under its label", () => {
+test("an untrusted server's form names the server", () => {
   const shown = toQuestion(question(form), { label: "notes", trusted: false });
   expect(shown.inputRequests.it).toEqual({
     method: "elicitation/create",
@@ -30,6 +30,6 @@ test.each([
   );
 });
 
-test("the keys are those of the protocol", () => {
+test("the keys equal those of the SDK", () => {
   expect([CAPABILITIES_KEY, LOG_LEVEL_KEY]).toEqual([CLIENT_CAPABILITIES_META_KEY, LOG_LEVEL_META_KEY]);
 });

@@ -2,9 +2,9 @@ import type { Client, InputRequests, InputResponses, RequestOptions } from "@mod
 import type { CallingClient } from "../../schema/entry.ts";
 import { problem } from "../../schema/problem.ts";
 
-/** What a server that the owner trusts may ask the client behind a call for. Any other may show a form. */
+/** Requests that a trusted server may send to the client. Other servers may only show a form. */
 const ASKABLE = ["elicitation", "sampling", "roots"];
-/** As the SDK has them, which is not loaded before a server is called, and not asked for again by every call. */
+/** Copies of the SDK's keys, because the SDK is not loaded at the start. */
 export const CAPABILITIES_KEY = "io.modelcontextprotocol/clientCapabilities";
 export const LOG_LEVEL_KEY = "io.modelcontextprotocol/logLevel";
 
@@ -23,8 +23,8 @@ interface Passed {
 }
 
 /**
- * What goes with a request on behalf of the client behind it: how far the server is goes to that client; and
- * where results are passed on, a server of the newer protocol may ask it, in rounds, and tell it what it logs.
+ * Returns the parts of a request that connect the server with the client behind the call: progress always;
+ * questions and log messages if results are passed on and the server speaks the newer protocol.
  */
 export function passThrough(
   client: Client,
@@ -44,7 +44,7 @@ export function passThrough(
       _meta: {
         ...meta,
         [CAPABILITIES_KEY]: Object.fromEntries(offered),
-        // The face leaves out what its client does not listen to.
+        // The face drops messages below its client's level.
         [LOG_LEVEL_KEY]: "debug",
       },
       ...(Object.keys(responses).length > 0 && { inputResponses: responses as InputResponses }),
@@ -54,14 +54,14 @@ export function passThrough(
   };
 }
 
-/** Whether the server asks before it answers: its question is the value of this round. */
+/** Whether the result is a question that has to be answered first. */
 export function asksFirst(result: object): boolean {
   return "resultType" in result && result.resultType === "input_required";
 }
 
 /**
- * The question of a server as the person may be shown it. One that is not trusted is named in what it asks, and
- * asks with forms only: no page to visit, no word to the model, no look at folders.
+ * Prepares a server's question for the person. An untrusted server is named in the question and may only show a
+ * form: no URL, no sampling, no roots.
  */
 export function toQuestion<T extends object>(result: T, { label, trusted }: Asking): T {
   const { inputRequests } = result as { inputRequests?: InputRequests };
@@ -79,7 +79,7 @@ export function toQuestion<T extends object>(result: T, { label, trusted }: Aski
   return { ...result, inputRequests: Object.fromEntries(named) };
 }
 
-/** Hands an error of the protocol over as the server gave it, and throws it on. */
+/** Passes a protocol error on to the client unchanged, and rethrows it. */
 export function passError(caller: CallingClient | undefined): (error: unknown) => never {
   return (error) => {
     const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
@@ -90,7 +90,7 @@ export function passError(caller: CallingClient | undefined): (error: unknown) =
   };
 }
 
-/** Clients that say nothing about modes are from before there were any, when forms were all there was. */
+/** Clients that name no mode are older than modes and take forms. */
 function takesForms({ elicitation }: CallingClient["capabilities"]): boolean {
   if (typeof elicitation !== "object" || elicitation === null) return false;
   return "form" in elicitation || !("url" in elicitation);

@@ -13,7 +13,7 @@ function policy(random = 1) {
   return { clock, made };
 }
 
-test("the first start is free, each further one waits twice as long", () => {
+test("the first start needs no wait, each further one waits twice as long", () => {
   const { made } = policy();
   const delays = Array.from({ length: 5 }, () => {
     const delay = made.delay();
@@ -23,13 +23,13 @@ test("the first start is free, each further one waits twice as long", () => {
   expect(delays).toEqual([0, 100, 200, 400, 800]);
 });
 
-test("half of a delay is chance", () => {
+test("half of a delay is random", () => {
   const { made } = policy(0);
   made.started();
   expect(made.delay()).toBe(50);
 });
 
-test("five restarts in ten minutes are enough; an hour later all is forgotten", () => {
+test("five restarts in ten minutes are the limit; an hour later they no longer count", () => {
   const { made, clock } = policy();
   for (let count = 0; count < 6; count += 1) {
     expect(made.exhaustedFor()).toBe(0);

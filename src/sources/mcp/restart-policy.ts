@@ -1,17 +1,21 @@
+import { backoffMs } from "../../util/backoff.ts";
+
 /** Decides when a server that failed may be started again. */
 export interface RestartPolicy {
-  /** Notes a start; the first ones after a quiet time are free. */
+  /** Notes a start. The first one in the window needs no wait. */
   started(): void;
   /** Milliseconds to wait before the next start. */
   delay(): number;
-  /** Milliseconds until the next start where too many were needed; 0 where it may be tried. */
+  /** Milliseconds until the next start after too many; 0 if the server may be started. */
   exhaustedFor(): number;
-  /** What went before no longer counts. */
+  /** Earlier starts no longer count. */
   forget(): void;
+  /** Starts within the window. */
   readonly recent: number;
 }
 
 export interface RestartLimits {
+  /** Starts within the window. */
   readonly most: number;
   readonly windowMs: number;
   readonly baseMs: number;
@@ -31,10 +35,9 @@ export function createRestartPolicy({ most, windowMs, baseMs, now, random }: Res
     started: () => {
       starts = [...recent(), now()];
     },
-    // Half of it is chance: servers that fell together do not come back together.
     delay: () => {
-      const restarts = recent().length;
-      return restarts === 0 ? 0 : baseMs * 2 ** (restarts - 1) * (0.5 + random() / 2);
+      const failures = recent().length;
+      return failures === 0 ? 0 : backoffMs(failures, { firstMs: baseMs, longestMs: windowMs, random });
     },
     exhaustedFor: () => {
       const times = recent();

@@ -8,7 +8,7 @@ test("structured content comes before text", () => {
   expect(toolValue({ content, structuredContent: { count: 2 } })).toEqual({ count: 2 });
 });
 
-test("texts are joined; JSON is read unless digits would be lost", () => {
+test("texts are joined; JSON is parsed unless digits would be lost", () => {
   const text = (...texts: string[]) =>
     toolValue({ content: texts.map((each) => ({ type: "text", text: each })) });
   expect(text("a", "b")).toBe("a\nb");
@@ -19,7 +19,7 @@ test("texts are joined; JSON is read unless digits would be lost", () => {
   expect(toolValue({ content: [] })).toBe("");
 });
 
-test("what is not text is described and kept", () => {
+test("content other than text is described and kept", () => {
   expect(toolValue({ content: [{ type: "text", text: "see" }, image] })).toEqual({
     text: "see",
     blocks: [{ type: "image", mimeType: "image/png", bytes: 5, data: "aGVsbG8=" }],
@@ -31,14 +31,14 @@ test("what is not text is described and kept", () => {
   expect(toolValue({ content: [image], structuredContent: [] })).toMatchObject({ structured: [] });
 });
 
-test("a resource of one text is that text", () => {
+test("a resource with one text becomes that text", () => {
   expect(resourceValue({ contents: [{ uri: "a://b", text: "body" }] })).toBe("body");
   expect(resourceValue({ contents: [{ uri: "a://b", blob: "aGVsbG8=" }] })).toEqual([
     { uri: "a://b", bytes: 5, data: "aGVsbG8=" },
   ]);
 });
 
-test("a prompt keeps who says what", () => {
+test("a prompt keeps its roles", () => {
   const messages = [
     { role: "user" as const, content: { type: "text" as const, text: "Hi" } },
     { role: "assistant" as const, content: image },

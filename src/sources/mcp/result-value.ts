@@ -5,10 +5,10 @@ import type {
   ReadResourceResult,
 } from "@modelcontextprotocol/client";
 
-/** Numbers of this length lose digits when JSON is read. */
+/** Longer numbers lose digits in JSON.parse. */
 const LONG_NUMBER = /\d{16}/;
 
-/** What a tool returned as a value: structured content first, else text; what is not text comes beside it. */
+/** Turns a tool result into a value: structured content, otherwise text, with other content beside it. */
 export function toolValue(result: CallToolResult): unknown {
   const content = result.content ?? [];
   const text = textOf(content);
@@ -39,7 +39,7 @@ export function promptValue({ description, messages }: GetPromptResult): unknown
   };
 }
 
-/** Type and size come first, so that a preview shows them where the data does not fit. */
+/** Type and size come first, so that a preview shows them. */
 function describeBlock(block: ContentBlock): unknown {
   if (block.type === "image" || block.type === "audio") {
     return { type: block.type, mimeType: block.mimeType, bytes: decodedBytes(block.data), data: block.data };
@@ -57,13 +57,13 @@ function describeContents(contents: ReadResourceResult["contents"][number]) {
   return { ...common, bytes: decodedBytes(contents.blob), data: contents.blob };
 }
 
-/** The size of what the base64 text stands for. */
+/** Returns the decoded size of base64 text. */
 function decodedBytes(base64: string): number {
   const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
   return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
 }
 
-/** Many servers send JSON as text; as a value it can be read by parts. */
+/** Many servers send JSON as text. Parsed, it can be read in parts. */
 function readJson(text: string): unknown {
   const start = text.trimStart()[0];
   if ((start !== "{" && start !== "[") || LONG_NUMBER.test(text)) return text;

@@ -4,16 +4,16 @@ import type { CallContext, EntryDraft, Origin, SkillManifestFile } from "../../s
 import { cleanText } from "../../util/clean-text.ts";
 import { checkOffered } from "./check-offered.ts";
 import { type ListedSkill, toDefinition } from "./definition.ts";
-import type { DraftOptions } from "./to-drafts.ts";
+import type { DraftOptions } from "./draft-options.ts";
 
 const SEGMENT = /^[A-Za-z0-9._~%!$&'()*+,;=:@-]+$/;
-/** Leaves a route room for its domain. */
+/** Leaves room for the domain in a route. */
 const MAX_PATH = 350;
 const MANIFEST = "/SKILL.md";
 
 /**
- * A skill of the server, and its files as hidden entries below it. Approving the skill approves all of them. One
- * that is listed among the resources keeps the address that it has there.
+ * Drafts a skill of the server, with its files as hidden entries below it. Approving the skill approves its files.
+ * A skill that is also a resource keeps its URI.
  */
 export function skillToDrafts(
   skill: ListedSkill,
@@ -88,7 +88,7 @@ export function skillToDrafts(
   ];
 }
 
-/** The server's bytes, checked against what it listed. */
+/** Reads a file and checks it against the listed digest. */
 async function readFile(
   skill: ListedSkill,
   uri: string,
@@ -110,13 +110,13 @@ async function readFile(
   );
 }
 
-/** To a client that checks the digests of what it reads, every byte goes out as it came. */
+/** Passes the file on unchanged, because clients check its digest. */
 function passOn({ text, bytes, mimeType }: SkillFile, uri: string, { client }: CallContext): void {
   const content = text === undefined ? { blob: Buffer.from(bytes).toString("base64") } : { text };
   client?.passOn?.({ contents: [{ uri, ...(mimeType !== undefined && { mimeType }), ...content }] });
 }
 
-/** A path of its own in routes and ops; none where the address has what a route cannot hold. */
+/** Returns a unique path, or undefined if a route cannot hold the address. */
 function toPath(address: string, ops: Set<string>): string | undefined {
   const segments = address.split("/");
   if (address.length > MAX_PATH) return undefined;

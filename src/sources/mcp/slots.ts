@@ -1,8 +1,8 @@
 import { problem } from "../../schema/problem.ts";
 
-/** Lets a number of calls run at a time, and a number wait in order. */
+/** Limits how many calls run and how many wait, in order. */
 export interface Slots {
-  /** Resolves to the function that gives the slot back. */
+  /** Resolves to a function that releases the slot. */
   take(signal: AbortSignal): Promise<() => void>;
   readonly running: number;
   readonly waiting: number;

@@ -10,7 +10,7 @@ import { createTextRing } from "./text-ring.ts";
 
 const STDERR_BYTES = 64 * 1024;
 const LAST_OUTPUT_MS = 50;
-/** What a program needs to run at all; everything else must be declared. */
+/** Variables that every program needs. Others have to be in the config. */
 const INHERITED = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
 
 export interface StdioOptions {
@@ -20,21 +20,21 @@ export interface StdioOptions {
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly maxLineBytes: number;
-  /** How long each of end of input and SIGTERM may take on close. */
+  /** On close: how long to wait after the end of input, and again after SIGTERM. */
   readonly graceMs: number;
-  /** Reads one line; throws where it is no message. */
+  /** Parses one line. Throws if it is not a message. */
   readonly readMessage: (line: string) => JSONRPCMessage;
 }
 
-/** A server that runs as a child, with all its descendants in a process group of their own. */
+/** A server that runs as a child process, in its own process group. */
 export interface StdioTransport extends Transport {
   readonly pid: number | null;
-  /** Its presence tells the SDK that this is a local pipe. */
+  /** Tells the SDK that this is a local pipe. */
   readonly stderr: null;
   stderrText(): string;
-  /** Lines that were no messages and were skipped. */
+  /** Skipped lines that were not messages. */
   readonly invalidLines: number;
-  /** Why the connection ended, where it did. */
+  /** Why the connection ended; undefined while it is open. */
   readonly ending: string | undefined;
 }
 
@@ -83,14 +83,14 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     for (const stream of [started.stdin, started.stdout, started.stderr]) {
       stream.on("error", (error: Error) => transport.onerror?.(error));
     }
-    // Not `close` alone: a descendant may hold the pipes long after the server itself has ended.
+    // Not only `close`: a descendant may hold the pipes after the server has ended.
     started.on("exit", (code, signal) => {
       ending ??= signal ? `it was ended by ${signal}` : `it exited with code ${code}`;
-      // What it wrote last may still be in the pipe.
+      // Its last output may still be in the pipe.
       setTimeout(() => void close(), LAST_OUTPUT_MS);
     });
     started.on("close", () => void close());
-    // Each call that waits for room adds a listener; how many wait is limited elsewhere.
+    // Each waiting call adds a listener; the slots limit how many wait.
     started.stdin.setMaxListeners(0);
     await new Promise<void>((resolve, reject) => {
       started.once("spawn", () => {
@@ -149,7 +149,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   }
 
   async function end(): Promise<void> {
-    // Callers learn at once; that the processes are gone is what `close` waits for.
+    // Tells callers at once; `close` resolves when the processes are gone.
     announce();
     if (child?.pid === undefined) return;
     child.stdin.end();
@@ -170,7 +170,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
 function inherited(): Record<string, string> {
   const present = INHERITED.flatMap((name) => {
     const value = process.env[name];
-    // A value that starts like this is a shell function, not data.
+    // Shell functions are not data.
     return value === undefined || value.startsWith("()") ? [] : [[name, value] as const];
   });
   return Object.fromEntries(present);

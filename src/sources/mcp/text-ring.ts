@@ -1,4 +1,4 @@
-/** The last of a text that never ends, within a size. */
+/** Keeps the end of an endless text, up to a size. */
 export interface TextRing {
   add(chunk: Buffer): void;
   text(): string;
@@ -9,7 +9,7 @@ export function createTextRing(maxBytes: number): TextRing {
   let size = 0;
   return {
     add: (chunk) => {
-      // A copy: a slice would keep all of a large chunk in memory.
+      // A copy, because a slice would keep the whole chunk in memory.
       const kept = Buffer.from(chunk.subarray(Math.max(0, chunk.length - maxBytes)));
       chunks.push(kept);
       size += kept.length;

@@ -1,6 +1,6 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
-import type { EntryDraft, EntryStatus, Lane, Presentation } from "../../schema/entry.ts";
+import type { EntryDraft, Lane, Presentation } from "../../schema/entry.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { problem } from "../../schema/problem.ts";
 import type { TracedRequest } from "../../schema/span-context.ts";
@@ -8,26 +8,17 @@ import { cleanText } from "../../util/clean-text.ts";
 import { assignPaths } from "./assign-paths.ts";
 import { checkOffered } from "./check-offered.ts";
 import { type Listed, toDefinition } from "./definition.ts";
+import type { DraftOptions } from "./draft-options.ts";
 import type { Listing } from "./listing.ts";
 import { asksFirst, passError, passThrough, toQuestion } from "./pass-through.ts";
 import { promptValue, resourceValue, textOf, toolValue } from "./result-value.ts";
 import { skillToDrafts } from "./skill-to-drafts.ts";
 import { traceRequest } from "./trace-request.ts";
-import type { Upstream } from "./upstream.ts";
 import { templateVariables } from "./uri-template.ts";
 
 const ERROR_CHARS = 4_000;
 
-export interface DraftOptions {
-  readonly label: string;
-  readonly trusted: boolean;
-  readonly upstream: Upstream;
-  readonly status: EntryStatus | undefined;
-  readonly timeoutMs: number | undefined;
-  readonly transport: TracedRequest["transport"];
-}
-
-/** Everything in a listing as entries of the label's domain, the same for the same listing. */
+/** Turns a listing into entries of the label's domain. Deterministic. */
 export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] {
   const ops = new Set<string>();
   const { label } = options;
@@ -40,7 +31,7 @@ export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] 
     uri: skill.uri,
     drafts: skillToDrafts(skill, listed.has(skill.uri), ops, options),
   }));
-  // What is served as a skill too is one entry, the skill.
+  // A resource that is also a skill becomes one entry, the skill.
   const served = new Set(skills.filter(({ drafts }) => drafts.length > 0).map(({ uri }) => uri));
   return [
     ...[...tools].map(([tool, path]) => toolDraft(tool, `${label}://tools/${path}`, options)),
@@ -55,7 +46,7 @@ export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] 
 function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft {
   const { upstream, label, timeoutMs } = options;
   const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
-  // Without the output schema: the SDK would compile it.
+  // Drops the output schema, which the SDK would compile.
   const { outputSchema: _, ...toolDefinition } = tool;
   return {
     kind: "tool",
@@ -201,7 +192,7 @@ function common(listed: Listed, route: string, { label, trusted, status }: Draft
   };
 }
 
-/** The server's own address of a document, by which its results refer to it. */
+/** Returns the server's own address of a document; its results refer to it. */
 function addressOf(listed: Listed): Readonly<Record<string, string>> {
   const { uri, uriTemplate, mimeType } = listed as Partial<Resource & ResourceTemplateType>;
   return {
@@ -223,7 +214,7 @@ function presentationOf(listed: Listed): Presentation {
   };
 }
 
-/** Never weaker than what the server declares; where it says nothing, the name tells, or it is a write. */
+/** Never weaker than the server declares. Without annotations, the name decides, and write is the default. */
 function laneOf({ annotations = {} }: Tool): { lane?: Lane; riskLevel: "safe" | "moderate" } {
   const { readOnlyHint, destructiveHint } = annotations;
   if (destructiveHint === true && readOnlyHint !== true) return { lane: "destructive", riskLevel: "safe" };

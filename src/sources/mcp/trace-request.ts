@@ -1,7 +1,7 @@
 import { isProblem } from "../../schema/problem.ts";
 import type { CallTrace, TracedRequest } from "../../schema/span-context.ts";
 
-/** Sends a request within the trace of its call: `meta` goes with it, and how it went is told. */
+/** Sends a request within the trace of its call and publishes its outcome. */
 export async function traceRequest<T extends object>(
   trace: CallTrace | undefined,
   request: TracedRequest,
@@ -20,7 +20,7 @@ export async function traceRequest<T extends object>(
   }
 }
 
-/** What kind of error it was, never what it said. */
+/** Returns the kind of the error, never its message. */
 function errorType(error: unknown): string {
   if (isProblem(error)) return error.code;
   const { code, name } = error as { code?: unknown; name?: unknown };

@@ -1,7 +1,7 @@
-// Bounded by its closing brace, so linear.
+// Linear: the closing brace bounds each match.
 const EXPRESSION = /\{[+#./;?&]?([^{}]*)\}/g;
 
-/** The names of the variables of a URI template. */
+/** Returns the variable names of a URI template. */
 export function templateVariables(template: string): string[] {
   const names = [...template.matchAll(EXPRESSION)].flatMap(([, inner = ""]) => inner.split(","));
   const plain = names.map((name) => name.replace(/\*$|:\d{1,5}$/, "").trim());

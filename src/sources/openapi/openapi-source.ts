@@ -3,9 +3,10 @@ import type { Domain } from "../../schema/entry.ts";
 import { problem } from "../../schema/problem.ts";
 import type { Source, SourceContent } from "../../schema/source.ts";
 import { cleanText } from "../../util/clean-text.ts";
+import { systemClock } from "../../util/clock.ts";
 import { field, fieldsOf, listOf, textOf } from "../../util/fields.ts";
-import { createOutlet, type Outlet } from "../../util/outlet.ts";
 import { toSummary } from "../../util/to-summary.ts";
+import { followSource } from "../follow-source.ts";
 import { createApiClient } from "./api-client.ts";
 import { assignOps } from "./assign-ops.ts";
 import { readBaseUrl, serverUrl } from "./base-url.ts";
@@ -41,36 +42,27 @@ export function createOpenApiSource(label: string, options: OpenApiOptions): Sou
     throw problem("SOURCE_INVALID", { name: JSON.stringify(label), reason });
   }
   const allowPrivateHosts = options.allowPrivateHosts ?? [];
-  let outlet: Outlet<SourceContent> | undefined;
   let caller: GuardedFetch | undefined;
 
-  async function load(signal: AbortSignal): Promise<void> {
-    if (!outlet || !caller) return;
-    const reader = createGuardedFetch({ allowPrivateHosts, redirects: "public" });
-    try {
-      const loaded = await loadDocument(label, options.document, reader, signal);
-      await outlet.put(toContent(label, loaded, options, caller));
-    } finally {
-      await reader.close();
-    }
-  }
-
-  return {
-    id: `openapi:${label}`,
-    contents: async function* (signal) {
-      const own = createOutlet<SourceContent>();
-      const guardedFetch = createGuardedFetch({ allowPrivateHosts });
-      outlet = own;
-      caller = guardedFetch;
-      signal.addEventListener("abort", () => void guardedFetch.close(), { once: true });
-      const failed = new AbortController();
-      const first = load(signal).catch((error: unknown) => failed.abort(error));
-      yield* own.values(AbortSignal.any([signal, failed.signal]));
-      await first;
-      if (!signal.aborted) throw failed.signal.reason;
+  const followed = followSource({
+    clock: systemClock,
+    read: async ({ signal }) => {
+      const reader = createGuardedFetch({ allowPrivateHosts, redirects: "public" });
+      try {
+        const loaded = await loadDocument(label, options.document, reader, signal);
+        return { content: toContent(label, loaded, options, caller ?? reader) };
+      } finally {
+        await reader.close();
+      }
     },
-    refresh: load,
-  };
+    // Nothing tells of changes; the connections of calls are closed when following ends.
+    watch: () => {
+      const own = createGuardedFetch({ allowPrivateHosts });
+      caller = own;
+      return () => own.close();
+    },
+  });
+  return { id: `openapi:${label}`, ...followed };
 }
 
 function toContent(

@@ -7,7 +7,7 @@ import { documentFacts, documentPath, type FormatOptions, toNode } from "./to-no
 
 const MAX_DEPTH = 20;
 
-/** Documents of ClickUp: a node for the document, under it its pages as they are nested, each by its headings. */
+/** Format for ClickUp documents: one node for the document, below it its nested pages, split by headings. */
 export function createClickUpDocFormat(options: FormatOptions = {}): ContentFormat {
   return {
     name: "ClickUpDoc",

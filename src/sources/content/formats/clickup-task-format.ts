@@ -9,7 +9,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ["clickup-list", "list"],
 ]);
 
-/** Tasks and lists of ClickUp, in the shape of its API. */
+/** Format for ClickUp tasks and lists, as its API returns them. */
 export function createClickUpTaskFormat(options: FormatOptions = {}): ContentFormat {
   return {
     name: "ClickUpTask",
@@ -62,7 +62,7 @@ function toTask(content: RawContent, path: string, options: FormatOptions): Reso
   );
 }
 
-/** ClickUp writes times as milliseconds of the epoch, in text. */
+/** ClickUp writes times as text with epoch milliseconds. */
 function dateOf(ms: string): string {
   return /^\d{10,14}$/.test(ms) ? new Date(Number(ms)).toISOString() : "";
 }

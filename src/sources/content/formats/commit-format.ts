@@ -4,7 +4,7 @@ import { changedFiles } from "./pr-format.ts";
 import { labelled, lines, paragraphs, readJson, wordsOf } from "./read-json.ts";
 import { documentFacts, documentPath, type FormatOptions, toNode } from "./to-node.ts";
 
-/** Commits, in the shape of GitHub's API. */
+/** Format for commits, as GitHub's API returns them. */
 export function createCommitFormat(options: FormatOptions = {}): ContentFormat {
   return {
     name: "Commit",

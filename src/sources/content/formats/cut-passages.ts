@@ -1,13 +1,13 @@
 import { boundaryBefore, codePointBoundary } from "../../../util/cut-text.ts";
 
-/** How long a passage may be, in UTF-16 units: about what a reader takes in, and an embedder too. */
+/** Longest passage, in UTF-16 units. It suits readers and embedders. */
 export const PASSAGE_CHARS = 1_200;
 const FEWEST_CHARS = 16;
 const LOOK_AHEAD = 32;
 
 /**
- * Cuts a text into passages of at most `maxChars`: where a paragraph ends, or else a line, a sentence, a
- * word. Put together they are the text again. Only a word that is longer than a passage is cut itself.
+ * Cuts a text into passages of at most `maxChars`, preferably at the end of a paragraph, then of a line, a sentence
+ * or a word. Joined, they equal the text. Only a word longer than a passage is cut.
  */
 export function cutPassages(text: string, maxChars = PASSAGE_CHARS): string[] {
   const limit = Math.max(FEWEST_CHARS, Math.floor(maxChars) || PASSAGE_CHARS);
@@ -22,10 +22,10 @@ export function cutPassages(text: string, maxChars = PASSAGE_CHARS): string[] {
   return passages;
 }
 
-/** Blanks stay with what stands before them. An end in the first half would make passages too short to tell much. */
+/** Blanks stay with the text before them. Ends in the first half would make passages too short. */
 const ENDS: readonly RegExp[] = [/\n[^\S\n]{0,80}\n+/g, /\n/g, /(?<=[.!?])\s+|(?<=[。！？｡])/gu, /\s+/gu];
 
-/** Where to cut a window that is longer than the limit, so that what comes right after it is seen. */
+/** Returns where to cut a window. The window is longer than the limit, to see the character after it. */
 function cutAt(window: string, limit: number): number {
   for (const end of ENDS) {
     const at = lastEnd(window, end, limit);

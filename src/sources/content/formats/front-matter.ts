@@ -1,7 +1,7 @@
 import type { Fields } from "../../../util/fields.ts";
-import { parseFrontMatter } from "../../markdown/front-matter.ts";
+import { parseFrontMatter } from "../../markdown/files/front-matter.ts";
 
-/** The fields above a Markdown text, and where the text begins. What cannot be read has none. */
+/** Reads the front matter of a Markdown text and where the text begins. Unreadable front matter counts as text. */
 export function frontMatter(text: string): { readonly fields: Fields; readonly start: number } {
   try {
     const { data, body } = parseFrontMatter(text, "document");

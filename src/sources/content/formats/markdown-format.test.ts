@@ -34,7 +34,7 @@ Setext too
 Below it.
 `;
 
-test("a document is a tree of its headings, each with the path of headings above it", () => {
+test("a document becomes a tree of its headings, each with its path", () => {
   const [document] = parse(guide, "guides/start.md");
   expect(document).toMatchObject({
     name: "The guide",
@@ -60,7 +60,7 @@ test("a document is a tree of its headings, each with the path of headings above
   expect(document?.content).toBe(guide);
 });
 
-test("a long section has passages, and still its whole", () => {
+test("a long section gets passages and keeps its whole text", () => {
   const long = Array.from({ length: 400 }, (_, index) => `Sentence number ${index}.`).join(" ");
   const [document] = parse(`# Title\n\n## Long\n\n${long}\n\n### Below\n\nShort.\n`, "a.md");
   const section = document?.children?.[0];
@@ -73,7 +73,7 @@ test("a long section has passages, and still its whole", () => {
   expect(passages[1]?.metadata).toMatchObject({ passage: 2, parent_path: "docs/a-md/long" });
 });
 
-test("no section takes a path that passages have", () => {
+test("no section has the path of a passage", () => {
   const [document] = parse(`# T\n\n${"word ".repeat(600)}\n\n## Passages\n\n### 1\n`, "a.md");
   const paths = outline([document!]);
   expect(new Set(paths).size).toBe(paths.length);
@@ -97,7 +97,7 @@ const line = fc.oneof(
   fc.string({ unit: "grapheme", maxLength: 40 }),
 );
 
-test("any text gives a tree: paths differ, every part lies in its parent, nothing is lost", () => {
+test("any text gives a tree: paths are unique, parts lie within their parent, nothing is lost", () => {
   fc.assert(
     fc.property(fc.array(line, { maxLength: 60 }), (lines) => {
       const [document] = createMarkdownFormat({ passageChars: 64 }).parse(rawOf(lines.join("\n")), "docs");
@@ -109,7 +109,7 @@ test("any text gives a tree: paths differ, every part lies in its parent, nothin
   );
 });
 
-test("headings that never end, and marks that never close, are read in time that grows with the text", () => {
+test("endless headings and unclosed marks take linear time", () => {
   for (const text of [
     "# ".repeat(100_000),
     "[".repeat(200_000),
@@ -120,12 +120,12 @@ test("headings that never end, and marks that never close, are read in time that
   }
 });
 
-test("front matter that cannot be read is text", () => {
+test("unreadable front matter counts as text", () => {
   const [document] = parse("---\n: [\n---\n# Title\n", "a.md");
   expect(document?.content).toContain(": [");
 });
 
-/** The sections of a node, one after the other, are all of it that comes after its own text. */
+/** The sections of a node, joined, equal its content after its own text. */
 function checkInside({ content, children = [] }: ResourceNode): void {
   const sections = children.filter((child) => child.metadata?.resource_type === "section");
   expect(content.endsWith(sections.map((section) => section.content).join(""))).toBe(true);

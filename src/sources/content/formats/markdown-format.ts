@@ -9,7 +9,7 @@ import { documentFacts, documentPath, type FormatOptions, toNode } from "./to-no
 
 const MARKDOWN = /^(?:text\/(?:x-)?markdown|markdown|md)\b/i;
 
-/** Markdown by its headings: a node for the document, and under it one for each heading, nested. */
+/** Format for Markdown: one node for the document, below it nested nodes for its headings. */
 export function createMarkdownFormat(options: FormatOptions = {}): ContentFormat {
   return {
     name: "Markdown",
@@ -18,13 +18,13 @@ export function createMarkdownFormat(options: FormatOptions = {}): ContentFormat
   };
 }
 
-/** The document's node, for formats whose documents hold Markdown. */
+/** Returns the node of a document, for formats that contain Markdown. */
 export function toDocument(content: RawContent, path: string, options: FormatOptions): ResourceNode {
   const text = cleanText(content.content);
   const { fields, start } = frontMatter(text);
   const sections = markdownSections(text.slice(start)).map((section) => shifted(section, start));
   const [title] = sections;
-  // A single heading over everything is the title of the document, not a part of it.
+  // A single top heading is the title of the document, not a section.
   const isTitled = sections.length === 1 && text.slice(start, title!.start).trim() === "";
   const parts = isTitled ? title!.children : sections;
   const name = textOf(field(fields, "title")) ?? (isTitled ? title!.title : content.name);
@@ -53,7 +53,7 @@ interface Place {
   readonly content: RawContent;
   readonly text: string;
   readonly path: string;
-  /** Names of segments beside it. */
+  /** Path segments of its siblings. */
   readonly taken: Set<string>;
   readonly headings: readonly string[];
   readonly options: FormatOptions;
@@ -82,7 +82,7 @@ function sectionNode(section: Section, place: Place): ResourceNode {
   );
 }
 
-/** The first sentence under a heading, or else of the first part that has one. */
+/** Returns the first sentence of a section, or of its first subsection that has one. */
 function summaryOf(
   text: string,
   from: number,

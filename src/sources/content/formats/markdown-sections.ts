@@ -1,11 +1,11 @@
-/** A heading with all that stands under it, as places in the text. */
+/** A heading and its text, as positions in the document. */
 export interface Section {
   readonly level: number;
   readonly title: string;
   readonly start: number;
-  /** Where the text under the heading begins. */
+  /** Start of the text below the heading. */
   readonly bodyStart: number;
-  /** Where its own text ends and that of its first subsection begins. */
+  /** End of its own text and start of its first subsection. */
   readonly ownEnd: number;
   readonly end: number;
   readonly children: readonly Section[];
@@ -17,10 +17,10 @@ const MAX_HEADINGS = 2_000;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 const ATX = /^ {0,3}(#{1,6})(?:[ \t]|$)/;
 const SETEXT = /^ {0,3}(=+|-+)[ \t]*$/;
-/** Lines that begin something which a line of hyphens does not make a heading. */
+/** Lines that a following line of hyphens does not turn into a heading. */
 const NO_PARAGRAPH = /^(?: {4}|\t|\s*$|\s*(?:[-*+>|]|\d{1,9}[.)])\s| {0,3}#{1,6}\s)/;
 
-/** The tree of headings. Headings in code do not count; past a few thousand only the higher levels do. */
+/** Returns the tree of headings. Skips headings in code, and lower levels beyond a few thousand headings. */
 export function markdownSections(text: string): readonly Section[] {
   const headings = findHeadings(text);
   const level = [6, 5, 4, 3, 2, 1].find(
@@ -72,7 +72,7 @@ function* linesOf(text: string): Generator<{ readonly line: string; readonly sta
   }
 }
 
-/** The words of a heading, without its marks. */
+/** Returns the text of a heading without markup. */
 function toTitle(raw: string): string {
   const bare = raw
     .slice(0, 300)

@@ -9,7 +9,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ["issue", "Issue"],
 ]);
 
-/** Pull requests and issues, in the shape of GitHub's API with `files` and `comments` beside it. */
+/** Format for pull requests and issues, as GitHub's API returns them, with `files` and `comments`. */
 export function createPrFormat(options: FormatOptions = {}): ContentFormat {
   return {
     name: "PR",
@@ -68,7 +68,7 @@ function branches(pr: Fields): string {
   return from && to ? `${from} into ${to}` : "";
 }
 
-/** `path (+added −removed)` for each file, as pull requests and commits have them. */
+/** Lists `path (+added −removed)` for each file of a pull request or commit. */
 export function changedFiles(files: readonly unknown[]): string {
   if (files.length === 0) return "";
   const shown = files.map(

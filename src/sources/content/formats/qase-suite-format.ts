@@ -5,7 +5,7 @@ import { labelled, lines, paragraphs, readJson, wordsOf } from "./read-json.ts";
 import { resourcePath } from "./resource-path.ts";
 import { documentFacts, documentPath, type FormatOptions, toNode } from "./to-node.ts";
 
-/** Test suites of Qase: a node for the suite, and under `cases/` one for each test case. */
+/** Format for Qase test suites: one node for the suite, and one under `cases/` for each test case. */
 export function createQaseSuiteFormat(options: FormatOptions = {}): ContentFormat {
   return {
     name: "QaseSuite",

@@ -3,7 +3,7 @@ import { problem } from "../../../schema/problem.ts";
 import { cleanText } from "../../../util/clean-text.ts";
 import { type Fields, field, isFields } from "../../../util/fields.ts";
 
-/** The object that a document of a structured type holds. */
+/** Parses a JSON document. Throws SOURCE_INVALID if it is not an object. */
 export function readJson({ name, content }: RawContent): Fields {
   let value: unknown;
   try {
@@ -15,19 +15,19 @@ export function readJson({ name, content }: RawContent): Fields {
   throw problem("SOURCE_INVALID", { name, reason: "the document is not a JSON object" });
 }
 
-/** A text or number of an object, cleaned and trimmed; empty where there is none. */
+/** Reads a text or number field, cleaned and trimmed; empty if it is missing. */
 export function wordsOf(holder: unknown, name: string): string {
   const value = field(holder, name);
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   return typeof value === "string" ? cleanText(value).trim() : "";
 }
 
-/** The lines and paragraphs that say something. */
+/** Joins the parts that are not empty. */
 export function paragraphs(...parts: readonly (string | false | undefined)[]): string {
   return parts.filter(Boolean).join("\n\n");
 }
 
-/** `label: value`, or nothing without a value. */
+/** Returns `label: value`, or an empty text without a value. */
 export function labelled(label: string, value: string): string {
   return value === "" ? "" : `${label}: ${value}`;
 }

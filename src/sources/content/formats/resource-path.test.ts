@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { resourcePath, slug, uniqueName } from "./resource-path.ts";
 
-test("paths stay as they are where they can, and lose only blanks and dots silently", () => {
+test("valid paths stay unchanged, and only blanks and dots are dropped silently", () => {
   expect(resourcePath("facts", "fact_orders", "columns", "order_id")).toBe(
     "facts/fact_orders/columns/order_id",
   );
@@ -10,13 +10,13 @@ test("paths stay as they are where they can, and lose only blanks and dots silen
   expect(resourcePath("日本語", "é.md")).toBe("日本語/é-md");
 });
 
-test("names that differ only in lost signs get different paths", () => {
+test("names that differ only in dropped characters get different paths", () => {
   const paths = ["C", "C#", "C++", "C?"].map((name) => resourcePath("lang", name));
   expect(new Set(paths).size).toBe(4);
   expect(resourcePath("..", ".", "a")).not.toMatch(/(?:^|\/)\.{1,2}(?:\/|$)/);
 });
 
-test("any parts give a path that a route can have, never longer than it may be", () => {
+test("any parts give a valid path within the length limit", () => {
   fc.assert(
     fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 300 }), { maxLength: 8 }), (parts) => {
       const path = resourcePath("base", ...parts);
@@ -33,7 +33,7 @@ test("long paths that differ at their end stay different", () => {
   expect(resourcePath(...deep, "one")).not.toBe(resourcePath(...deep, "two"));
 });
 
-test("a name that is taken gets the next number that is free", () => {
+test("a taken name gets the next free number", () => {
   const taken = new Set<string>();
   const names = ["c", "c-2", "c", "c"].map((name) => uniqueName(name, taken));
   expect(names).toEqual(["c", "c-2", "c-3", "c-4"]);

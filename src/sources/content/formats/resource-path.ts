@@ -4,8 +4,8 @@ const MAX_PATH = 380;
 const MAX_SEGMENT = 80;
 
 /**
- * A path of a resource: each segment in letters, digits, hyphens and underscores. A segment that loses
- * more than blanks and dots by that, and a path that is cut, are told apart by a hash.
+ * Returns the path of a resource, with letters, digits, hyphens and underscores only. A hash keeps it unique if a
+ * segment loses more than blanks and dots, or the path is cut.
  */
 export function resourcePath(...parts: readonly string[]): string {
   const raw = parts.join("/");
@@ -18,13 +18,13 @@ export function resourcePath(...parts: readonly string[]): string {
   return `${wellFormed(path, MAX_PATH - 10).replace(/[/-]+$/, "")}-${shortHash(raw)}`;
 }
 
-/** A heading or title as a segment, in lower case. */
+/** Turns a heading or title into a segment, in lower case. */
 export function slug(title: string): string {
   const words = wellFormed(title.toLowerCase(), 400).split(/[^\p{L}\p{M}\p{N}_]+/u);
   return wellFormed(words.filter(Boolean).join("-"), 60) || "part";
 }
 
-/** The name, or the name with the first number that makes it one of its own; remembers it. */
+/** Returns the name, with a number if it is taken, and marks it as taken. */
 export function uniqueName(name: string, taken: Set<string>): string {
   let unique = name;
   for (let number = 2; taken.has(unique); number++) unique = `${name}-${number}`;

@@ -93,7 +93,7 @@ function rawOf(contentType: string, content: string) {
   return { id: "1", name: "one", contentType, content, metadata: { path: "things/1" } };
 }
 
-/** `__proto__` as a field, as JSON has it. */
+/** `__proto__` as an own field, as JSON.parse makes it. */
 function toObject(pairs: readonly (readonly [string, unknown])[]): object {
   return Object.defineProperties(
     {},

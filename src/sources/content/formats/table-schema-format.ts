@@ -4,7 +4,7 @@ import { labelled, lines, paragraphs, readJson, wordsOf } from "./read-json.ts";
 import { resourcePath, uniqueName } from "./resource-path.ts";
 import { documentFacts, documentPath, type FormatOptions, toNode } from "./to-node.ts";
 
-/** Tables: a node for the table, and under `columns/` one for each column. */
+/** Format for tables: one node for the table, and one under `columns/` for each column. */
 export function createTableSchemaFormat(options: FormatOptions = {}): ContentFormat {
   return {
     name: "TableSchema",
@@ -44,7 +44,7 @@ function toTable(content: RawContent, path: string, options: FormatOptions): Res
       path,
       type: "table",
       content: text,
-      // Names of columns find the table, too; what is said about them finds the columns.
+      // Column names also find the table; their comments find the columns.
       ownText: paragraphs(head, columns.map((column) => wordsOf(column, "name")).join(", ")),
       description: comment || `The ${kind} ${title} with ${columns.length} columns.`,
       isBare: comment === "",

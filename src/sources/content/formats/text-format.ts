@@ -5,7 +5,7 @@ import { documentFacts, documentPath, type FormatOptions, toNode } from "./to-no
 const TEXT =
   /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|yaml|x-yaml|toml|javascript|typescript|sql)\b)/i;
 
-/** Anything that is text, as it stands: plain text, JSON, tables, code. Goes last in a list of formats. */
+/** Format for any other text, unchanged. Put it last in a list of formats. */
 export function createTextFormat(options: FormatOptions = {}): ContentFormat {
   return {
     name: "Text",

@@ -4,8 +4,9 @@ import { toSummary } from "../../../util/to-summary.ts";
 import { cutPassages, PASSAGE_CHARS } from "./cut-passages.ts";
 import { resourcePath } from "./resource-path.ts";
 
+/** Options of all formats. */
 export interface FormatOptions {
-  /** How long a passage may be, in characters. Default: 1,200. */
+  /** Longest passage, in characters. Default: 1,200. */
   readonly passageChars?: number;
 }
 
@@ -13,17 +14,17 @@ export interface NodeDraft {
   readonly id: string;
   readonly name: string;
   readonly path: string;
-  /** What search segments filter by, such as `table`. */
+  /** Type for the filters of search segments, such as `table`. */
   readonly type: string;
   readonly content: string;
-  /** The part of the content that the children do not hold. Default: all of it. */
+  /** Content that is not in the children. Default: all content. */
   readonly ownText?: string;
   readonly description?: string | undefined;
-  /** Nobody wrote a text about it: it ranks lower. */
+  /** Generated content without a written text. It ranks lower. */
   readonly isBare?: boolean;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly children?: readonly ResourceNode[];
-  /** What stands over its passages for search, such as the headings it is under. */
+  /** Text that search sees above each passage, such as the parent headings. */
   readonly heading?: string;
 }
 
@@ -31,8 +32,8 @@ const QUALITY = 50;
 const BARE_QUALITY = 30;
 
 /**
- * A node with the fields that search filters and sorts by. What is longer than a passage gets passages as
- * further children, so that a hit is a passage while the node itself still has the whole.
+ * Creates a node with the fields that search filters and sorts by. Long content gets passages as further children:
+ * a hit is a passage, and the node still holds everything.
  */
 export function toNode(draft: NodeDraft, { passageChars = PASSAGE_CHARS }: FormatOptions = {}): ResourceNode {
   const { id, name, path, content, ownText = content, heading = name, children = [] } = draft;
@@ -82,13 +83,13 @@ function factsOf({ type, path, isBare = false }: NodeDraft) {
   };
 }
 
-/** Where a document stands: under the base path, at the place that its source gives it or else by its name. */
+/** Returns the path of a document: the base path, then the path from its source or its name. */
 export function documentPath({ metadata, name }: RawContent, basePath: string): string {
   const place = metadata?.path;
   return resourcePath(basePath, typeof place === "string" && place !== "" ? place : name);
 }
 
-/** What a document says of itself beside its text, such as its address. */
+/** Returns the metadata of a document, such as its URL. */
 export function documentFacts({ metadata = {} }: RawContent): Readonly<Record<string, unknown>> {
   const { path: _, ...facts } = metadata;
   return facts;

@@ -6,27 +6,33 @@ import { collectPages } from "./collect-pages.ts";
 import { createHeaderAuth } from "./http-auth.ts";
 import { createHttpClient, type HttpOptions } from "./http-client.ts";
 
+/** Options of {@link createClickUpSource}. */
 export interface ClickUpSourceOptions extends HttpOptions {
-  /** The workspace; the older parts of the API call it a team. */
+  /** The workspace. Older parts of the API call it a team. */
   readonly workspaceId: string;
   /** A personal token (`pk_…`), or `Bearer …` of an OAuth app. */
   readonly token: Secret;
-  /** What is read. Default: documents. */
+  /** Kinds to read. Default: documents. */
   readonly kinds?: readonly ClickUpKind[];
-  /** Spaces whose lists and tasks are read. Default: all of the workspace. */
+  /** Spaces whose lists and tasks are read. Default: all spaces. */
   readonly spaceIds?: readonly string[];
-  /** Lists that are read, instead of those of the spaces. */
+  /** Lists to read, instead of all lists of the spaces. */
   readonly listIds?: readonly string[];
-  /** Default: true. */
+  /** Whether closed tasks are read. Default: true. */
   readonly includeClosed?: boolean;
   readonly name?: string;
 }
 
+/** Kinds of content that {@link createClickUpSource} reads. */
 export type ClickUpKind = "docs" | "tasks" | "lists";
 
 const DOCS_PER_PAGE = 100;
 
-/** Documents with their pages, tasks and lists of a ClickUp workspace. */
+/**
+ * Creates a source for documents, tasks and lists of a ClickUp workspace.
+ *
+ * @throws SOURCE_INVALID if `baseUrl` is not a URL
+ */
 export function createClickUpSource(options: ClickUpSourceOptions): ContentSource {
   const { workspaceId, token, kinds = ["docs"], includeClosed = true } = options;
   const name = options.name ?? `clickup:${workspaceId}:${kinds.join(",")}`;
@@ -74,7 +80,7 @@ export function createClickUpSource(options: ClickUpSourceOptions): ContentSourc
     return arrayOf(value, "spaces", name).map((space) => String(field(space, "id")));
   }
 
-  /** Pages have no cursor, only numbers; the API says which one is the last. */
+  /** Pages are numbered; the API marks the last one. */
   async function listTasks(listId: string, context?: FetchContext): Promise<RawDocument[]> {
     const fetchPage = async (page: number, done: number) => {
       const flags = { subtasks: "true", include_closed: String(includeClosed) };
@@ -127,7 +133,7 @@ export function createClickUpSource(options: ClickUpSourceOptions): ContentSourc
 
 type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** The documents' own date does not follow their pages, so that they are without a version: always read again. */
+/** A document's date does not change with its pages, so it has no version and is always fetched. */
 function toDoc(doc: unknown): RawDocument {
   return toDocument("doc", doc, {});
 }
@@ -156,7 +162,7 @@ function toDocument(
   };
 }
 
-/** A task of several lists is one task. */
+/** A task may be in several lists. */
 function uniqueById(documents: readonly RawDocument[]): RawDocument[] {
   return [...new Map(documents.map((document) => [document.id, document])).values()];
 }

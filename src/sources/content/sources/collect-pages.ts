@@ -3,13 +3,13 @@ import { problem } from "../../../schema/problem.ts";
 
 export interface Page<T, C> {
   readonly found: readonly T[];
-  /** Where the next page begins; undefined after the last. */
+  /** Cursor of the next page; undefined after the last. */
   readonly next?: C | undefined;
 }
 
 const MAX_DOCUMENTS = 200_000;
 
-/** All pages of a listing. One that goes in circles, or has no end, is found out. */
+/** Collects all pages of a listing. Throws SOURCE_INVALID for a loop and LIMIT_EXCEEDED for too many pages. */
 export async function collectPages<T, C extends string | number>(
   name: string,
   first: C,

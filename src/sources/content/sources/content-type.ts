@@ -1,6 +1,6 @@
 import { extname } from "node:path";
 
-/** What files are by their names; formats decide by it. */
+/** Content types by file extension. */
 const TYPES: ReadonlyMap<string, string> = new Map([
   ...[".md", ".markdown", ".mdx", ".mdown"].map((name) => [name, "text/markdown"] as const),
   ...[".txt", ".text", ".log", ".rst", ".adoc", ".org"].map((name) => [name, "text/plain"] as const),
@@ -21,12 +21,12 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ),
 ]);
 
-/** The content type that a file's name tells; plain text where it tells none. */
+/** Returns the content type for a file name. Default: plain text. */
 export function contentTypeOf(fileName: string): string {
   return TYPES.get(extname(fileName).toLowerCase()) ?? "text/plain";
 }
 
-/** UTF-8 text, or undefined: what holds zero bytes or is not UTF-8 is no text. */
+/** Decodes UTF-8 text. Returns undefined for binary data. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {

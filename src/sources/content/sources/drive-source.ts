@@ -1,20 +1,21 @@
 import type { ContentSource, FetchContext, RawContent, RawDocument } from "../../../schema/pipeline.ts";
 import { problem } from "../../../schema/problem.ts";
+import { systemClock } from "../../../util/clock.ts";
 import { field, textOf } from "../../../util/fields.ts";
 import { collectPages } from "./collect-pages.ts";
 import { contentTypeOf, decodeText } from "./content-type.ts";
 import { createGoogleAuth, type ServiceAccount } from "./google-auth.ts";
 import { createHttpClient, type HttpOptions } from "./http-client.ts";
-import { SYSTEM_RETRY_CLOCK } from "./retry-clock.ts";
 
+/** Options of {@link createDriveSource}. */
 export interface DriveSourceOptions extends HttpOptions {
-  /** A service account's key file, as it is; the files are shared with its address. */
+  /** Key file of a service account. Share the files with its address. */
   readonly account: ServiceAccount;
-  /** Folders that are read, with the folders in them. Default: all that the account sees. */
+  /** Folders to read, recursively. Default: everything that the account can see. */
   readonly folderIds?: readonly string[];
-  /** A further condition in Drive's query language, such as `fullText contains 'policy'`. */
+  /** Further condition in Drive's query language, such as `fullText contains 'policy'`. */
   readonly query?: string;
-  /** The person in whose name it reads, where the domain's owner allows that. */
+  /** Person to impersonate, if the Workspace domain allows it. */
   readonly subject?: string;
   readonly name?: string;
 }
@@ -23,7 +24,7 @@ const SCOPE = "https://www.googleapis.com/auth/drive.readonly";
 const FOLDER = "application/vnd.google-apps.folder";
 const FIELDS = "id,name,mimeType,description,version,modifiedTime,size,webViewLink";
 const MAX_BYTES = 5 * 1024 * 1024;
-/** What Google's own kinds of documents are exported as. */
+/** Export types for Google's own document types. */
 const EXPORTS: ReadonlyMap<string, string> = new Map([
   ["application/vnd.google-apps.document", "text/markdown"],
   ["application/vnd.google-apps.spreadsheet", "text/csv"],
@@ -31,7 +32,11 @@ const EXPORTS: ReadonlyMap<string, string> = new Map([
 ]);
 const TEXT = /^text\/|^application\/(?:json|xml|yaml|x-yaml|javascript|sql)$/;
 
-/** Text files, and exported Docs, Sheets and Slides, of Google Drive. Other files are left out. */
+/**
+ * Creates a source for text files and exported Docs, Sheets and Slides of Google Drive.
+ *
+ * @throws SOURCE_INVALID if `baseUrl` is not a URL
+ */
 export function createDriveSource(options: DriveSourceOptions): ContentSource {
   const { account, folderIds, subject, allowPrivateHosts = [] } = options;
   const name = options.name ?? `drive:${folderIds?.join(",") ?? account.client_email}`;
@@ -40,7 +45,7 @@ export function createDriveSource(options: DriveSourceOptions): ContentSource {
     scope: SCOPE,
     subject,
     allowPrivateHosts,
-    clock: options.clock ?? SYSTEM_RETRY_CLOCK,
+    clock: options.clock ?? systemClock,
   });
   const baseUrl = options.baseUrl ?? "https://www.googleapis.com/drive/v3";
   const client = createHttpClient(name, auth, { ...options, baseUrl });
@@ -65,7 +70,7 @@ export function createDriveSource(options: DriveSourceOptions): ContentSource {
     return collectPages<unknown, string>(name, "", fetchPage, context);
   }
 
-  /** A condition on the files must not hide the folders that they are in. */
+  /** A condition on files must not hide their folders. */
   async function walk(context?: FetchContext): Promise<unknown[]> {
     const condition = options.query && `(${options.query})`;
     if (folderIds === undefined) return list(condition, context);
@@ -113,7 +118,7 @@ function isText(file: unknown): boolean {
   return TEXT.test(type) && Number(field(file, "size") ?? 0) <= MAX_BYTES;
 }
 
-/** Names need not be unique in a folder, so that the path has the id. */
+/** Names may repeat within a folder, so the path contains the id. */
 function toDocument(file: unknown): RawDocument {
   const id = String(field(file, "id"));
   const name = textOf(field(file, "name")) ?? id;

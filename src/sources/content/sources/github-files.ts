@@ -16,7 +16,7 @@ const MAX_BYTES = 5 * 1024 * 1024;
 const MAX_TREES = 20_000;
 const SYMBOLIC_LINK = "120000";
 
-/** The files of a repository: listed by its tree, read as blobs. */
+/** Reads the files of a repository: the tree as the listing, blobs as content. */
 export function createGitHubFiles(
   client: HttpClient,
   repository: string,
@@ -26,7 +26,7 @@ export function createGitHubFiles(
   const get = async (path: string, context?: FetchContext, done = 0) =>
     (await client.json(`${repository}/${path}`, { headers, context, done })).value;
 
-  /** A tree that is too large to be told at once is walked folder by folder. */
+  /** Walks a tree that is too large for one answer folder by folder. */
   async function walk(context: FetchContext | undefined): Promise<RawDocument[]> {
     const whole = await get(`git/trees/${encodeURIComponent(ref)}?recursive=1`, context);
     if (field(whole, "truncated") !== true) return toDocuments(whole, "");
@@ -59,7 +59,7 @@ export function createGitHubFiles(
       .filter(({ id }) => globs.some((glob) => matchesGlob(id.slice("file:".length), glob)));
   }
 
-  /** A file of the list may have changed since; what is read says which version it is. */
+  /** The file may have changed since the listing, so the version comes with the content. */
   async function fetch(path: string, context?: FetchContext): Promise<RawContent> {
     const segments = path.split("/");
     if (segments.some((segment) => segment === "" || segment === "." || segment === ".."))
@@ -68,7 +68,7 @@ export function createGitHubFiles(
     const file = await get(`contents/${place}?ref=${encodeURIComponent(ref)}`, context);
     const sha = String(field(file, "sha"));
     if (!/^[0-9a-f]{40,64}$/.test(sha)) throw invalid(`${path} is not a file`);
-    // Files over a megabyte come without their content.
+    // The API omits the content of files over a megabyte.
     const isWhole = field(file, "encoding") === "base64";
     const bytes = decodeBlob(isWhole ? file : await get(`git/blobs/${sha}`, context), sha, path);
     return { ...toDocument(path, sha), content: decodeText(bytes) ?? "" };

@@ -8,31 +8,37 @@ import { createHeaderAuth, NO_AUTH } from "./http-auth.ts";
 import { createHttpClient, type HttpOptions } from "./http-client.ts";
 import { linkNext } from "./link-next.ts";
 
+/** Options of {@link createGitHubSource}. */
 export interface GitHubSourceOptions extends HttpOptions {
   readonly owner: string;
   readonly repo: string;
-  /** What is read. Default: pull requests. */
+  /** Kinds to read. Default: pull requests. */
   readonly kinds?: readonly GitHubKind[];
   readonly token?: Secret;
-  /** Of pull requests and issues. Default: `all`. */
+  /** State of pull requests and issues. Default: `all`. */
   readonly state?: "open" | "closed" | "all";
-  /** Issues and commits from this time on (ISO 8601). */
+  /** Earliest time of issues and commits (ISO 8601). */
   readonly since?: string;
-  /** Branch, tag or commit of commits and files. Default: the repository's own. */
+  /** Branch, tag or commit for commits and files. Default: the default branch. */
   readonly ref?: string;
-  /** Globs of files. Default: all Markdown files. */
+  /** Globs of files to read. Default: all Markdown files. */
   readonly files?: readonly string[];
-  /** The newest of each kind, at most. Files are always all. Default: 1,000. */
+  /** Maximum per kind, newest first. Files are not limited. Default: 1,000. */
   readonly limit?: number;
   readonly name?: string;
 }
 
+/** Kinds of content that {@link createGitHubSource} reads. */
 export type GitHubKind = "prs" | "issues" | "commits" | "files";
 
 const PER_PAGE = 100;
 const HEADERS = { accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" };
 
-/** Pull requests, issues, commits and files of a repository, over GitHub's REST API. */
+/**
+ * Creates a source for pull requests, issues, commits and files of a GitHub repository.
+ *
+ * @throws SOURCE_INVALID if `baseUrl` is not a URL
+ */
 export function createGitHubSource(options: GitHubSourceOptions): ContentSource {
   const { owner, repo, token, kinds = ["prs"], state = "all", since, ref, limit = 1_000 } = options;
   const name = options.name ?? `github:${owner}/${repo}:${kinds.join(",")}`;
@@ -42,7 +48,7 @@ export function createGitHubSource(options: GitHubSourceOptions): ContentSource 
   const repository = `repos/${encodeURIComponent(owner)}/${encodeURIComponent(repo)}`;
   const files = createGitHubFiles(client, repository, name, { ref, globs: options.files, headers: HEADERS });
 
-  /** Newest first, so that the limit leaves out the oldest. */
+  /** Newest first: the limit drops the oldest. */
   async function list(path: string, query: Record<string, string | undefined>, context?: FetchContext) {
     let room = limit;
     return collectPages<unknown, string>(
@@ -64,7 +70,7 @@ export function createGitHubSource(options: GitHubSourceOptions): ContentSource 
     );
   }
 
-  /** What belongs to one document, such as its comments. */
+  /** Reads a list that belongs to one document, such as its comments. */
   async function all(path: string, context?: FetchContext): Promise<unknown[]> {
     return collectPages<unknown, string>(name, `${repository}/${path}?per_page=${PER_PAGE}`, async (url) => {
       const { value, headers } = await client.json(url, { headers: HEADERS, context });
@@ -82,7 +88,7 @@ export function createGitHubSource(options: GitHubSourceOptions): ContentSource 
     },
     issues: async (context) => {
       const query = { state, since, sort: "updated", direction: "desc" };
-      // The API counts pull requests among the issues.
+      // The API lists pull requests as issues too.
       const issues = (await list("issues", query, context)).filter((issue) => !field(issue, "pull_request"));
       return issues.map((issue) => toDiscussion("issue", issue));
     },

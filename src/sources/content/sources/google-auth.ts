@@ -3,12 +3,12 @@ import { readBytes, readValue } from "../../../net/read-response.ts";
 import { reveal, SEVERAL_LINES, type Secret } from "../../../net/secret.ts";
 import { statusProblem } from "../../../net/status-problem.ts";
 import { problem } from "../../../schema/problem.ts";
+import type { Clock } from "../../../util/clock.ts";
 import { field } from "../../../util/fields.ts";
 import { createRedact } from "../../../util/redact.ts";
 import type { HttpAuth } from "./http-auth.ts";
-import type { RetryClock } from "./retry-clock.ts";
 
-/** The fields of a service account's key file that are used. */
+/** Fields of a service account's key file. */
 export interface ServiceAccount {
   readonly client_email: string;
   readonly private_key: Secret;
@@ -19,10 +19,10 @@ export interface ServiceAccount {
 export interface GoogleAuthOptions {
   readonly account: ServiceAccount;
   readonly scope: string;
-  /** The person in whose name it reads, where the domain's owner allows that. */
+  /** Person to impersonate, if the Workspace domain allows it. */
   readonly subject?: string | undefined;
   readonly allowPrivateHosts: readonly string[];
-  readonly clock: RetryClock;
+  readonly clock: Clock;
 }
 
 const TOKEN_URI = "https://oauth2.googleapis.com/token";
@@ -32,7 +32,7 @@ const EARLY_MS = 60_000;
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;
 
-/** Access tokens of a service account: a signed claim is traded for one, which is kept until it expires. */
+/** Gets access tokens for a service account by a signed claim, and reuses them until they expire. */
 export function createGoogleAuth(name: string, options: GoogleAuthOptions): HttpAuth {
   const { clock } = options;
   const guardedFetch = createGuardedFetch({ allowPrivateHosts: options.allowPrivateHosts });
@@ -95,7 +95,7 @@ async function sign(name: string, { account, scope, subject, clock }: GoogleAuth
   }
 }
 
-/** Google answers 400 to a claim it does not accept; that is a matter of login all the same. */
+/** Google answers 400 to a rejected claim, which means that the login failed. */
 function refused(name: string, response: Parameters<typeof statusProblem>[1], value: unknown) {
   if (response.status !== 400) return statusProblem(name, response, value);
   const reason = String(field(value, "error_description") ?? field(value, "error") ?? "no reason given");

@@ -1,19 +1,19 @@
 import { reveal, type Secret } from "../../../net/secret.ts";
 
-/** How an API is told who asks. */
+/** Credentials for an API. */
 export interface HttpAuth {
-  /** The headers of one request, and the values in them that nobody may see. */
+  /** Returns the headers of a request and the secrets in them. */
   get(signal: AbortSignal): Promise<{
     readonly headers: Readonly<Record<string, string>>;
     readonly secrets: readonly string[];
   }>;
-  /** Drops what was fetched and may be stale. True if there was something to drop. */
+  /** Drops a cached token that may be stale. Returns false if there was none. */
   forget(): boolean;
 }
 
 export const NO_AUTH: HttpAuth = { get: async () => ({ headers: {}, secrets: [] }), forget: () => false };
 
-/** A secret in a header, asked for with every request. */
+/** Sends a secret in a header. The secret is read again for each request. */
 export function createHeaderAuth(name: string, header: string, secret: Secret, prefix = ""): HttpAuth {
   return {
     get: async () => {

@@ -4,35 +4,39 @@ import { readBytes } from "../../../net/read-response.ts";
 import { statusProblem } from "../../../net/status-problem.ts";
 import type { FetchContext } from "../../../schema/pipeline.ts";
 import { isProblem, problem } from "../../../schema/problem.ts";
+import { type Clock, systemClock } from "../../../util/clock.ts";
 import { cutText } from "../../../util/cut-text.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
 import { createRedact } from "../../../util/redact.ts";
+import { sleep } from "../../../util/sleep.ts";
 import type { HttpAuth } from "./http-auth.ts";
-import { type RetryClock, SYSTEM_RETRY_CLOCK } from "./retry-clock.ts";
 import { type Headers, isRetried, retryDelay } from "./retry-delay.ts";
 
-/** What every source that asks an API takes. */
+/** Options of all sources that read an HTTP API. */
 export interface HttpOptions {
-  /** Where the API is, for servers of one's own. */
+  /** Address of the API, for self-hosted servers. */
   readonly baseUrl?: string;
-  /** Hosts, `name` or `name:port`, that may be private and may be spoken to over plain http. */
+  /** Hosts, as `name` or `name:port`, that may be private and without TLS. */
   readonly allowPrivateHosts?: readonly string[];
-  /** For one request. Default: 60,000. */
+  /** Time limit for one request, in milliseconds. Default: 60,000. */
   readonly timeoutMs?: number;
-  /** How often a request that failed is made again. Default: 4. */
+  /** How often a failed request is repeated. Default: 4. */
   readonly maxRetries?: number;
-  /** The longest wait that an API may ask for; a longer one is a problem. Default: five minutes. */
+  /** Longest wait that an API may ask for, in milliseconds; longer waits fail. Default: five minutes. */
   readonly maxWaitMs?: number;
-  /** Of one answer. Default: 25 MB. */
+  /** Largest answer, in bytes. Default: 25 MB. */
   readonly maxBytes?: number;
-  readonly clock?: RetryClock;
+  /** For tests. Default: the system clock. */
+  readonly clock?: Clock;
+  /** For tests: a number from 0 to below 1. Default: `Math.random`. */
+  readonly random?: () => number;
 }
 
 export interface HttpRequest {
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly context?: FetchContext | undefined;
-  /** How many documents are there already, for the progress while it waits. */
+  /** Documents read so far, for progress messages during a wait. */
   readonly done?: number;
 }
 
@@ -41,7 +45,7 @@ export interface HttpAnswer<T> {
   readonly headers: Headers;
 }
 
-/** Reads an API: conditional, patient with limits and failures, and never beyond its own origin. */
+/** Reads an API with conditional requests and retries, and never leaves its origin. */
 export interface HttpClient {
   json(path: string, request?: HttpRequest): Promise<HttpAnswer<unknown>>;
   bytes(path: string, request?: HttpRequest): Promise<HttpAnswer<Buffer>>;
@@ -54,7 +58,7 @@ interface Kept {
 
 interface Failure {
   readonly problem: Error;
-  /** Of the answer that said so. */
+  /** Headers of the failed answer. */
   readonly headers?: Headers;
   /** The same request would fail again. */
   readonly isFinal?: boolean;
@@ -69,7 +73,7 @@ export function createHttpClient(
   options: HttpOptions & { readonly baseUrl: string },
 ): HttpClient {
   const { timeoutMs = 60_000, maxRetries = 4, maxWaitMs = 5 * 60_000, maxBytes = 25 * 1024 * 1024 } = options;
-  const clock = options.clock ?? SYSTEM_RETRY_CLOCK;
+  const { clock = systemClock, random = Math.random } = options;
   const base = toBase(name, options.baseUrl);
   const guardedFetch = createGuardedFetch({ allowPrivateHosts: options.allowPrivateHosts ?? [] });
   const kept = new LRUCache<string, Kept>({
@@ -84,16 +88,14 @@ export function createHttpClient(
       if (context.signal.aborted) throw problem("CANCELLED", { name });
       const outcome = await tryOnce(url, request, context.signal, parse);
       if (!("problem" in outcome)) return outcome;
-      const delay = retryDelay(attempt, outcome.headers, clock);
+      const delay = retryDelay(attempt, outcome.headers, { now: clock.now(), random });
       if (outcome.isFinal || attempt > maxRetries || delay > maxWaitMs) throw outcome.problem;
       context.progress({ done, message: `${name}: trying again in ${Math.ceil(delay / 1000)} s` });
-      await clock.sleep(delay, context.signal).catch((error: unknown) => {
-        throw context.signal.aborted ? problem("CANCELLED", { name }) : error;
-      });
+      await sleep(delay, clock, context.signal, true);
     }
   }
 
-  /** The answer, or why there is none where the same request may do better later. */
+  /** Returns the answer, or a failure that may be retried. */
   async function tryOnce<T>(
     url: URL,
     request: HttpRequest,
@@ -142,7 +144,7 @@ export function createHttpClient(
   }
 
   function tooOften({ status, headers }: { readonly status: number; readonly headers: Headers }) {
-    const wait = `${Math.ceil(retryDelay(maxRetries, headers, clock) / 1000)} seconds`;
+    const wait = `${Math.ceil(retryDelay(maxRetries, headers, { now: clock.now(), random }) / 1000)} seconds`;
     return problem("RATE_LIMITED", { name, status, reason: "it is asked too often.", wait }, { status });
   }
 
@@ -167,7 +169,7 @@ function toBase(name: string, baseUrl: string): URL {
   return new URL(baseUrl.endsWith("/") ? baseUrl : `${baseUrl}/`);
 }
 
-/** Pages name the next page by a whole URL; credentials follow it within the origin only. */
+/** Pages link to the next page by URL. Credentials must not leave the origin. */
 function toUrl(name: string, base: URL, path: string, query: HttpRequest["query"] = {}): URL {
   const url = new URL(path, base);
   if (url.origin !== base.origin) {
@@ -185,12 +187,12 @@ function toStatusProblem(name: string, response: Parameters<typeof statusProblem
   try {
     value = JSON.parse(body);
   } catch {
-    // Gateways in front of an API answer in HTML; its beginning says enough.
+    // Proxies answer in HTML; the start of the text is enough.
   }
   return statusProblem(name, response, value);
 }
 
-/** Half a JSON text is an answer that did not arrive whole. */
+/** Incomplete JSON means that the answer broke off. */
 function parseJson(name: string, bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"));

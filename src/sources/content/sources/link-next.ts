@@ -1,4 +1,4 @@
-/** The address of the next page in a `Link` header (RFC 8288). */
+/** Returns the URL of the next page from a `Link` header (RFC 8288). */
 export function linkNext(header: string | null): string | undefined {
   for (const part of (header ?? "").slice(0, 8_000).split(/,(?=\s*<)/)) {
     const close = part.indexOf(">");

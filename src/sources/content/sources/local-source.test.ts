@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../test/temporary-folder.ts";
 import { createLocalSource } from "./local-source.ts";
 
-test("the files that globs choose, sorted, with a hash as version", async () => {
+test("lists the files that globs choose, sorted, with a hash as version", async () => {
   const root = folderOf({
     "b.md": "# B",
     "a/deep.md": "# A",
@@ -24,7 +24,7 @@ test("the files that globs choose, sorted, with a hash as version", async () => 
   expect((await texts.listDocuments()).map(({ id }) => id)).toEqual(["c.txt"]);
 });
 
-test("a version changes with the content, and is read anew each time", async () => {
+test("a version changes with the content", async () => {
   const root = folderOf({ "a.md": "one", "b.md": "one" });
   const source = createLocalSource({ root });
   const [a, b] = await source.listDocuments();
@@ -58,13 +58,13 @@ test("nothing outside the folder is listed or read, wherever links lead", async 
   }
 });
 
-test("a glob that leads out of the folder is refused before anything is read", () => {
+test("a glob that leaves the folder is refused before anything is read", () => {
   for (const glob of ["../**/*.md", "a/../../*.md", "/etc/*"]) {
     expect(() => createLocalSource({ root: ".", include: [glob] })).toThrow("leads out of the folder");
   }
 });
 
-test("a folder beside it with a name that begins alike is outside", async () => {
+test("a sibling folder with the same name prefix is outside", async () => {
   const parent = folderOf({ "docs/a.md": "# A", "docs-private/b.md": "# B" });
   symlinkSync(join(parent, "docs-private/b.md"), join(parent, "docs/b.md"));
   const source = createLocalSource({ root: join(parent, "docs") });
@@ -78,7 +78,7 @@ test("a file that was not chosen is not read", async () => {
   }
 });
 
-test("what is no text, a folder, or too large is left out", async () => {
+test("binary files, folders and large files are skipped", async () => {
   const root = folderOf({ "ok.md": "fine", "large.md": "x".repeat(101) });
   writeFileSync(join(root, "binary.md"), Buffer.from([0x50, 0x00, 0x01]));
   writeFileSync(join(root, "latin.md"), Buffer.from([0xe9, 0x74, 0xe9]));
@@ -87,7 +87,7 @@ test("what is no text, a folder, or too large is left out", async () => {
   expect((await source.listDocuments()).map(({ id }) => id)).toEqual(["ok.md"]);
 });
 
-test("a folder that is not there, and a run that is cancelled, say so", async () => {
+test("a missing folder and a cancelled read are reported", async () => {
   const root = folderOf({ "a.md": "# A" });
   await expect(createLocalSource({ root: join(root, "none") }).listDocuments()).rejects.toMatchObject({
     code: "SOURCE_INVALID",

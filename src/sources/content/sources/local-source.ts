@@ -8,15 +8,16 @@ import { problem } from "../../../schema/problem.ts";
 import { mapLimit } from "../../../util/map-limit.ts";
 import { contentTypeOf, decodeText } from "./content-type.ts";
 
+/** Options of {@link createLocalSource}. */
 export interface LocalSourceOptions {
-  /** The folder that is read; nothing outside it is, wherever links lead. */
+  /** Folder to read. Links out of it are not followed. */
   readonly root: string | URL;
-  /** Globs of the files within it. Default: all Markdown files. */
+  /** Globs of files to read. Default: all Markdown files. */
   readonly include?: readonly string[];
-  /** Globs of files to leave out. Default: what begins with a dot, and node_modules. */
+  /** Globs of files to skip. Default: dotfiles and node_modules. */
   readonly exclude?: readonly string[];
   readonly name?: string;
-  /** Files that are larger are left out. Default: 5 MB. */
+  /** Larger files are skipped. Default: 5 MB. */
   readonly maxBytes?: number;
 }
 
@@ -24,7 +25,11 @@ const MARKDOWN = ["**/*.md", "**/*.markdown"];
 const OWN_MATTERS = ["**/.*", "**/.*/**", "**/node_modules/**"];
 const READERS = 16;
 
-/** Files of a folder, read again at every start. Their version is a hash of what they hold. */
+/**
+ * Creates a source for the files of a folder. They are read at every start; a hash is their version.
+ *
+ * @throws SOURCE_INVALID if a glob leaves the folder
+ */
 export function createLocalSource(options: LocalSourceOptions): ContentSource {
   const { include = MARKDOWN, exclude = OWN_MATTERS, maxBytes = 5 * 1024 * 1024 } = options;
   const folder = options.root instanceof URL ? fileURLToPath(options.root) : options.root;
@@ -87,11 +92,11 @@ async function findFiles(
   return [...paths].sort();
 }
 
-/** The bytes of a file that is really inside the folder; undefined for anything else. */
+/** Reads a file inside the folder. Returns undefined for anything else. */
 async function readInside(root: string, path: string, maxBytes: number): Promise<Buffer | undefined> {
   const target = await realpath(resolve(root, path)).catch(() => undefined);
   if (target === undefined || !target.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
-  // What took the file's place since its path was resolved is not followed, and a pipe is not waited for.
+  // Does not follow a link that has replaced the file, and does not wait for a pipe.
   const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
   const file = await open(target, flags).catch(() => undefined);
   if (file === undefined) return undefined;

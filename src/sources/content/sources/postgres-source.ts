@@ -4,17 +4,21 @@ import { problem } from "../../../schema/problem.ts";
 import { contentHash } from "../../../util/content-hash.ts";
 import { readTables, type TableSchema } from "./read-tables.ts";
 
+/** Options of {@link createPostgresSource}. */
 export interface PostgresSourceOptions {
   /** A `Pool` or `Client` of `pg`, PGlite, or anything else with their `query`. */
   readonly client: PostgresClient;
-  /** Schemas that are read. Of a single one the tables go without its name in their paths. Default: `public`. */
+  /** Schemas to read. Paths contain the schema if there are several. Default: `public`. */
   readonly schemas?: readonly string[];
-  /** Names of tables, with `*` for any part, such as `fact_*`. Default: all. */
+  /** Table names, with `*` as a wildcard, such as `fact_*`. Default: all. */
   readonly tables?: readonly string[];
   readonly name?: string;
 }
 
-/** The tables and views of a PostgreSQL or Redshift database: columns, comments and constraints, never rows. */
+/**
+ * Creates a source for the tables and views of a PostgreSQL or Redshift database. It reads columns, comments and
+ * constraints, never rows.
+ */
 export function createPostgresSource(options: PostgresSourceOptions): ContentSource {
   const { client, schemas = ["public"], tables = ["*"] } = options;
   const name = options.name ?? `${schemas.join(",")}:${tables.join(",")}`;
@@ -52,7 +56,7 @@ interface TableName {
   readonly name: string;
 }
 
-/** Names may have dots in them, so that an id is written as JSON. */
+/** Names may contain dots, so an id is JSON. */
 function toDocument(table: TableSchema, withSchema: boolean): RawDocument {
   const { schema, name } = table;
   return {

@@ -7,18 +7,23 @@ import { collectPages } from "./collect-pages.ts";
 import { createHeaderAuth } from "./http-auth.ts";
 import { createHttpClient, type HttpOptions } from "./http-client.ts";
 
+/** Options of {@link createQaseSource}. */
 export interface QaseSourceOptions extends HttpOptions {
-  /** The code of the project, such as `DEMO`. */
+  /** Code of the project, such as `DEMO`. */
   readonly project: string;
   readonly token: Secret;
   readonly name?: string;
 }
 
 const PER_PAGE = 100;
-/** Test cases that are in no suite, which the API gives no suite for. */
+/** Stands for the suite of test cases without one. */
 const NO_SUITE = { id: 0, title: "Without a suite" };
 
-/** Test suites with their cases of a Qase project: a document for each suite. */
+/**
+ * Creates a source for the test suites of a Qase project: one document per suite.
+ *
+ * @throws SOURCE_INVALID if `baseUrl` is not a URL
+ */
 export function createQaseSource(options: QaseSourceOptions): ContentSource {
   const { project, token } = options;
   const name = options.name ?? `qase:${project}`;
@@ -26,7 +31,7 @@ export function createQaseSource(options: QaseSourceOptions): ContentSource {
   const client = createHttpClient(name, createHeaderAuth(name, "token", token), { ...options, baseUrl });
   const code = encodeURIComponent(project);
 
-  /** By offset and limit, until as many are there as the API counted. */
+  /** Pages by offset until the count that the API gave is reached. */
   async function all(path: string, context?: FetchContext, query: Record<string, string> = {}) {
     const fetchPage = async (offset: number, done: number) => {
       const request = { query: { ...query, limit: PER_PAGE, offset }, context, done };
@@ -51,7 +56,7 @@ export function createQaseSource(options: QaseSourceOptions): ContentSource {
 
   return {
     name,
-    /** A suite does not change with its cases, so its version is made of both. */
+    /** A suite's date does not change with its cases, so the version covers both. */
     listDocuments: async (context) => {
       const suites = await all("suite", context);
       const cases = Map.groupBy(await all("case", context), suiteOf);

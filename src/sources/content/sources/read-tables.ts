@@ -27,7 +27,7 @@ const KINDS: ReadonlyMap<unknown, string> = new Map([
   ["f", "foreign table"],
 ]);
 
-/** Only what Redshift's older catalog has too: no arrays, no lateral joins, no newer functions. */
+/** Also runs on Redshift: no arrays, no lateral joins, no newer functions. */
 const COLUMNS = `
   select n.nspname as schema_name, c.relname as table_name, c.relkind as kind, a.attname as column_name,
     format_type(a.atttypid, a.atttypmod) as data_type, a.attnotnull as not_null,
@@ -51,7 +51,7 @@ const CONSTRAINTS = `
   join pg_catalog.pg_namespace n on n.oid = c.relnamespace
   where k.contype in ('p', 'u', 'f', 'c') and `;
 
-/** The tables of the schemas, or the one of that name. */
+/** Reads the tables of the schemas, or one table. */
 export async function readTables(
   client: PostgresClient,
   schemas: readonly string[],

@@ -1,4 +1,4 @@
-import type { FragmentFacts } from "../library-file.ts";
+import type { FragmentFacts } from "../files/library-file.ts";
 
 /** A fragment as matching sees it. */
 export interface Fragment extends FragmentFacts {

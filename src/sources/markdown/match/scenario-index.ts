@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { FragmentFile } from "../library-file.ts";
+import type { FragmentFile } from "../files/library-file.ts";
 import { toKeywords } from "./keywords.ts";
 
 /** One sentence of a fragment's useWhen. */

@@ -116,7 +116,7 @@ async function readSkill(candidate: Candidate, left: Left): Promise<Outcome> {
   const { path, directory, folder, place } = candidate;
   try {
     // With the first skill: reading YAML takes a library that most starts do without.
-    const { parseFrontMatter } = await import("../front-matter.ts");
+    const { parseFrontMatter } = await import("../files/front-matter.ts");
     const { toSkillFields } = await import("./skill-fields.ts");
     const read = parseFrontMatter((await readSkillFile(folder, MANIFEST)).toString(), join(path, MANIFEST));
     const fields = toSkillFields(read, directory, join(path, MANIFEST));

@@ -1,7 +1,7 @@
 import { RE2JS } from "re2js";
 import type { Problem } from "../../../schema/problem.ts";
 import { toSummary } from "../../../util/to-summary.ts";
-import { type FrontMatter, fileProblem } from "../front-matter.ts";
+import { type FrontMatter, fileProblem } from "../files/front-matter.ts";
 import type { SkillFields, SkillTriggers, TriggerPattern } from "./skill.ts";
 
 const NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Where the answer of a login arrives: once, on this machine only, with the state that was given out. */
+/** Receives the answer of a login: once, on this machine only, with the right state. */
 export interface Callback {
   readonly redirectUrl: string;
-  /** What the authorization server sent along. Rejects with the signal's reason. */
+  /** Resolves to the parameters of the answer. Rejects with the signal's reason. */
   answer(signal: AbortSignal): Promise<URLSearchParams>;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ const HEADERS = {
   connection: "close",
 };
 
-/** Listens on 127.0.0.1. Requests without the state, or after the first one with it, are refused. */
+/** Listens on 127.0.0.1. Accepts one request with the right state and refuses all others. */
 export async function openCallback(state: string, port = 0): Promise<Callback> {
   const { promise, resolve } = Promise.withResolvers<URLSearchParams>();
   let used = false;
@@ -53,7 +53,7 @@ export async function openCallback(state: string, port = 0): Promise<Callback> {
       const closed = once(server, "close");
       server.close();
       server.closeIdleConnections();
-      // The browser has a moment to read the page.
+      // Gives the browser time to load the page.
       setTimeout(() => server.closeAllConnections(), 1_000).unref();
       await closed;
     },

@@ -6,7 +6,7 @@ import type {
   StoredOAuthTokens,
 } from "@modelcontextprotocol/client";
 import { problem } from "../../../schema/problem.ts";
-import type { OAuthConfig } from "../server-config.ts";
+import type { OAuthConfig } from "../config/server-config.ts";
 import type { KeptLogin, Logins } from "./logins.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");
@@ -19,14 +19,14 @@ export interface ProviderOptions {
   readonly logins: Logins;
 }
 
-/** What a person's login needs beside: where the answer comes to, and who is shown the way. */
+/** The person who logs in, and the callback for the answer. */
 export interface PersonOptions {
   readonly redirectUrl: string;
   readonly state: string;
   onUrl(url: URL): void | Promise<void>;
 }
 
-/** Keyhole as an OAuth client of one server. With a person it asks them; without, it acts as itself. */
+/** Creates Keyhole's OAuth client for one server. Without a person it uses its own credentials. */
 export function createClientProvider(options: ProviderOptions, person?: PersonOptions): OAuthClientProvider {
   const { oauth, logins, server, label } = options;
   let registered: StoredOAuthClientInformation | undefined;
@@ -35,7 +35,7 @@ export function createClientProvider(options: ProviderOptions, person?: PersonOp
 
   async function configured(): Promise<StoredOAuthClientInformation | undefined> {
     if (oauth.clientId === undefined) return undefined;
-    // Its credentials are for the authorization server that they were first used with, and for no other.
+    // The credentials are bound to the authorization server that first received them.
     const kept = await logins.read(server);
     return {
       client_id: oauth.clientId,
@@ -90,7 +90,7 @@ export function createClientProvider(options: ProviderOptions, person?: PersonOp
   };
 }
 
-/** Tokens as they are kept; how long they last is counted from now. */
+/** Converts tokens for the store. Their lifetime counts from now. */
 export function toLogin(
   issuer: string,
   client: StoredOAuthClientInformation | undefined,
@@ -104,7 +104,7 @@ export function toLogin(
   };
 }
 
-/** The proof of who the client is, where that is a key. */
+/** Authenticates the client with its key. */
 export function clientAuthentication({
   sdk,
   oauth,
@@ -135,7 +135,7 @@ function toMetadata(oauth: OAuthConfig, redirectUrl: string | undefined): OAuthC
   };
 }
 
-/** A registration is for the address that answers come to. */
+/** A registration is valid for its callback address only. */
 function fitsRedirect(
   client: StoredOAuthClientInformation,
   redirectUrl: string | undefined,
@@ -145,7 +145,7 @@ function fitsRedirect(
   return "redirect_uris" in client && client.redirect_uris.some((uri) => String(uri) === redirectUrl);
 }
 
-/** Without it a code that somebody else gets hold of can be redeemed; the SDK lets silence pass. */
+/** Requires PKCE: without it, a stolen code can be redeemed. The SDK accepts servers that do not mention it. */
 function checkChallengeMethod(label: string, { authorizationServerMetadata }: OAuthDiscoveryState): void {
   const methods = authorizationServerMetadata?.code_challenge_methods_supported;
   if (methods?.includes("S256")) return;

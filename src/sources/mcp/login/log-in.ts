@@ -7,11 +7,12 @@ import type { Callback } from "./callback.ts";
 import { createClientProvider, type ProviderOptions } from "./client-provider.ts";
 import type { Challenge } from "./logins.ts";
 
+/** Options of `source.logIn()`. The person opens the address; the answer comes to a local port. */
 export interface LogInOptions {
-  /** Shows the person where to log in. The address was checked; opening it is up to the caller. */
+  /** Shows the login address, which was checked, to the person. */
   onUrl(url: URL): void | Promise<void>;
   readonly signal?: AbortSignal;
-  /** How long the person has. Default five minutes. */
+  /** Time limit for the person, in milliseconds. Default: five minutes. */
   readonly timeoutMs?: number;
 }
 
@@ -19,16 +20,16 @@ interface Flow extends ProviderOptions {
   readonly url: URL;
   readonly fetch: FetchLike;
   readonly challenge: Challenge;
-  /** Throws for an address that a person is not to be sent to. */
+  /** Throws if a person must not be sent to this address. */
   checkUrl(url: URL): void;
 }
 
 const TIMEOUT_MS = 5 * 60_000;
 const REASON_CHARS = 300;
-/** What RFC 6749 calls an error; anything else in its place is not shown. */
+/** Error codes of RFC 6749. Other text is not shown. */
 const ERROR_CODE = /^[a-z_]{1,40}$/;
 
-/** Has a person log in to a server, and keeps what comes of it. Throws a problem where nothing does. */
+/** Lets a person log in and stores the tokens. Throws LOGIN_FAILED. */
 export async function logIn(
   flow: Flow,
   { onUrl, signal, timeoutMs = TIMEOUT_MS }: LogInOptions,
@@ -65,9 +66,9 @@ export async function logIn(
   }
 }
 
-/** The port of an earlier registration is taken again, so that it need not be made anew. */
+/** Reuses the port of an earlier registration, so that the registration stays valid. */
 async function listen({ oauth, logins, server, label }: Flow, state: string): Promise<Callback> {
-  // What listens is loaded only for this: a start would pay for it.
+  // Loaded only for a login, because it would slow down the start.
   const { openCallback } = await import("./callback.ts");
   if (oauth.callbackPort !== undefined) {
     return openCallback(state, oauth.callbackPort).catch((error: unknown) => {
@@ -86,7 +87,7 @@ function refusal(label: string, answer: URLSearchParams): Problem {
   return problem("LOGIN_FAILED", { server: label, reason }, { reason });
 }
 
-/** In a mix-up the words of the answer are the attacker's, so they are not repeated. */
+/** In a mix-up attack the attacker writes the answer, so it is not repeated. */
 function toProblem(label: string, error: unknown, ended: boolean): Problem {
   if (isProblem(error)) return error;
   const name = error instanceof Error ? error.name : "";

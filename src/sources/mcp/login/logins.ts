@@ -4,31 +4,31 @@ import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { setTimeout } from "node:timers/promises";
 import type { StoredOAuthClientInformation, StoredOAuthTokens } from "@modelcontextprotocol/client";
 
-/** What is kept of one server at one authorization server. */
+/** The login to one server at one authorization server. */
 export interface KeptLogin {
   readonly issuer: string;
   readonly client?: StoredOAuthClientInformation;
   readonly tokens?: StoredOAuthTokens;
-  /** Milliseconds since 1970; undefined where the server did not say. */
+  /** Milliseconds since 1970; undefined if unknown. */
   readonly expiresAt?: number;
 }
 
-/** What a server asked for when it refused a request. */
+/** Demands of a server that refused a request. */
 export interface Challenge {
   readonly scope?: string;
   readonly resourceMetadataUrl?: string;
 }
 
-/** Logins to upstream servers, kept in a file that only its owner can read. Tokens never leave it for a log. */
+/** Store of logins to upstream servers. Only the owner can read the file; tokens are never logged. */
 export interface Logins {
-  /** The login at that issuer, or the one that was saved last. */
+  /** Returns the login at that issuer. Default: the one saved last. */
   read(server: string, issuer?: string): Promise<KeptLogin | undefined>;
   save(server: string, login: KeptLogin): Promise<void>;
-  /** Forgets tokens and clients of a server; false where there were none. */
+  /** Deletes the tokens and clients of a server. Returns false if there were none. */
   forget(server: string): Promise<boolean>;
   challenge(server: string): Promise<Challenge | undefined>;
   saveChallenge(server: string, challenge: Challenge | undefined): Promise<void>;
-  /** Runs the work while no other process that shares the file runs such work for the same server. */
+  /** Runs the work while holding a lock for the server across all processes that share the file. */
   alone<T>(server: string, work: () => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
@@ -39,10 +39,11 @@ const MIGRATIONS = [
    CREATE TABLE challenges (server TEXT PRIMARY KEY, challenge TEXT NOT NULL) STRICT;
    CREATE TABLE renewals (server TEXT PRIMARY KEY, owner TEXT NOT NULL, until INTEGER NOT NULL) STRICT;`,
 ];
-/** A process that ended in the middle of a renewal does not hold up the others for longer. */
+/** A lock expires after this time, because its process may have died. */
 const HELD_MS = 60_000;
 const POLL_MS = 50;
 
+/** Opens a store of logins. `:memory:` as the path keeps them for the life of the process. */
 export function createLogins({ path }: { readonly path: string }): Logins {
   const owner = randomUUID();
   let opening: Promise<DatabaseSync> | undefined;
@@ -54,7 +55,7 @@ export function createLogins({ path }: { readonly path: string }): Logins {
     return opening;
   }
 
-  /** Nothing is made only to find that nothing is there. */
+  /** Reading must not create the file. */
   async function look(): Promise<DatabaseSync | undefined> {
     return opening || path === ":memory:" || existsSync(path) ? open() : undefined;
   }
@@ -62,7 +63,7 @@ export function createLogins({ path }: { readonly path: string }): Logins {
   let reading: StatementSync | undefined;
 
   return {
-    // Before every request to a server, so it is prepared once.
+    // Prepared once, because it runs before every request.
     read: async (server, issuer) => {
       reading ??= (await look())?.prepare(
         "SELECT login FROM logins WHERE server = ?1 AND (?2 IS NULL OR issuer = ?2) ORDER BY saved DESC, rowid DESC LIMIT 1",
@@ -105,7 +106,7 @@ export function createLogins({ path }: { readonly path: string }): Logins {
       );
       const end = performance.now() + HELD_MS;
       while (take.run(server, owner, Date.now() + HELD_MS, Date.now()).changes === 0) {
-        // A clock that was set back must not hold it up for ever.
+        // A clock that was set back must not lock it forever.
         if (performance.now() > end) database.prepare("DELETE FROM renewals WHERE server = ?").run(server);
         await setTimeout(POLL_MS);
       }

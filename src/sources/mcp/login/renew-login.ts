@@ -1,6 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { problem } from "../../../schema/problem.ts";
-import type { OAuthConfig } from "../server-config.ts";
+import type { OAuthConfig } from "../config/server-config.ts";
 import {
   clientAuthentication,
   createClientProvider,
@@ -18,10 +18,10 @@ export interface RenewOptions {
   readonly fetch: FetchLike;
 }
 
-/** What says that the login itself has ended, as opposed to a server that fails for a while. */
+/** OAuth errors that mean the login has ended, not that the server fails for a while. */
 const ENDED = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
 
-/** Gets another token than the stale one. False where only a person can; throws where it fails otherwise. */
+/** Replaces the stale token. Returns false if only a person can do it. */
 export async function renewLogin(
   options: RenewOptions,
   stale: string | undefined,
@@ -41,7 +41,7 @@ export async function renewLogin(
   });
 }
 
-/** Somebody else, perhaps another process, was faster. */
+/** Another process may have renewed the token. */
 function isAnother(kept: KeptLogin | undefined, stale: string | undefined): boolean {
   return kept?.tokens !== undefined && kept.tokens.access_token !== stale;
 }
@@ -61,7 +61,7 @@ async function requestToken(
   return result === "AUTHORIZED";
 }
 
-/** A refresh token goes to the authorization server that gave it, whatever the server says now. */
+/** Sends a refresh token only to the authorization server that issued it. */
 async function refresh(
   provider: ProviderOptions,
   { label, url, server, oauth, logins, fetch }: RenewOptions,

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test, vi } from "vitest";
-import { readServerConfig } from "../server-config.ts";
+import { readServerConfig } from "../config/server-config.ts";
 import { createLogins } from "./logins.ts";
 import { createServerLogin } from "./server-login.ts";
 
@@ -9,7 +9,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test("an authorization server that never answers holds nobody up for ever", async () => {
+test("a request to a silent authorization server times out", async () => {
   const http = createServer((request, response) => {
     if (request.url === "/mcp") response.writeHead(401, { "www-authenticate": "Bearer" }).end();
   });

@@ -3,8 +3,8 @@ import { createGuardedFetch } from "../../../net/guarded-fetch.ts";
 import { problem } from "../../../schema/problem.ts";
 import { cleanText } from "../../../util/clean-text.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
-import { expandAll, expandVariables } from "../expand-variables.ts";
-import { type HttpConfig, invalid, type OAuthConfig } from "../server-config.ts";
+import { expandAll, expandVariables } from "../config/expand-variables.ts";
+import { type HttpConfig, invalid, type OAuthConfig } from "../config/server-config.ts";
 import { type LogInOptions, logIn } from "./log-in.ts";
 import type { Challenge, Logins } from "./logins.ts";
 import { renewLogin } from "./renew-login.ts";
@@ -15,21 +15,21 @@ export interface ServerLoginOptions {
   readonly config: HttpConfig;
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly logins: Logins;
-  /** The largest answer, or event of one, that is read. */
+  /** Largest answer, or event of a stream, in bytes. */
   readonly maxBytes: number;
 }
 
-/** How one HTTP server is reached, and as whom. Tokens of Keyhole's own callers have no part in it. */
+/** Access to one HTTP server with its own login. Tokens of Keyhole's callers are never used. */
 export interface ServerLogin {
-  /** The address and headers of the config. Throws where a variable is missing. */
+  /** Returns the address and headers of the config. Throws if a variable is missing. */
   address(): { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
-  /** Requests to the server: with its token, renewed where that has expired or is refused. */
+  /** Returns a fetch that sends the token and renews it when it has expired or is refused. */
   fetch(onTooLarge: (reason: string) => void): FetchLike;
-  /** Why the last token could not be had. */
+  /** Why the last renewal failed. */
   readonly complaint: string | undefined;
-  /** What must be in no message. */
+  /** Values that must not appear in messages. */
   secrets(): readonly string[];
-  /** Whether a call was refused for scopes that the login lacks. */
+  /** Whether a call was refused because the login lacks scopes. */
   missing(): Promise<boolean>;
   logIn(options: LogInOptions): Promise<void>;
   logOut(): Promise<boolean>;
@@ -37,10 +37,10 @@ export interface ServerLogin {
 }
 
 const METADATA_BYTES = 1024 * 1024;
-/** One request to an authorization server: every call waits while a token is renewed. */
+/** Time limit for one request to an authorization server; calls wait for it. */
 const OAUTH_MS = 30_000;
 const EARLY_MS = 30_000;
-/** For so long a token is not looked up again; one that is refused is. */
+/** How long a token is reused without reading the store. A refused token is read again. */
 const LOOK_MS = 1_000;
 const BARE: OAuthConfig = { grant: "authorization_code", algorithm: "ES256", allowPrivateHosts: [] };
 
@@ -74,7 +74,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
     lookedAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** True where there is another token than the one that is of no use. One request at a time, in all processes. */
+  /** Returns true if there is a new token. Runs once at a time, across processes. */
   function renew(stale: string | undefined, asked: Challenge): Promise<boolean> {
     const { url, server, oauth, oauthFetch } = open();
     renewing ??= renewLogin({ label, url, server, oauth, logins, fetch: oauthFetch }, stale, asked)
@@ -92,7 +92,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
     return renewing;
   }
 
-  /** What the server wants, where it is a matter of tokens. */
+  /** Reads the demands of a server that refused a token. */
   async function challengeOf(answer: Response): Promise<Challenge | undefined> {
     if (answer.status !== 401 && answer.status !== 403) return undefined;
     const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
@@ -110,7 +110,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
     const held = status === 403 ? (await logins.read(server))?.tokens?.scope : undefined;
     const scope = computeScopeUnion(held, asked.scope);
     challenge = { ...asked, ...(scope !== undefined && { scope }) };
-    // Scopes are missed by calls; the login that gets them may be made by another process.
+    // Stored, because another process may perform the login.
     if (status === 403) await logins.saveChallenge(server, challenge);
     return challenge;
   }
@@ -128,7 +128,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
         if (!asked) return answer;
         lookAgain();
         const wanted = await noteChallenge(asked, answer.status);
-        // Another token of a person's login has the same scopes: only the person can widen them.
+        // A renewed token has the same scopes; only the person can grant more.
         if (answer.status === 403 && oauth.grant !== "client_credentials") return answer;
         if (!(await renew(token, wanted))) return answer;
         await answer.body?.cancel();
@@ -184,7 +184,7 @@ function read(label: string, config: HttpConfig, variables: Readonly<Record<stri
       variables,
     ),
   };
-  // Who wrote the address has allowed its host; what a server names beside it has to be public.
+  // The config allows its own host. Hosts that the server names have to be public.
   const allowed = [url.hostname, ...oauth.allowPrivateHosts];
   const guardedFetch = createGuardedFetch({ allowPrivateHosts: allowed });
   const plain = toWebFetch(guardedFetch, METADATA_BYTES);
@@ -197,7 +197,7 @@ function read(label: string, config: HttpConfig, variables: Readonly<Record<stri
   return { url, headers, oauth, server: `${label} ${url.href}`, guardedFetch, oauthFetch, checkUrl };
 }
 
-/** No other scheme than https, save for hosts that were allowed by name, and never less than the server itself. */
+/** Requires https, except for allowed hosts of a server that is itself reached over http. */
 function checkTarget(target: URL, server: URL, allowed: readonly string[]): void {
   const isAllowed = allowed.includes(target.hostname) || allowed.includes(target.host);
   const plainHttp = target.protocol === "http:" && isAllowed && server.protocol === "http:";

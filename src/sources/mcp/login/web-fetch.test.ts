@@ -4,7 +4,7 @@ import { createEventMeter } from "./web-fetch.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 
-test("an event is as large as it is, however it is cut into chunks", () => {
+test("the size of an event does not depend on chunk boundaries", () => {
   const event = fc
     .array(fc.stringMatching(/^[a-z]{1,20}$/), { minLength: 1, maxLength: 5 })
     .map((lines) => `${lines.map((line) => `data: ${line}`).join("\n")}\n\n`);
@@ -30,7 +30,7 @@ test("an event is as large as it is, however it is cut into chunks", () => {
   );
 });
 
-test("lines without end are one event that grows", () => {
+test("an endless line counts as one growing event", () => {
   const measure = createEventMeter();
   const sizes = Array.from({ length: 4 }, () => measure(encode("data: more\r\n")));
   expect(sizes).toEqual([12, 24, 36, 48]);

@@ -6,8 +6,8 @@ const NEWLINE = 10;
 const RETURN = 13;
 
 /**
- * A guarded fetch in the shape that the SDK takes. An answer, or one event of a stream, that is larger than
- * `maxBytes` breaks off; `onTooLarge` is told why.
+ * Adapts a guarded fetch to the SDK. Breaks off an answer, or an event of a stream, that is larger than `maxBytes`,
+ * and calls `onTooLarge` with the reason.
  */
 export function toWebFetch(
   guardedFetch: GuardedFetch,
@@ -29,7 +29,7 @@ export function toWebFetch(
   };
 }
 
-/** What says its length has it: the client breaks off where more comes. A packed body says another one. */
+/** The client enforces content-length, except for compressed bodies. */
 function isSmall({ headers }: Response, maxBytes: number): boolean {
   const length = headers.get("content-length");
   return length !== null && headers.get("content-encoding") === null && Number(length) <= maxBytes;
@@ -41,10 +41,10 @@ function textOf(body: unknown): string {
   throw problem("REQUEST_REFUSED", { where: "the server", reason: "its body is of an unknown kind" });
 }
 
-/** How large what is being read has become with this chunk. */
+/** Returns the size reached with this chunk. */
 type Meter = (chunk: Uint8Array) => number;
 
-/** A reader of our own: every call passes here, and a stream that is piped costs several times as much. */
+/** Reads by hand: every call passes here, and piping costs several times as much. */
 function bound(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
@@ -78,7 +78,7 @@ function addUp(): Meter {
   };
 }
 
-/** The largest event so far of what is still open: events end with an empty line. */
+/** Measures the largest event of a stream. Events end with an empty line. */
 export function createEventMeter(): Meter {
   let event = 0;
   let line = 0;
@@ -96,7 +96,7 @@ export function createEventMeter(): Meter {
     }
     const rest = chunk.length - from;
     event += rest;
-    // A return at the end of a chunk belongs to the newline that begins the next one.
+    // A carriage return at the end of a chunk belongs to the newline in the next one.
     line += rest > 0 && chunk[chunk.length - 1] === RETURN ? rest - 1 : rest;
     return Math.max(largest, event);
   };

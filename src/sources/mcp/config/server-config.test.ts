@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of configs.
 import { describe, expect, test } from "vitest";
+import { fromMcpConfig } from "../from-mcp-config.ts";
 import { expandVariables } from "./expand-variables.ts";
-import { fromMcpConfig } from "./from-mcp-config.ts";
 import { readServerConfig } from "./server-config.ts";
 
 describe("configs of other clients", () => {

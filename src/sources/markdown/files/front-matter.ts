@@ -1,6 +1,6 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
-import { problem } from "../../schema/problem.ts";
-import { reasonOf } from "../../util/reason-of.ts";
+import { problem } from "../../../schema/problem.ts";
+import { reasonOf } from "../../../util/reason-of.ts";
 import { repairYaml } from "./repair-yaml.ts";
 
 const MAX_TEXT_CHARS = 4 * 2 ** 20;

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { problem } from "../../schema/problem.ts";
+import { problem } from "../../../schema/problem.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
 const common = {
   disabled: z.boolean().optional(),
-  /** How long one call may take, in milliseconds. */
+  /** Time limit for one call, in milliseconds. */
   timeoutMs: z.number().int().positive().optional(),
 };
 
@@ -18,21 +18,21 @@ const stdioSchema = z.object({
   ...common,
 });
 
-/** How Keyhole shows itself to the authorization server of an HTTP server. Without it, it registers itself. */
+/** Identifies Keyhole to the authorization server. Without it, Keyhole registers itself. */
 const oauthSchema = z.object({
   clientId: z.string().min(1).optional(),
   clientSecret: z.string().min(1).optional(),
-  /** PEM of the key that proves who the client is, in the place of a secret, and its algorithm. */
+  /** PEM key that authenticates the client instead of a secret, and its algorithm. */
   privateKey: z.string().min(1).optional(),
   algorithm: z.string().min(1).default("ES256"),
-  /** An https document that describes the client; servers that support it need no registration. */
+  /** URL of a client metadata document. Servers that support it need no registration. */
   clientMetadataUrl: z.url({ protocol: /^https$/ }).optional(),
   scopes: z.array(z.string().min(1)).optional(),
-  /** `client_credentials`: the server is used as itself, and nobody has to log in. */
+  /** `client_credentials`: Keyhole logs in as itself, without a person. */
   grant: z.enum(["authorization_code", "client_credentials"]).default("authorization_code"),
-  /** The port on 127.0.0.1 where the answer of a login arrives. Default any that is free. */
+  /** Port on 127.0.0.1 for the login callback. Default: any free port. */
   callbackPort: z.number().int().min(1).max(65_535).optional(),
-  /** Hosts beside the server's own, as `name` or `name:port`, that may be private and without TLS. */
+  /** Further hosts, as `name` or `name:port`, that may be private and without TLS. */
   allowPrivateHosts: z.array(z.string().min(1)).default([]),
 });
 
@@ -44,7 +44,7 @@ const httpSchema = z.object({
   ...common,
 });
 
-/** One server as the configs of MCP clients have it. */
+/** One server, as in the configs of MCP clients. */
 export type McpServerConfig = z.input<typeof stdioSchema> | z.input<typeof httpSchema>;
 
 export type ServerConfig =
@@ -54,7 +54,7 @@ export type ServerConfig =
 export type HttpConfig = Extract<ServerConfig, { readonly transport: "http" }>;
 export type OAuthConfig = z.output<typeof oauthSchema>;
 
-/** Reads the config of one server, or says what is wrong with it; values are never repeated. */
+/** Parses the config of one server. Error messages never contain values. */
 export function readServerConfig(label: string, config: unknown): ServerConfig {
   const fields = z.record(z.string(), z.unknown()).safeParse(config);
   if (!fields.success) throw invalid(label, "it is not an object");

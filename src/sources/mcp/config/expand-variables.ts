@@ -2,13 +2,14 @@ import { invalid } from "./server-config.ts";
 
 type Variables = Readonly<Record<string, string | undefined>>;
 
-// Bounded by its closing brace; nothing in it can match in two ways.
+// Linear: the closing brace bounds each match, and no part is ambiguous.
 const VARIABLE = /\$\{([^{}]*)\}/g;
 const NAME = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
 /**
- * Puts the environment's values in the place of `${X}`, `${env:X}` and `${X:-default}`. Names what is
- * missing, never what is there.
+ * Replaces `${X}`, `${env:X}` and `${X:-default}` by their values. Errors name the variable, never a value.
+ *
+ * @throws SERVER_CONFIG_INVALID
  */
 export function expandVariables(label: string, text: string, variables: Variables): string {
   return text.replace(VARIABLE, (whole, inner: string) => {
@@ -21,7 +22,7 @@ export function expandVariables(label: string, text: string, variables: Variable
   });
 }
 
-/** All values of a record, expanded. */
+/** Expands all values of a record. */
 export function expandAll(
   label: string,
   texts: Readonly<Record<string, string>>,

@@ -1,0 +1,220 @@
+import type { Freshness, Source, SourceContent } from "../schema/source.ts";
+import { backoffMs } from "../util/backoff.ts";
+import type { Clock } from "../util/clock.ts";
+import { createOutlet, type Outlet } from "../util/outlet.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import { singleFlight } from "../util/single-flight.ts";
+
+/** Everything that an origin held at one time. */
+export interface Reading {
+  /** The same object as before means that nothing has changed: it is not shown again. */
+  readonly content: SourceContent;
+  /** Number of documents. Default: the number of drafts. */
+  readonly count?: number;
+  /** When the oldest and the newest document were checked, in milliseconds since 1970. Default: now. */
+  readonly oldest?: number;
+  readonly newest?: number;
+}
+
+export interface ReadRequest {
+  readonly signal: AbortSignal;
+  /** Also fetch what seems unchanged. */
+  readonly anew: boolean;
+}
+
+/** Calls that an origin makes while it is watched. */
+export interface Watcher {
+  /** The origin may have changed: read it again. */
+  changed(): void;
+  /** The origin has delivered this by itself. */
+  found(reading: Reading): void;
+}
+
+/** An origin that can be read, and perhaps watched. */
+export interface FollowOptions {
+  readonly clock: Clock;
+  /** From 0 to below 1. Default: `Math.random`. */
+  readonly random?: () => number;
+  /** Reads everything, or throws: then the earlier reading stays. */
+  read(request: ReadRequest): Promise<Reading>;
+  /** Called when following begins. Returns a function that ends it and frees what reading has opened. */
+  watch?(watcher: Watcher): () => void | Promise<void>;
+  /** Returns the reading of an earlier run. It is shown at once, and read again if it is stale. */
+  restore?(): Promise<Reading | undefined>;
+  /** How long a reading stays fresh; then it is read again. 0: always stale, never read by itself. Default: forever. */
+  readonly ttlMs?: number | undefined;
+  /** Content on this machine is cheap to read: it is never fresh, and a restored reading is only a fallback. */
+  readonly isLocal?: boolean | undefined;
+  /** Returns how long an origin that is down has to rest before the next read; undefined while it is up. */
+  restMs?(): number | undefined;
+}
+
+/** The parts of a {@link Source} that {@link followSource} provides. */
+export interface FollowedSource extends Pick<Source, "contents"> {
+  refresh(signal?: AbortSignal, anew?: boolean): Promise<void>;
+  freshness(): Freshness;
+}
+
+interface Following {
+  readonly signal: AbortSignal;
+  readonly outlet: Outlet<SourceContent>;
+  onFailed(error: unknown): void;
+  shown?: SourceContent;
+  cancelTimer?: () => void;
+  isQueued?: boolean;
+}
+
+const SHORTEST_WAIT_MS = 1_000;
+const FIRST_RETRY_MS = 60_000;
+const LONGEST_RETRY_MS = 4 * 60 * 60_000;
+
+/**
+ * Follows an origin: reads it at the start, when it changes, when its reading becomes stale, and on request.
+ * One read runs at a time. A read that fails leaves the earlier reading in use and is repeated later.
+ */
+export function followSource(options: FollowOptions): FollowedSource {
+  const { clock, ttlMs, isLocal = false, random = Math.random } = options;
+  let current: Required<Reading> | undefined;
+  let following: Following | undefined;
+  let lastError: string | undefined;
+  let failures = 0;
+  let wantsAll = false;
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const readOnRequest = singleFlight((signal) => inTurn(() => readOnce(signal)));
+
+  function inTurn(work: () => Promise<void>): Promise<void> {
+    const done = turn.then(work);
+    turn = done.catch(() => {});
+    return done;
+  }
+
+  async function readOnce(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    const anew = wantsAll;
+    wantsAll = false;
+    try {
+      const reading = await options.read({ signal, anew });
+      succeed();
+      await show(reading, following);
+    } catch (error) {
+      wantsAll ||= anew;
+      if (!signal.aborted) {
+        lastError = reasonOf(error);
+        failures += 1;
+      }
+      throw error;
+    } finally {
+      if (following) readLater(following);
+    }
+  }
+
+  function succeed(): void {
+    lastError = undefined;
+    failures = 0;
+  }
+
+  /** Resolves when the content has been taken. */
+  async function show(reading: Reading, by: Following | undefined): Promise<void> {
+    const { content, count = content.drafts.length, newest = clock.now(), oldest = newest } = reading;
+    current = { content, count, oldest, newest };
+    if (!by || by.shown === content) return;
+    by.shown = content;
+    await by.outlet.put(content);
+  }
+
+  async function begin(own: Following): Promise<void> {
+    const restored = await options.restore?.().catch(() => undefined);
+    if (restored && !isLocal) {
+      void show(restored, own);
+      if (freshness().isFresh) return readLater(own);
+    }
+    await tryToRead(own, restored);
+  }
+
+  async function tryToRead(own: Following, fallback?: Reading): Promise<void> {
+    // A read that waits for its turn will see this change too; one under way may not.
+    if (own.isQueued) return;
+    own.isQueued = true;
+    try {
+      await inTurn(() => {
+        own.isQueued = false;
+        return readOnce(own.signal);
+      });
+    } catch (error) {
+      if (own.signal.aborted) return;
+      if (fallback && !own.shown) await show(fallback, own);
+      own.onFailed(error);
+    }
+  }
+
+  function readLater(own: Following): void {
+    own.cancelTimer?.();
+    delete own.cancelTimer;
+    const wait = nextWait();
+    if (wait === undefined || own.signal.aborted) return;
+    own.cancelTimer = clock.after(wait, () => void tryToRead(own));
+  }
+
+  function nextWait(): number | undefined {
+    const rest = options.restMs?.();
+    if (rest !== undefined) return rest;
+    if (ttlMs === 0) return undefined;
+    const longestMs = Math.min(ttlMs ?? LONGEST_RETRY_MS, LONGEST_RETRY_MS);
+    if (failures > 0) {
+      return Math.max(backoffMs(failures, { firstMs: FIRST_RETRY_MS, longestMs, random }), SHORTEST_WAIT_MS);
+    }
+    if (ttlMs === undefined) return undefined;
+    // Sources that were read together are not read again together.
+    const left = current ? current.newest + ttlMs * (0.9 + random() / 10) - clock.now() : ttlMs;
+    return Math.max(Math.min(left, ttlMs), SHORTEST_WAIT_MS);
+  }
+
+  function freshness(): Freshness {
+    const ttl = isLocal ? 0 : ttlMs;
+    return {
+      count: current?.count ?? 0,
+      ...(current && { oldest: current.oldest, newest: current.newest }),
+      ...(ttl !== undefined && { ttlMs: ttl }),
+      // The distance, because a time in the future means that the clock was set.
+      isFresh: current !== undefined && (ttl === undefined || Math.abs(clock.now() - current.oldest) < ttl),
+      ...(lastError !== undefined && { lastError }),
+    };
+  }
+
+  return {
+    contents: async function* (signal, onFailed) {
+      const failed = new AbortController();
+      const own: Following = {
+        signal,
+        outlet: createOutlet(),
+        onFailed: onFailed ?? ((error) => failed.abort(error)),
+      };
+      following = own;
+      const stop = options.watch?.({
+        changed: () => void tryToRead(own),
+        found: (reading) => {
+          succeed();
+          void show(reading, own);
+          readLater(own);
+        },
+      });
+      void begin(own);
+      try {
+        yield* own.outlet.values(AbortSignal.any([signal, failed.signal]));
+        if (!signal.aborted) failed.signal.throwIfAborted();
+      } finally {
+        own.cancelTimer?.();
+        if (following === own) following = undefined;
+        await stop?.();
+      }
+    },
+    // A read that began by itself is not joined: it may have begun before what the caller wants to see.
+    refresh: async (signal, anew = false) => {
+      wantsAll ||= anew;
+      await readOnRequest(signal);
+      if (wantsAll) await readOnRequest(signal);
+    },
+    freshness,
+  };
+}

@@ -1,0 +1,266 @@
+import type { Client, PriorDiscovery } from "@modelcontextprotocol/client";
+import type { EntryStatus, LogLevel } from "../../schema/entry.ts";
+import { isProblem, type Problem, problem } from "../../schema/problem.ts";
+import type { Clock } from "../../util/clock.ts";
+import { sleep } from "../../util/sleep.ts";
+import type { ServerConfig } from "./config/server-config.ts";
+import { createHider, forgotSession, isLost, lastComplaint, toStatus } from "./failure.ts";
+import { fetchListing, type Listing } from "./listing.ts";
+import type { ServerLogin } from "./login/server-login.ts";
+import type { Made, Opened } from "./open-client.ts";
+import { createRestartPolicy } from "./restart-policy.ts";
+import type { UpstreamLimits } from "./upstream-limits.ts";
+
+export interface ConnectionOptions {
+  readonly label: string;
+  readonly config: ServerConfig;
+  readonly limits: UpstreamLimits;
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  /** Access to an HTTP server; undefined for a server that runs as a child process. */
+  readonly login?: ServerLogin | undefined;
+  /** Called when a listing arrives or the status changes. */
+  onChange(): void;
+  onLog(level: LogLevel, data: unknown, logger: string | undefined): void;
+}
+
+/** An open connection with the listing that it gave. */
+export interface Session extends Opened {
+  listing: Listing;
+}
+
+/** The connection to one server: opened when needed, opened again after a failure. */
+export interface Connection {
+  readonly session: Session | undefined;
+  /** The last listing, also while no session is open. */
+  readonly listing: Listing | undefined;
+  /** Undefined while the server can be used. */
+  readonly status: EntryStatus | undefined;
+  /** The protocol that the server speaks. */
+  readonly era: PriorDiscovery | undefined;
+  /** The transport that was opened last. */
+  readonly last: Made | undefined;
+  /** Starts within the restart window. */
+  readonly starts: number;
+  /** Uses the protocol that an earlier run has found. */
+  recall(era: PriorDiscovery | undefined): void;
+  /** Returns the session, and opens one first if there is none. */
+  connect(): Promise<Session>;
+  /** Lists everything again; connects first if there is no session. */
+  relist(): Promise<void>;
+  /** Ends the session if it is still in use. */
+  drop(session: Session): void;
+  /** Marks the server as down, for at least this time, and returns the problem. */
+  goDown(status: EntryStatus, forMs?: number): Problem;
+  /** How long a server that is down has to rest; undefined while it is up. */
+  restMs(): number | undefined;
+  /** Earlier failures no longer count. */
+  forgetFailures(): void;
+  /** Explains why the server cannot be used. */
+  explain(error: unknown): EntryStatus;
+  /** Tells how to log in, as the end of a sentence. */
+  loginAdvice(): string;
+  /** Removes the secrets of the config from a text. */
+  hide(text: string): string;
+  /** Resolves when no process of the server is left. */
+  close(): Promise<void>;
+}
+
+export function createConnection(options: ConnectionOptions): Connection {
+  const { label, config, limits, variables, clock, login, onChange } = options;
+  const restarts = createRestartPolicy({
+    most: limits.restarts,
+    windowMs: limits.restartWindowMs,
+    baseMs: limits.backoffMs,
+    now: clock.monotonic,
+    random: Math.random,
+  });
+  const stopping = new AbortController();
+  const transports = new Set<Made>();
+  const endings = new WeakMap<Made, Promise<void>>();
+  let last: Made | undefined;
+  let session: Session | undefined;
+  let connecting: Promise<Session> | undefined;
+  let status: EntryStatus | undefined;
+  let restUntil = 0;
+  let listing: Listing | undefined;
+  let era: PriorDiscovery | undefined;
+  let cancelRelist: (() => void) | undefined;
+
+  const hide = (text: string) => (last?.hide ?? createHider([]))(text);
+
+  function connect(): Promise<Session> {
+    if (session) return Promise.resolve(session);
+    connecting ??= open().finally(() => {
+      connecting = undefined;
+    });
+    return connecting;
+  }
+
+  async function open(): Promise<Session> {
+    if (restarts.exhaustedFor() > 0) {
+      throw goDown({ state: "server_down", reason: tooManyStarts() });
+    }
+    await sleep(restarts.delay(), clock, stopping.signal, true);
+    if (stopping.signal.aborted) throw problem("CLOSED");
+    restarts.started();
+    try {
+      // Loaded with the first server that is opened, which makes a start quicker.
+      const { openClient } = await import("./open-client.ts");
+      const opened = await openClient({
+        label,
+        config,
+        variables,
+        login,
+        era,
+        clock,
+        ...limits,
+        onListChanged: relistSoon,
+        onLog: options.onLog,
+        onMade: (made) => {
+          last = made;
+          transports.add(made);
+        },
+        onClosed: (made) => void end(made),
+      });
+      const next: Session = { ...opened, listing: await list(opened.client) };
+      if (stopping.signal.aborted) throw problem("CLOSED");
+      session = next;
+      era = next.era;
+      status = undefined;
+      setListing(next.listing);
+      return next;
+    } catch (error) {
+      // The next attempt finds out again which protocol the server speaks.
+      era = undefined;
+      if (last) void end(last);
+      if (stopping.signal.aborted) throw problem("CLOSED");
+      throw goDown(explain(error));
+    }
+  }
+
+  /** Closes a transport, once. Resolves when nothing of it is left. */
+  function end(made: Made): Promise<void> {
+    if (session?.made === made) session = undefined;
+    const known = endings.get(made);
+    if (known) return known;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    endings.set(made, promise);
+    const done = () => {
+      transports.delete(made);
+      resolve();
+    };
+    made.transport.close().then(done, done);
+    return promise;
+  }
+
+  function explain(error: unknown): EntryStatus {
+    const ending = last?.ending;
+    const known = toStatus(error, hide);
+    if (known.state === "needs_login") return { ...known, reason: `${known.reason}${loginAdvice()}` };
+    if (!last?.process) return ending === undefined ? known : { ...known, reason: ending };
+    const reason = ending !== undefined && (isLost(error) || !isProblem(error)) ? ending : known.reason;
+    return { ...known, reason: `${reason}${lastComplaint(last.process.stderrText(), hide)}` };
+  }
+
+  function loginAdvice(): string {
+    if (config.transport !== "http") return "";
+    const why = login?.complaint;
+    const told = why ? `; its token could not be renewed: ${hide(why)}` : "";
+    return config.oauth?.grant === "client_credentials" ? told : `${told}; run: keyhole login ${label}`;
+  }
+
+  function goDown(next: EntryStatus, forMs = 0): Problem {
+    status = next;
+    restUntil =
+      clock.monotonic() + Math.max(forMs, restarts.exhaustedFor(), restarts.delay(), limits.backoffMs);
+    if (session) void end(session.made);
+    onChange();
+    return problem("UNAVAILABLE", { name: `The server ${label}`, ...next });
+  }
+
+  function tooManyStarts(): string {
+    const minutes = Math.round(limits.restartWindowMs / 60_000);
+    const why = last?.ending;
+    return `it had to be started more than ${limits.restarts} times in ${minutes} minutes${why ? `; ${why}` : ""}`;
+  }
+
+  function setListing(next: Listing): void {
+    listing = next;
+    onChange();
+  }
+
+  /** Limits how often a server that keeps announcing changes is listed. */
+  function relistSoon(): void {
+    if (cancelRelist || stopping.signal.aborted) return;
+    cancelRelist = clock.after(limits.relistMs, () => {
+      void relist()
+        .catch(() => {})
+        .finally(() => {
+          cancelRelist = undefined;
+        });
+    });
+  }
+
+  function list(client: Client): Promise<Listing> {
+    return fetchListing(client, limits.connectMs, config.transport === "http");
+  }
+
+  async function relist(): Promise<void> {
+    const open = session;
+    if (!open) return;
+    try {
+      open.listing = await list(open.client);
+    } catch (error) {
+      if (!forgotSession(error, open.made.transport)) throw error;
+      void end(open.made);
+      return void (await connect());
+    }
+    setListing(open.listing);
+  }
+
+  return {
+    get session() {
+      return session;
+    },
+    get listing() {
+      return listing;
+    },
+    get status() {
+      return status;
+    },
+    get era() {
+      return era;
+    },
+    get last() {
+      return last;
+    },
+    get starts() {
+      return restarts.recent;
+    },
+    recall: (known) => {
+      era = known;
+    },
+    connect,
+    relist: async () => {
+      if (session) return relist();
+      await connect();
+    },
+    drop: ({ made }) => void end(made),
+    goDown,
+    restMs: () => (status ? Math.max(0, restUntil - clock.monotonic()) : undefined),
+    forgetFailures: restarts.forget,
+    explain,
+    loginAdvice,
+    hide,
+    close: async () => {
+      stopping.abort();
+      cancelRelist?.();
+      await Promise.all([...transports].map(end));
+      // A transport may have been opened meanwhile.
+      await connecting?.catch(() => {});
+      await Promise.all([...transports].map(end));
+      await login?.close();
+    },
+  };
+}

@@ -1,0 +1,13 @@
+import type { EntryStatus } from "../../schema/entry.ts";
+import type { TracedRequest } from "../../schema/span-context.ts";
+import type { Upstream } from "./upstream.ts";
+
+/** The server that drafts call. */
+export interface DraftOptions {
+  readonly label: string;
+  readonly trusted: boolean;
+  readonly upstream: Upstream;
+  readonly status: EntryStatus | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly transport: TracedRequest["transport"];
+}

@@ -1,0 +1,194 @@
+import { BARE_ENTRY } from "../../schema/bare-entry.ts";
+import type { Domain, EntryDraft, EntryStatus } from "../../schema/entry.ts";
+import type { Freshness, SourceContent } from "../../schema/source.ts";
+import { cleanText } from "../../util/clean-text.ts";
+import type { Clock } from "../../util/clock.ts";
+import { toSummary } from "../../util/to-summary.ts";
+import { untilAborted } from "../../util/until-aborted.ts";
+import { type FollowedSource, followSource, type Reading } from "../follow-source.ts";
+import type { ServerConfig } from "./config/server-config.ts";
+import type { Listing } from "./listing.ts";
+import type { ListingCache, Remembered } from "./listing-cache.ts";
+import type { LogInOptions } from "./login/log-in.ts";
+import type { Logins } from "./login/logins.ts";
+import { createServerLogin } from "./login/server-login.ts";
+import { toDrafts } from "./to-drafts.ts";
+import { createUpstream, type UpstreamDiagnostics } from "./upstream.ts";
+import type { UpstreamLimits } from "./upstream-limits.ts";
+
+export interface FollowUpstreamOptions {
+  readonly label: string;
+  readonly config: ServerConfig;
+  readonly cache: ListingCache | undefined;
+  readonly ttlMs: number;
+  readonly trusted: boolean;
+  readonly description: string | undefined;
+  readonly scopes: readonly string[];
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly limits: UpstreamLimits;
+  readonly clock: Clock;
+  readonly logins: Logins;
+}
+
+/** State of an upstream server and of its listing. */
+export interface McpDiagnostics extends UpstreamDiagnostics {
+  readonly label: string;
+  readonly status: EntryStatus | undefined;
+  /** Milliseconds since 1970; undefined if the server was never listed. */
+  readonly listedAt: number | undefined;
+  /** Whether the listing in use is from an earlier start. */
+  readonly fromCache: boolean;
+  readonly entries: number;
+  readonly warnings: readonly string[];
+}
+
+/** One run of a server, from its cached listing to the end of its processes. */
+export interface FollowedUpstream extends FollowedSource {
+  /** Returns false if the server needs no login. */
+  logIn(options: LogInOptions): Promise<boolean>;
+  logOut(): Promise<boolean>;
+  diagnostics(): McpDiagnostics;
+}
+
+interface Shown {
+  readonly listing: Listing | undefined;
+  readonly status: EntryStatus | undefined;
+  readonly fingerprint: string;
+  readonly content: SourceContent;
+}
+
+export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream {
+  const { label, config, cache, ttlMs, trusted, clock } = options;
+  const login =
+    config.transport === "http"
+      ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
+      : undefined;
+  let onChange = () => {};
+  const upstream = createUpstream({ ...options, login, onChange: () => onChange() });
+  let kept: Remembered | undefined;
+  let shown: Shown | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  function toReading(): Reading {
+    keepListing();
+    shown = toShown();
+    const listedAt = kept?.savedAt;
+    return { content: shown.content, ...(listedAt !== undefined && { oldest: listedAt, newest: listedAt }) };
+  }
+
+  function toShown(): Shown {
+    const listing = upstream.listing ?? kept?.listing;
+    const { status } = upstream;
+    if (shown && shown.listing === listing && shown.status === status) return shown;
+    const transport = config.transport === "stdio" ? ("pipe" as const) : ("tcp" as const);
+    const shared = { label, trusted, upstream, status, timeoutMs: config.timeoutMs, transport };
+    const drafts = listing ? toDrafts(listing, shared) : status ? [standIn(label, status)] : [];
+    const fingerprint = toFingerprint(drafts);
+    if (shown?.fingerprint === fingerprint) return { ...shown, listing, status };
+    const domain = toDomain(options, trusted ? listing?.instructions : undefined);
+    return { listing, status, fingerprint, content: { domains: [{ ...domain, keptSince }], drafts } };
+  }
+
+  /** Read with every answer, so that seeing the server again needs no new catalog. */
+  function keptSince(): number | undefined {
+    return upstream.listing === undefined ? kept?.savedAt : undefined;
+  }
+
+  function keepListing(): void {
+    const { listing, era } = upstream;
+    if (!listing || listing === kept?.listing) return;
+    const next: Remembered = { savedAt: clock.now(), ...(era && { era }), listing };
+    kept = next;
+    // A failed write costs the next start a listing and nothing else.
+    writing = writing.then(() => cache?.write(next)).catch(() => {});
+  }
+
+  const followed = followSource({
+    clock,
+    ttlMs,
+    restMs: upstream.restMs,
+    restore: async () => {
+      // A login may have listed the server before anybody follows it.
+      if (upstream.listing) return toReading();
+      kept = await cache?.read();
+      upstream.recall(kept?.era);
+      return kept && toReading();
+    },
+    read: async ({ signal }) => {
+      await untilAborted(upstream.refresh(), signal);
+      const reading = toReading();
+      await writing;
+      return reading;
+    },
+    watch: ({ found }) => {
+      onChange = () => found(toReading());
+      return async () => {
+        await writing;
+        await upstream.close();
+      };
+    },
+  });
+
+  /** A server names the scopes it wants only when it refuses, so it is asked first. */
+  async function logIn(how: LogInOptions): Promise<boolean> {
+    await upstream.retry().catch(() => {});
+    const missing = await login?.missing();
+    if (!login || (upstream.status?.state !== "needs_login" && !missing)) return false;
+    await login.logIn(how);
+    await upstream.retry().catch(() => {});
+    return true;
+  }
+
+  function freshness(): Freshness {
+    const own = followed.freshness();
+    const { status } = upstream;
+    return status ? { ...own, isFresh: false, lastError: status.reason } : own;
+  }
+
+  return {
+    ...followed,
+    freshness,
+    logIn,
+    logOut: async () => (await login?.logOut()) ?? false,
+    diagnostics: () => ({
+      label,
+      ...upstream.diagnostics(),
+      status: upstream.status,
+      listedAt: kept?.savedAt,
+      fromCache: upstream.listing === undefined && kept !== undefined,
+      entries: shown?.content.drafts.length ?? 0,
+      warnings: (upstream.listing ?? kept?.listing)?.warnings ?? [],
+    }),
+  };
+}
+
+function toDomain(
+  { label, description, scopes }: FollowUpstreamOptions,
+  instructions: string | undefined,
+): Domain {
+  const told = instructions && toSummary(cleanText(instructions), 300);
+  const text = description ?? (told || `Tools and documents of the MCP server ${label}.`);
+  return { name: label, description: text, scopes, rules: [] };
+}
+
+/** Stands for a server that was never listed and tells what is wrong with it. */
+function standIn(label: string, status: EntryStatus): EntryDraft {
+  return {
+    ...BARE_ENTRY,
+    kind: "resource",
+    route: `${label}://resources/server`,
+    domain: label,
+    name: `${label} server`,
+    description: `The MCP server ${label}, which could not be listed yet.`,
+    aliases: [label],
+    status,
+    load: async () => status,
+  };
+}
+
+/** Equal for drafts that make the same catalog. */
+function toFingerprint(drafts: readonly EntryDraft[]): string {
+  return JSON.stringify(
+    drafts.map(({ route, origin, status, presentation }) => [route, origin?.hash, status, presentation]),
+  );
+}

@@ -1,0 +1,38 @@
+/** Limits for one upstream server. Times are in milliseconds. */
+export interface UpstreamLimits {
+  /** Calls that run at the same time. */
+  readonly concurrency: number;
+  /** Calls that wait for their turn. */
+  readonly queue: number;
+  readonly connectMs: number;
+  /** How long a call may take, even if it reports progress. */
+  readonly totalMs: number;
+  readonly maxLineBytes: number;
+  /** How long a process may take to end by itself. */
+  readonly graceMs: number;
+  /** Starts within `restartWindowMs` before the server counts as down. */
+  readonly restarts: number;
+  readonly restartWindowMs: number;
+  /** Wait before the second start; each further wait is twice as long. */
+  readonly backoffMs: number;
+  /** Timeouts in a row before the server counts as down for `breakerMs`. */
+  readonly breakerTimeouts: number;
+  readonly breakerMs: number;
+  /** Shortest time between two listings that the server asks for. */
+  readonly relistMs: number;
+}
+
+export const DEFAULT_LIMITS: UpstreamLimits = {
+  concurrency: 32,
+  queue: 1_024,
+  connectMs: 30_000,
+  totalMs: 600_000,
+  maxLineBytes: 32 * 1024 * 1024,
+  graceMs: 1_000,
+  restarts: 5,
+  restartWindowMs: 600_000,
+  backoffMs: 250,
+  breakerTimeouts: 3,
+  breakerMs: 30_000,
+  relistMs: 500,
+};
