@@ -1,3 +1,7 @@
+import { SCHEMA_KEYWORDS } from "../schema/schema-keywords.ts";
+import { hidesText } from "../util/clean-text.ts";
+import { isFields } from "../util/fields.ts";
+import { hidesData } from "./clean-schema.ts";
 import { copyJson } from "./copy-json.ts";
 import { buildSchemaGraph, type SchemaNode, type SchemaObject } from "./schema-graph.ts";
 
@@ -30,7 +34,7 @@ export function readSchema(schema: unknown): ReadOutcome {
   }
   const graph = buildSchemaGraph(copy, { depth: MAX_DEPTH, subschemas: MAX_SUBSCHEMAS });
   if (!graph.ok) return graph;
-  const reason = checkEnums(graph.nodes) ?? checkExpansion(graph.nodes);
+  const reason = checkEnums(graph.nodes) ?? checkHidden(graph.nodes) ?? checkExpansion(graph.nodes);
   return reason === undefined ? { ok: true, schema: copy, nodes: graph.nodes } : { ok: false, reason };
 }
 
@@ -41,6 +45,25 @@ function checkEnums(nodes: readonly SchemaNode[]): string | undefined {
     return `the enum of ${field || "the root"} is larger than ${MAX_ENUM_BYTES / 1024} KB`;
   }
   return undefined;
+}
+
+/** Names and choices must be sent as they are, so they cannot be cleaned as prose is. */
+function checkHidden(nodes: readonly SchemaNode[]): string | undefined {
+  for (const { schema, field } of nodes) {
+    for (const keyword of Object.keys(schema)) {
+      if (!hidesWords(keyword, schema[keyword])) continue;
+      const isChoice = SCHEMA_KEYWORDS.get(keyword)?.holds === "data";
+      return `${isChoice ? "a choice of" : "a name in"} ${field || "the root"} has invisible characters`;
+    }
+  }
+  return undefined;
+}
+
+function hidesWords(keyword: string, value: unknown): boolean {
+  if (typeof value !== "object" && keyword !== "const") return false;
+  const holds = SCHEMA_KEYWORDS.get(keyword)?.holds;
+  if (holds === "named-schemas") return isFields(value) && Object.keys(value).some(hidesText);
+  return (holds === "names" || keyword === "enum" || keyword === "const") && hidesData(value);
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import type { FieldError } from "../schema/entry.ts";
+import { unescapePart } from "../schema/resolve-pointer.ts";
 import { fieldPath } from "../util/field-path.ts";
 import type { Json } from "../util/json.ts";
 import { missingMessage, unknownMessage } from "../util/name-messages.ts";
@@ -55,7 +56,7 @@ function keysOf(pointer: string, root: Json): (string | number)[] {
     .split("/")
     .slice(1)
     .map((part) => {
-      const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+      const name = unescapePart(part);
       const key = Array.isArray(at) ? Number(name) : name;
       at = typeof at === "object" && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined;
       return key;

@@ -1,3 +1,5 @@
+import { keywordsWhere } from "../schema/schema-keywords.ts";
+import { isFields } from "../util/fields.ts";
 import type { RegexEngine } from "./regex-engine.ts";
 import type { SchemaNode, SchemaObject } from "./schema-graph.ts";
 
@@ -19,19 +21,9 @@ const CALL_WEIGHT = 4;
 const ANCHOR = /^#([A-Za-z_][-A-Za-z0-9._]*)$/;
 /** Ids would clash between schemas, annotations may have any shape, and `$async` would change the validator. */
 const DROPPED = [
-  "$schema",
-  "$id",
-  "id",
-  "$async",
-  "$comment",
-  "$vocabulary",
-  "title",
-  "description",
-  "example",
-  "examples",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
+  ...keywordsWhere(({ identifies }) => identifies === true),
+  ...keywordsWhere(({ annotates, holds }) => annotates === true && (holds === "prose" || holds === "flag")),
+  ...["example", "examples", "$async"],
 ];
 
 /** Rewrites a private copy of a schema, in place, to what the validator takes: draft 2020-12, metered. */
@@ -135,5 +127,5 @@ function dropPatternProperties(schema: SchemaObject, field: string, engine: Rege
 }
 
 function entriesOf(value: unknown): [string, unknown][] {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+  return isFields(value) ? Object.entries(value) : [];
 }

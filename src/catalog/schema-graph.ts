@@ -1,5 +1,6 @@
-import { resolvePointer } from "./resolve-pointer.ts";
-import { subschemas } from "./subschemas.ts";
+import { resolvePointer } from "../schema/resolve-pointer.ts";
+import { isSchemaObject, type Subschema, subschemas } from "../schema/walk-schema.ts";
+import { fieldPath } from "../util/field-path.ts";
 
 export type SchemaObject = Record<string, unknown>;
 
@@ -51,15 +52,21 @@ function addTree(graph: Graph, top: SchemaObject, field: string): string | undef
       if (graph.count > graph.limits.subschemas)
         return `it has more than ${graph.limits.subschemas} subschemas`;
       if (typeof child.value === "boolean") continue;
-      const where = joinField(node.field, child.field);
-      if (!isSchemaObject(child.value)) return `${child.pointer}${where && ` (${where})`} is not a schema`;
+      const where = joinField(node.field, stepOf(child));
+      if (!isSchemaObject(child.value)) return `${pointerOf(child)}${where && ` (${where})`} is not a schema`;
       const depth = node.depth + 1;
       if (depth > graph.limits.depth) return `its schemas nest deeper than ${graph.limits.depth} levels`;
       // A reference may have met it before its holder does.
       const known = graph.indexOf.get(child.value);
       const added =
-        known ?? addNode(graph, child.value, { field: where, depth, parent: index, guarded: child.repeated });
-      if (child.inPlace) node.inPlace.push(added);
+        known ??
+        addNode(graph, child.value, {
+          field: where,
+          depth,
+          parent: index,
+          guarded: child.row.repeated ?? false,
+        });
+      if (child.row.inPlace) node.inPlace.push(added);
       if (known === undefined) pending.push(added);
     }
   }
@@ -116,13 +123,19 @@ function isWithinEmbedded(graph: Graph, node: SchemaNode): boolean {
   return false;
 }
 
+/** The step from a schema's field to that of a schema inside it: a name, `[]` for items, `*` for any name. */
+function stepOf({ row, key }: Subschema): string {
+  if (row.reaches !== undefined) return row.reaches === "items" ? "[]" : "*";
+  return row.inPlace || typeof key !== "string" ? "" : fieldPath([key]);
+}
+
+function pointerOf({ keyword, key }: Subschema): string {
+  return key === undefined ? keyword : `${keyword}/${key}`;
+}
+
 function joinField(base: string, step: string): string {
   if (step === "" || base === "" || step.startsWith("[")) return base + step;
   return `${base}.${step}`;
-}
-
-function isSchemaObject(value: unknown): value is SchemaObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function shown(reference: string): string {

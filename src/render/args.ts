@@ -1,8 +1,9 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { cleanText } from "../util/clean-text.ts";
+import { isFields } from "../util/fields.ts";
 import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
-import { createWalk, flatten, isRecord, toObjectView } from "./schema-walk.ts";
+import { createWalk, flatten, toObjectView } from "./flatten-schema.ts";
 import { spellType } from "./signature.ts";
 
 export interface Arg {
@@ -16,7 +17,7 @@ export interface Arg {
 
 /** The arguments of an input schema, required ones first. Takes any value; must not throw. */
 export function toArgs(schema: JsonSchema): Arg[] {
-  if (!isRecord(schema)) return [];
+  if (!isFields(schema)) return [];
   const walk = createWalk(schema, 100_000);
   return toObjectView(walk, flatten(walk, schema)).properties.map((property) => {
     const flat = flatten(walk, property.schema).schema;

@@ -1,17 +1,17 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
+import { isFields } from "../util/fields.ts";
 import {
   branchesOf,
   createWalk,
   type FlatSchema,
   flatten,
-  isRecord,
   type SchemaWalk,
   takeBranch,
   toLiteral,
   toNumericRange,
   toObjectView,
   typesOf,
-} from "./schema-walk.ts";
+} from "./flatten-schema.ts";
 
 /**
  * Arguments that fit the schema: the required ones, or the first optional one. The same schema gives the
@@ -20,8 +20,8 @@ import {
 export function toExampleArgs(schema: JsonSchema): Record<string, unknown> {
   const walk = createWalk(schema, 5_000);
   const root = takeBranches(walk, flatten(walk, schema), 0);
-  const written = [root.examples].flat().find((value) => isRecord(value) && fits(value, root));
-  if (isRecord(written)) return { ...written };
+  const written = [root.examples].flat().find((value) => isFields(value) && fits(value, root));
+  if (isFields(written)) return { ...written };
   const args = makeObject(walk, root, 0);
   if (Object.keys(args).length > 0) return args;
   const optional = toObjectView(walk, { schema: root, lossy: false }).properties.find(
@@ -194,7 +194,7 @@ function fits(value: unknown, schema: JsonSchema): boolean {
     if (length < toSize(schema.minLength, 0, MAX_TEXT)) return false;
     if (length > toSize(schema.maxLength, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)) return false;
   }
-  if (isRecord(value) && Array.isArray(schema.required)) {
+  if (isFields(value) && Array.isArray(schema.required)) {
     if (!schema.required.every((name) => typeof name !== "string" || Object.hasOwn(value, name)))
       return false;
   }
@@ -212,7 +212,7 @@ function hasType(value: unknown, schema: JsonSchema): boolean {
   return typesOf(schema).some((type) => {
     if (type === "null") return value === null;
     if (type === "array") return Array.isArray(value);
-    if (type === "object") return isRecord(value);
+    if (type === "object") return isFields(value);
     return type === "integer" ? Number.isInteger(value) : type === typeof value;
   });
 }

@@ -1,10 +1,10 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
+import { isFields } from "../util/fields.ts";
 import {
   branchesOf,
   createWalk,
   type FlatSchema,
   flatten,
-  isRecord,
   type ObjectView,
   type Property,
   type SchemaWalk,
@@ -13,7 +13,7 @@ import {
   toNumericRange,
   toObjectView,
   typesOf,
-} from "./schema-walk.ts";
+} from "./flatten-schema.ts";
 
 export interface SignatureOptions {
   /** Default 200. */
@@ -28,7 +28,7 @@ export interface SignatureOptions {
  */
 export function toSignature(schema: JsonSchema, options: SignatureOptions = {}): string {
   const walk = createWalk(schema);
-  if (!isRecord(schema)) return "()";
+  if (!isFields(schema)) return "()";
   const flat = flatten(walk, schema);
   const view = toObjectView(walk, flat);
   const open = view.lossy || hasUnspoken(flat.schema) ? "~(" : "(";
@@ -167,7 +167,7 @@ function spellFlat(walk: SchemaWalk, flat: FlatSchema, place: Place): Spelling {
     return toUnion([...shown, ...nullable], lossy || shown.at(-1) === "…");
   }
   const branches = branchesOf(schema);
-  if (branches.length > 0 && !isRecord(schema.properties)) {
+  if (branches.length > 0 && !isFields(schema.properties)) {
     if (place.level > MAX_LEVEL) return { text: "~any", isUnion: false };
     const spelled = branches
       .slice(0, MAX_ALTERNATIVES)
@@ -232,7 +232,7 @@ function mark(text: string, lossy: boolean): string {
 function spellObject(walk: SchemaWalk, flat: FlatSchema, place: Place): string {
   const view = toObjectView(walk, flat);
   if (view.properties.length === 0 && !view.rest) {
-    const isEmpty = flat.schema.additionalProperties === false && !isRecord(flat.schema.patternProperties);
+    const isEmpty = flat.schema.additionalProperties === false && !isFields(flat.schema.patternProperties);
     return mark(isEmpty ? "{}" : "object", view.lossy);
   }
   if (place.objects >= MAX_OBJECTS) return "~{…}";
@@ -272,7 +272,7 @@ function spellArray(walk: SchemaWalk, { schema, lossy }: FlatSchema, place: Plac
   if (Array.isArray(tuple) && tuple.length > 0) {
     const parts = tuple.slice(0, MAX_ALTERNATIVES).map((item) => spell(walk, item, place).text);
     const hasMore =
-      tuple.length > MAX_ALTERNATIVES || isRecord(schema.items) || isRecord(schema.additionalItems);
+      tuple.length > MAX_ALTERNATIVES || isFields(schema.items) || isFields(schema.additionalItems);
     return mark(`[${[...parts, ...(hasMore ? ["…"] : [])].join(", ")}]`, isLossy || hasMore);
   }
   const hasItems = Object.hasOwn(schema, "items") && !Array.isArray(schema.items);
@@ -325,6 +325,6 @@ function hasUnspoken(schema: JsonSchema): boolean {
   const { propertyNames } = schema;
   // Names are strings anyway; generators of records say so.
   const isNarrow =
-    isRecord(propertyNames) && Object.keys(propertyNames).some((keyword) => keyword !== "type");
+    isFields(propertyNames) && Object.keys(propertyNames).some((keyword) => keyword !== "type");
   return isNarrow || UNSPOKEN.some((keyword) => Object.hasOwn(schema, keyword));
 }

@@ -1,5 +1,7 @@
+import { type KeywordHolds, keywordsWhere } from "../../schema/schema-keywords.ts";
+import { mapSchema } from "../../schema/walk-schema.ts";
 import { type Fields, field, fieldsOf, isFields, listOf } from "../../util/fields.ts";
-import { findTarget, pointerParts, resolveReference, Unusable } from "./resolve-reference.ts";
+import { findTarget, partsOf, resolveReference, Unusable } from "./resolve-reference.ts";
 
 export interface ConvertLimits {
   /** From the arguments down, references followed. Deeper parts take any value. */
@@ -18,29 +20,30 @@ export interface SchemaConverter {
 }
 
 const TYPES = new Set<unknown>(["string", "number", "integer", "boolean", "object", "array", "null", "file"]);
-const COPIED = new Map<string, (value: unknown) => boolean>([
-  ...keywords(
-    ["multipleOf", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"],
-    isNumber,
-  ),
-  ...keywords(["minContains", "maxContains", "minProperties", "maxProperties"], isNumber),
-  ...keywords(
-    ["exclusiveMinimum", "exclusiveMaximum"],
-    (value) => isNumber(value) || typeof value === "boolean",
-  ),
-  ...keywords(["uniqueItems", "deprecated"], (value) => typeof value === "boolean"),
-  ...keywords(["format", "pattern", "title", "description", "contentEncoding", "contentMediaType"], isText),
-  ...keywords(["enum", "examples"], (value) => Array.isArray(value) && value.length > 0),
-  ...keywords(["const", "default"], () => true),
-  ...keywords(["dependentRequired"], (value) => isFields(value) && Object.values(value).every(Array.isArray)),
-  ...keywords(["type"], (value) => (Array.isArray(value) ? value : [value]).every((type) => TYPES.has(type))),
+/** The values of keywords without schemas that are taken over. Documents often have others, such as `enum: null`. */
+const FITS: Partial<Record<KeywordHolds, (value: unknown) => boolean>> = {
+  number: (value) => Number.isFinite(value),
+  flag: (value) => typeof value === "boolean",
+  text: (value) => typeof value === "string",
+  prose: (value) => typeof value === "string",
+  data: () => true,
+};
+const FITS_KEYWORD = new Map<string, (value: unknown) => boolean>([
+  ["type", (value) => [value].flat().every((type) => TYPES.has(type))],
+  ["exclusiveMinimum", (value) => Number.isFinite(value) || typeof value === "boolean"],
+  ["exclusiveMaximum", (value) => Number.isFinite(value) || typeof value === "boolean"],
+  ["enum", isFilledList],
+  ["examples", isFilledList],
+  ["dependentRequired", (value) => isFields(value) && Object.values(value).every(Array.isArray)],
 ]);
-const ONE = new Set([
-  ...["items", "not", "additionalProperties", "contains", "propertyNames", "if", "then", "else"],
-  ...["unevaluatedItems", "unevaluatedProperties"],
+/** Converted by hand, or of no use to a caller. */
+const SKIPPED = new Set([
+  ...keywordsWhere(({ identifies }) => identifies === true),
+  ...["$ref", "$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor", "$comment"],
+  ...["example", "nullable", "readOnly", "writeOnly"],
 ]);
-const LIST = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
-const MAP = new Set(["properties", "patternProperties", "dependentSchemas"]);
+/** References to what stands here are respelled, so nothing leads here any more. */
+const HOISTED = new Set(["$defs", "definitions"]);
 const EXAMPLE_CHARS = 500;
 const DESCRIPTION_CHARS = 1_000;
 
@@ -55,7 +58,7 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
   function convert(schema: unknown, depth: number): Fields | boolean {
     if (typeof schema === "boolean") return schema;
     count += 1;
-    const source = fieldsOf(schema);
+    const source = withoutHoisted(fieldsOf(schema));
     if (depth > limits.depth || count > limits.schemas) {
       pruned = true;
       return {};
@@ -82,27 +85,15 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
 
   function convertPlain(source: Fields, depth: number): Fields {
     const dropped = readOnlyNames(source);
-    const entries: [string, unknown][] = [];
-    for (const [keyword, value] of Object.entries(source)) {
-      if (keyword === "required") {
-        if (Array.isArray(value)) entries.push([keyword, value.filter((name) => !dropped.has(name))]);
-      } else if (COPIED.get(keyword)?.(value)) {
-        entries.push([keyword, copied(keyword, value)]);
-      } else if (ONE.has(keyword) && (typeof value === "boolean" || isFields(value))) {
-        entries.push([keyword, convert(value, depth + 1)]);
-      } else if (LIST.has(keyword) && Array.isArray(value) && value.length > 0) {
-        entries.push([keyword, value.map((part) => convert(part, depth + 1))]);
-      } else if (MAP.has(keyword) && isFields(value)) {
-        const parts = Object.entries(value).filter(
-          ([name]) => keyword !== "properties" || !dropped.has(name),
-        );
-        entries.push([
-          keyword,
-          Object.fromEntries(parts.map(([name, part]) => [name, convert(part, depth + 1)])),
-        ]);
-      }
-    }
-    return modernised(Object.fromEntries(entries), source);
+    const converted = mapSchema(source, {
+      subschema: (part, keyword, key) =>
+        keyword === "properties" && dropped.has(key) ? undefined : convert(part, depth + 1),
+      value: (value, keyword, holds) => {
+        if (keyword === "required") return listOf(value).filter((name) => !dropped.has(name));
+        return isTaken(value, keyword, holds) ? copied(keyword, value) : undefined;
+      },
+    });
+    return modernised(converted, source);
   }
 
   function readOnlyNames(source: Fields): ReadonlySet<unknown> {
@@ -199,16 +190,17 @@ function copied(keyword: string, value: unknown): unknown {
   return value;
 }
 
-function keywords(names: readonly string[], fits: (value: unknown) => boolean) {
-  return names.map((name): [string, (value: unknown) => boolean] => [name, fits]);
+function isTaken(value: unknown, keyword: string, holds: KeywordHolds | undefined): boolean {
+  if (holds === undefined || SKIPPED.has(keyword)) return false;
+  return (FITS_KEYWORD.get(keyword) ?? FITS[holds])?.(value) ?? false;
 }
 
-function isNumber(value: unknown): boolean {
-  return typeof value === "number" && Number.isFinite(value);
+function withoutHoisted(source: Fields): Fields {
+  return Object.fromEntries(Object.entries(source).filter(([keyword]) => !HOISTED.has(keyword)));
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === "string";
+function isFilledList(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
 }
 
 function isSmall(value: unknown): boolean {
@@ -216,7 +208,7 @@ function isSmall(value: unknown): boolean {
 }
 
 function freeName(reference: string, taken: ReadonlySet<string>): string {
-  const last = pointerParts(reference.slice(1)).at(-1) ?? "root";
+  const last = partsOf(reference).at(-1) ?? "root";
   const base = last.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 80) || "schema";
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? base : `${base}_${number}`;

@@ -1,3 +1,4 @@
+import { pointerParts, unescapePart } from "../../schema/resolve-pointer.ts";
 import { type Fields, field, isFields } from "../../util/fields.ts";
 
 const MAX_CHAIN = 32;
@@ -28,24 +29,15 @@ export function findTarget(root: unknown, reference: string): unknown {
     throw new Unusable(`its reference ${shown(reference)} leads outside the document, which is not followed`);
   }
   let at = root;
-  for (const part of pointerParts(reference.slice(1))) {
-    at = Array.isArray(at) ? at[Number(part)] : field(at, part);
-  }
+  for (const part of partsOf(reference)) at = Array.isArray(at) ? at[Number(part)] : field(at, part);
   if (at === undefined) throw new Unusable(`its reference ${shown(reference)} leads nowhere`);
   return at;
 }
 
-export function pointerParts(fragment: string): string[] {
-  let pointer = fragment;
-  try {
-    pointer = decodeURIComponent(fragment);
-  } catch {
-    // Not percent-encoded: read as it stands.
-  }
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+/** The keys of a local reference. One that is not percent-encoded is read as it stands. */
+export function partsOf(reference: string): string[] {
+  const fragment = reference.slice(1);
+  return pointerParts(fragment) ?? fragment.split("/").slice(1).map(unescapePart);
 }
 
 function shown(reference: string): string {

@@ -1,4 +1,7 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
+import { resolvePointer } from "../schema/resolve-pointer.ts";
+import { keywordsWhere, SCHEMA_KEYWORDS } from "../schema/schema-keywords.ts";
+import { isFields } from "../util/fields.ts";
 
 /** One reading of a schema. The budget bounds the work on schemas that multiply by reference. */
 export interface SchemaWalk {
@@ -38,15 +41,11 @@ export function createWalk(root: unknown, budget = 20_000): SchemaWalk {
   return { root, active: new Set(), budget };
 }
 
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Resolves local references and merges `allOf`. Takes any value; must not throw. */
 export function flatten(walk: SchemaWalk, schema: unknown): FlatSchema {
   if (schema === true) return ANYTHING;
   if (schema === false) return NOTHING;
-  if (!isRecord(schema)) return UNKNOWN;
+  if (!isFields(schema)) return UNKNOWN;
   walk.budget -= 1;
   if (walk.budget < 0) return UNKNOWN;
   if (!Object.hasOwn(schema, "$ref") && !Object.hasOwn(schema, "allOf")) return { schema, lossy: false };
@@ -55,7 +54,7 @@ export function flatten(walk: SchemaWalk, schema: unknown): FlatSchema {
   walk.active.add(schema);
   const { $ref, allOf, ...own } = schema;
   let merged: FlatSchema = { schema: own, lossy: false };
-  if ($ref !== undefined) merged = mergeSchemas(walk, merged, flatten(walk, resolvePointer(walk.root, $ref)));
+  if ($ref !== undefined) merged = mergeSchemas(walk, merged, flatten(walk, resolveLocal(walk.root, $ref)));
   for (const part of Array.isArray(allOf) ? allOf : []) {
     merged = mergeSchemas(walk, merged, flatten(walk, part));
     if (walk.budget < 0) break;
@@ -93,7 +92,7 @@ export function typesOf(schema: JsonSchema): readonly string[] {
 export function toObjectView(walk: SchemaWalk, flat: FlatSchema): ObjectView {
   const { schema } = flat;
   const schemas = new Map<string, unknown>(
-    Object.entries(isRecord(schema.properties) ? schema.properties : {}),
+    Object.entries(isFields(schema.properties) ? schema.properties : {}),
   );
   const required = requiredNames(schema);
   const branches = branchesOf(schema).slice(0, MAX_BRANCHES);
@@ -120,7 +119,7 @@ export function toObjectView(walk: SchemaWalk, flat: FlatSchema): ObjectView {
   const rest = schema.additionalProperties;
   return {
     properties: [...properties.filter(isRequired), ...properties.filter((property) => !property.required)],
-    ...(isRecord(rest) && Object.keys(rest).length > 0 ? { rest } : {}),
+    ...(isFields(rest) && Object.keys(rest).length > 0 ? { rest } : {}),
     lossy: flat.lossy || branches.length > 0,
   };
 }
@@ -157,32 +156,13 @@ function escapeCharacter(character: string): string {
     .join("");
 }
 
-const IMPLIED_TYPES: readonly (readonly [string, readonly string[]])[] = [
-  ["object", ["properties", "required", "additionalProperties", "patternProperties", "propertyNames"]],
-  ["array", ["items", "prefixItems", "minItems", "maxItems", "contains"]],
-  ["string", ["pattern", "format", "minLength", "maxLength"]],
-  ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
-];
+const IMPLIED_TYPES = (["object", "array", "string", "number"] as const).map(
+  (type) => [type, keywordsWhere(({ implies }) => implies === type)] as const,
+);
 
-function resolvePointer(root: unknown, reference: unknown): unknown {
-  if (reference === "#") return root;
-  if (typeof reference !== "string" || !reference.startsWith("#/")) return undefined;
-  let target = root;
-  for (const part of reference.slice(2).split("/")) {
-    const key = decodePointerPart(part);
-    if (typeof target !== "object" || target === null || !Object.hasOwn(target, key)) return undefined;
-    target = (target as Record<string, unknown>)[key];
-  }
-  return target;
-}
-
-function decodePointerPart(part: string): string {
-  const unescaped = (text: string) => text.replaceAll("~1", "/").replaceAll("~0", "~");
-  try {
-    return unescaped(decodeURIComponent(part));
-  } catch {
-    return unescaped(part);
-  }
+function resolveLocal(root: unknown, reference: unknown): unknown {
+  if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) return undefined;
+  return resolvePointer(root, reference.slice(1));
 }
 
 /** Both schemas at once. On words for people, and where two keywords cannot be joined, the first stands. */
@@ -203,12 +183,10 @@ function mergeSchemas(walk: SchemaWalk, first: FlatSchema, second: FlatSchema): 
 
 /** Undefined where the two values of a keyword cannot be said as one. */
 function joinKeyword(walk: SchemaWalk, keyword: string, first: unknown, second: unknown): unknown {
-  if (first === second || ANNOTATIONS.has(keyword)) return first;
-  if (LOWER_BOUNDS.has(keyword) && typeof first === "number" && typeof second === "number") {
-    return Math.max(first, second);
-  }
-  if (UPPER_BOUNDS.has(keyword) && typeof first === "number" && typeof second === "number") {
-    return Math.min(first, second);
+  const { annotates, bound } = SCHEMA_KEYWORDS.get(keyword) ?? {};
+  if (first === second || annotates) return first;
+  if (bound !== undefined && typeof first === "number" && typeof second === "number") {
+    return bound === "lower" ? Math.max(first, second) : Math.min(first, second);
   }
   if (keyword === "type") return joinTypes(first, second);
   if (Array.isArray(first) && Array.isArray(second)) {
@@ -217,23 +195,12 @@ function joinKeyword(walk: SchemaWalk, keyword: string, first: unknown, second: 
     if (keyword === "enum") return intersect(first, second);
     return undefined;
   }
-  if (keyword === "properties" && isRecord(first) && isRecord(second)) return joinMaps(walk, first, second);
+  if (keyword === "properties" && isFields(first) && isFields(second)) return joinMaps(walk, first, second);
   if (keyword === "items") return { allOf: [first, second] };
   if (keyword !== "additionalProperties") return toLiteral(first) === toLiteral(second) ? first : undefined;
   if (first === false || second === false) return false;
   return first === true ? second : second === true ? first : { allOf: [first, second] };
 }
-
-const ANNOTATIONS: ReadonlySet<string> = new Set([
-  ...["title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly"],
-  ...["$schema", "$id", "$comment", "$defs", "definitions", "$anchor"],
-]);
-const LOWER_BOUNDS: ReadonlySet<string> = new Set([
-  ...["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"],
-]);
-const UPPER_BOUNDS: ReadonlySet<string> = new Set([
-  ...["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"],
-]);
 
 function joinTypes(first: unknown, second: unknown): unknown {
   const admits = (types: readonly unknown[], type: unknown) =>
