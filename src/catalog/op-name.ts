@@ -1,18 +1,6 @@
 import { splitWords } from "../util/split-words.ts";
 import { laneOfVerb } from "./verbs.ts";
 
-/** Names, by domain, whose op the general rules would not give. */
-const SPECIAL_CASES = new Map([
-  ["onto.search_ontology", "onto.search"],
-  ["onto.get_linked_entities", "onto.entity.links.get"],
-  ["onto.list_task_documents", "onto.task.docs.list"],
-  ["onto.create_task_document", "onto.task.doc.create_or_attach"],
-  ["onto.link_onto_entities", "onto.edge.link"],
-  ["util.get_field_info", "util.schema.field_info"],
-  ["util.get_buildos_overview", "util.buildos.overview"],
-  ["util.get_buildos_usage_guide", "util.buildos.usage_guide"],
-]);
-
 const FILLERS = new Set(["in", "of", "to", "from", "for", "with", "by", "on", "the", "a", "an"]);
 
 /** Verbs that take many of a thing, so that the thing's name is a plural to undo. */
@@ -23,9 +11,6 @@ const COLLECTIVE_VERBS = new Set(["list", "search"]);
  * last, the domain's own name and fillers go away, what is left is the path from entity to part.
  */
 export function opFromName(name: string, domain: string): string | undefined {
-  const special = SPECIAL_CASES.get(`${domain}.${name}`);
-  if (special) return special;
-
   const words = tellingWords(splitWords(name), new Set(splitWords(domain)));
   if (words.length === 0) return undefined;
   return [domain, ...verbLast(words)].join(".");
