@@ -43,6 +43,8 @@ interface ToolFields extends EntryDefinition {
   /** Next steps that are always right after this tool; the result may add others. */
   readonly guidance?: readonly Guidance[];
   readonly timeoutMs?: number;
+  /** Describes the object that the tool returns, in zod or JSON Schema. Native listings pass it on to clients. */
+  readonly outputSchema?: InputSchema;
 }
 
 export interface ToolDefinition<S = undefined> extends ToolFields {
@@ -89,6 +91,11 @@ const guidanceSchema = z.object({
   params: z.record(z.string(), z.unknown()).optional(),
 });
 
+const schemaSchema = z.custom<InputSchema>(
+  (value) => value instanceof Object,
+  "must be a zod or JSON schema",
+);
+
 const entryFields = {
   name: z.string().min(1).max(256),
   description: z.string().trim().min(1),
@@ -105,9 +112,8 @@ export const toolDefinitionSchema = z.object({
   route: z.string().optional(),
   op: z.string().optional(),
   searchable: z.boolean().optional(),
-  inputSchema: z
-    .custom<InputSchema>((value) => value instanceof Object, "must be a zod or JSON schema")
-    .optional(),
+  inputSchema: schemaSchema.optional(),
+  outputSchema: schemaSchema.optional(),
   lane: z.enum(["read", "write", "destructive"]).optional(),
   riskLevel: z.enum(["safe", "moderate", "destructive"]).optional(),
   requiresConfirmation: z.boolean().optional(),

@@ -19,6 +19,16 @@ export function readInputSchema(schema: InputSchema | undefined): Input {
   return { inputSchema, parse: (params) => parseWith(schema, params ?? {}, names) };
 }
 
+/**
+ * The JSON Schema of a tool's results; undefined for results that are no objects, which clients cannot take as
+ * structured content. Results are not parsed, so they have the form that goes into a zod schema.
+ */
+export function readOutputSchema(schema: InputSchema): JsonSchema | undefined {
+  const { inputSchema } = readInputSchema(schema);
+  const { $schema: _, type = "object", ...rest } = inputSchema;
+  return type === "object" ? { type, ...rest } : undefined;
+}
+
 function parseWith(schema: z.ZodType, params: unknown, names: readonly string[]): ParseOutcome {
   const parsed = schema.safeParse(params);
   if (!parsed.success) return { ok: false, errors: zodFieldErrors(parsed.error, params, names) };
