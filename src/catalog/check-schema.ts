@@ -10,20 +10,21 @@ const MAX_ENUM_BYTES = 64 * 1024;
 const MAX_DEPTH = 32;
 const MAX_SUBSCHEMAS = 2000;
 const MAX_EXPANSION = 10_000;
-/** Each schema level takes two of JSON; the rest is for defaults and examples. */
+/** A schema level takes two levels of JSON. The rest is for defaults and examples. */
 const MAX_JSON_DEPTH = 4 * MAX_DEPTH;
 
+/** The result of {@link readSchema}. */
 export type ReadOutcome =
   | { readonly ok: true; readonly schema: SchemaObject; readonly nodes: readonly SchemaNode[] }
   | { readonly ok: false; readonly reason: string };
 
-/** Why an input schema from outside is refused, or undefined. Safe and quick on hostile values. */
+/** Says why a schema from outside is refused. Undefined if it is accepted. Safe and quick on hostile values. */
 export function checkSchema(schema: unknown): string | undefined {
   const read = readSchema(schema);
   return read.ok ? undefined : read.reason;
 }
 
-/** A private copy of a schema that passes every limit, with its parts; or why it is refused. */
+/** Copies a schema that keeps every limit and lists its parts, or says why it is refused. */
 export function readSchema(schema: unknown): ReadOutcome {
   if (typeof schema !== "object" || schema === null) return { ok: false, reason: "it is not an object" };
   const copied = copyJson(schema, { bytes: MAX_BYTES, depth: MAX_JSON_DEPTH });
@@ -67,8 +68,8 @@ function hidesWords(keyword: string, value: unknown): boolean {
 }
 
 /**
- * Counts how many schemas one instance meets at one place when references are followed. A reference
- * that comes back without looking at a part of the instance never ends.
+ * Counts the schemas that apply to one place of an instance once references are followed. A reference loop that
+ * never descends into the instance is endless.
  */
 function checkExpansion(nodes: readonly SchemaNode[]): string | undefined {
   const sizes = new Array<number>(nodes.length).fill(0);

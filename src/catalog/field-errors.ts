@@ -9,7 +9,7 @@ import { keywordMessage, unionMessage } from "./keyword-message.ts";
 
 const MAX_ERRORS = 20;
 
-/** The validator's errors as sentences for the one who sent the params, the first few of them. */
+/** Turns the validator's first errors into sentences for the caller. */
 export function toFieldErrors(errors: readonly ErrorObject[], root: Json): FieldError[] {
   const byText = new Map<string, FieldError>();
   for (const folded of foldErrors(errors)) {
@@ -49,7 +49,7 @@ function toFieldError({ error, branches }: FoldedError, root: Json): FieldError 
   }
 }
 
-/** A pointer does not say which of its numbers are positions in a list; the value does. */
+/** Only the value shows which numbers of a pointer are positions in a list. */
 function keysOf(pointer: string, root: Json): (string | number)[] {
   let at: unknown = root;
   return pointer

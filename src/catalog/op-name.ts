@@ -3,12 +3,13 @@ import { laneOfVerb } from "./verbs.ts";
 
 const FILLERS = new Set(["in", "of", "to", "from", "for", "with", "by", "on", "the", "a", "an"]);
 
-/** Verbs that take many of a thing, so that the thing's name is a plural to undo. */
+/** Verbs whose object is a plural, which the op has in the singular. */
 const COLLECTIVE_VERBS = new Set(["list", "search"]);
 
 /**
- * The op of a plain function name: `list_onto_tasks` in domain `onto` is `onto.task.list`. The verb goes
- * last, the domain's own name and fillers go away, what is left is the path from entity to part.
+ * Derives an op from a plain function name: `list_onto_tasks` in domain `onto` is `onto.task.list`. The verb goes
+ * last. The domain's own name and fillers are dropped. The rest is the path from entity to part. Undefined if the
+ * name has no words.
  */
 export function opFromName(name: string, domain: string): string | undefined {
   const words = tellingWords(splitWords(name), new Set(splitWords(domain)));
@@ -16,7 +17,7 @@ export function opFromName(name: string, domain: string): string | undefined {
   return [domain, ...verbLast(words)].join(".");
 }
 
-/** Leaves out the domain's own name: always in front, elsewhere where a thing is named beside it. */
+/** Drops the domain's own name: always in front, elsewhere only if another word remains. */
 function tellingWords(words: readonly string[], own: ReadonlySet<string>): string[] {
   const start = words.findIndex((word) => !own.has(word));
   const rest = words.slice(Math.max(0, start));

@@ -6,6 +6,7 @@ import { toSummary } from "../util/to-summary.ts";
 import { createWalk, flatten, toObjectView } from "./flatten-schema.ts";
 import { spellType } from "./signature.ts";
 
+/** One argument, as `help` lists it. */
 export interface Arg {
   readonly name: string;
   /** Spelled as in the signature. */
@@ -15,7 +16,7 @@ export interface Arg {
   readonly description?: string;
 }
 
-/** The arguments of an input schema, required ones first. Takes any value; must not throw. */
+/** Lists the arguments of an input schema, required ones first. Takes any value; must not throw. See {@link fitArgs}. */
 export function toArgs(schema: JsonSchema): Arg[] {
   if (!isFields(schema)) return [];
   const walk = createWalk(schema, 100_000);

@@ -3,29 +3,30 @@ import { resolvePointer } from "../schema/resolve-pointer.ts";
 import { keywordsWhere, SCHEMA_KEYWORDS } from "../schema/schema-keywords.ts";
 import { isFields } from "../util/fields.ts";
 
-/** One reading of a schema. The budget bounds the work on schemas that multiply by reference. */
+/** The state of one reading. The budget bounds the work on schemas that multiply by reference. */
 export interface SchemaWalk {
   readonly root: unknown;
   readonly active: Set<object>;
   budget: number;
 }
 
-/** A schema without `$ref` and `allOf`. `lossy`: something of the original could not be carried over. */
+/** A schema without `$ref` and `allOf`. `lossy`: a part of the original could not be kept. */
 export interface FlatSchema {
   readonly schema: JsonSchema;
   readonly lossy: boolean;
 }
 
+/** A property of an object schema. */
 export interface Property {
   readonly name: string;
   readonly schema: unknown;
   readonly required: boolean;
 }
 
-/** What an object schema says of its properties, required ones first. */
+/** The properties of an object schema, required ones first. */
 export interface ObjectView {
   readonly properties: readonly Property[];
-  /** The schema of the properties that are not named, where there is one that says something. */
+  /** The schema of properties that are not named, if it says anything. */
   readonly rest?: JsonSchema;
   readonly lossy: boolean;
 }
@@ -37,6 +38,7 @@ const UNKNOWN: FlatSchema = { schema: {}, lossy: true };
 const ANYTHING: FlatSchema = { schema: {}, lossy: false };
 const NOTHING: FlatSchema = { schema: { enum: [] }, lossy: false };
 
+/** Starts a reading of a schema. See {@link flatten}. */
 export function createWalk(root: unknown, budget = 20_000): SchemaWalk {
   return { root, active: new Set(), budget };
 }
@@ -63,7 +65,7 @@ export function flatten(walk: SchemaWalk, schema: unknown): FlatSchema {
   return merged;
 }
 
-/** The alternatives of `anyOf` or `oneOf`, where there are any. */
+/** Returns the alternatives of `anyOf` or `oneOf`. */
 export function branchesOf(schema: JsonSchema): readonly unknown[] {
   for (const branches of [schema.anyOf, schema.oneOf]) {
     if (Array.isArray(branches) && branches.length > 0) return branches;
@@ -71,14 +73,14 @@ export function branchesOf(schema: JsonSchema): readonly unknown[] {
   return [];
 }
 
-/** The schema as it is when one of its alternatives is taken. */
+/** Returns the schema with one of its alternatives taken. */
 export function takeBranch(walk: SchemaWalk, schema: JsonSchema, branch: unknown): FlatSchema {
   const { anyOf, oneOf, ...base } = schema;
   const other = Array.isArray(anyOf) && anyOf.length > 0 && Array.isArray(oneOf) ? { oneOf } : {};
   return mergeSchemas(walk, { schema: { ...base, ...other }, lossy: false }, flatten(walk, branch));
 }
 
-/** The names of `type`, or what the other keywords imply; empty where nothing is said. */
+/** Returns the types that `type` names, or the one that other keywords imply. Empty where the schema says nothing. */
 export function typesOf(schema: JsonSchema): readonly string[] {
   if (typeof schema.type === "string") return [schema.type];
   if (Array.isArray(schema.type)) return schema.type.filter((type) => typeof type === "string");
@@ -88,7 +90,7 @@ export function typesOf(schema: JsonSchema): readonly string[] {
   return [];
 }
 
-/** Reads an object schema. Alternatives are folded in: what not all of them require is optional. */
+/** Reads an object schema. Alternatives are merged: a property that one of them does not require is optional. */
 export function toObjectView(walk: SchemaWalk, flat: FlatSchema): ObjectView {
   const { schema } = flat;
   const schemas = new Map<string, unknown>(
@@ -124,6 +126,7 @@ export function toObjectView(walk: SchemaWalk, flat: FlatSchema): ObjectView {
   };
 }
 
+/** The numbers that a schema takes. */
 export interface NumericRange {
   readonly min: number;
   readonly minExclusive: boolean;
@@ -131,14 +134,14 @@ export interface NumericRange {
   readonly maxExclusive: boolean;
 }
 
-/** The range of a numeric schema; infinite where it is open. Also reads the boolean bounds of draft 4. */
+/** Reads the range of a numeric schema; an open end is infinite. Also reads the boolean bounds of draft 4. */
 export function toNumericRange(schema: JsonSchema): NumericRange {
   const [min, minExclusive] = tightest(schema.minimum, schema.exclusiveMinimum, -1);
   const [max, maxExclusive] = tightest(schema.maximum, schema.exclusiveMaximum, 1);
   return { min, minExclusive, max, maxExclusive };
 }
 
-/** JSON text on one line, with invisible characters escaped; undefined where the value has none. */
+/** Writes a value as JSON on one line, with invisible characters escaped. Undefined where it is no JSON. */
 export function toLiteral(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)?.replace(INVISIBLE, escapeCharacter);
@@ -165,7 +168,7 @@ function resolveLocal(root: unknown, reference: unknown): unknown {
   return resolvePointer(root, reference.slice(1));
 }
 
-/** Both schemas at once. On words for people, and where two keywords cannot be joined, the first stands. */
+/** Merges two schemas that both apply. The first wins on annotations and on keywords that cannot be joined. */
 function mergeSchemas(walk: SchemaWalk, first: FlatSchema, second: FlatSchema): FlatSchema {
   let lossy = first.lossy || second.lossy;
   const merged = new Map(Object.entries(first.schema));
@@ -181,7 +184,7 @@ function mergeSchemas(walk: SchemaWalk, first: FlatSchema, second: FlatSchema): 
   return { schema: Object.fromEntries(merged), lossy };
 }
 
-/** Undefined where the two values of a keyword cannot be said as one. */
+/** Returns undefined where one keyword cannot express both values. */
 function joinKeyword(walk: SchemaWalk, keyword: string, first: unknown, second: unknown): unknown {
   const { annotates, bound } = SCHEMA_KEYWORDS.get(keyword) ?? {};
   if (first === second || annotates) return first;

@@ -16,7 +16,7 @@ interface CodeContent extends SourceContent {
   readonly errors: string[];
 }
 
-/** Reads domains written in TypeScript. Reports every wrong definition; never throws on one. */
+/** Reads domains written in code. Reports every wrong definition in `errors` and throws on none. */
 export function fromDomains(definitions: readonly DomainDefinition[]): SourceContent {
   const parts: CodeContent = { domains: [], drafts: [], errors: [] };
   for (const definition of definitions) readDomain(definition, parts);

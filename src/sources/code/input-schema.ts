@@ -9,7 +9,7 @@ interface Input {
   readonly parse?: (params: unknown) => ParseOutcome;
 }
 
-/** Both readings of a definition's schema: JSON Schema to show, and zod's own parser where zod made it. */
+/** Reads a definition's input schema: as JSON Schema to show, with zod's own parser if it is a zod schema. */
 export function readInputSchema(schema: InputSchema | undefined): Input {
   if (schema === undefined) return { inputSchema: { type: "object", properties: {} } };
   if (!(schema instanceof z.ZodType)) return { inputSchema: schema };

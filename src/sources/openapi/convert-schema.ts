@@ -3,17 +3,18 @@ import { mapSchema } from "../../schema/walk-schema.ts";
 import { type Fields, field, fieldsOf, isFields, listOf } from "../../util/fields.ts";
 import { findTarget, partsOf, resolveReference, Unusable } from "./resolve-reference.ts";
 
+/** Limits of {@link createSchemaConverter}. */
 export interface ConvertLimits {
-  /** From the arguments down, references followed. Deeper parts take any value. */
+  /** Levels below the arguments, references included. Deeper parts take any value. */
   readonly depth: number;
-  /** Schemas in all; over it the conversion is given up. */
+  /** The number of schemas after which conversion stops. */
   readonly schemas: number;
 }
 
-/** Turns schemas of one operation into JSON Schema 2020-12; what they refer to is shared under `$defs`. */
+/** Converts the schemas of one operation to JSON Schema 2020-12, with shared parts under `$defs`. */
 export interface SchemaConverter {
   convert(schema: unknown, depth: number): Fields | boolean;
-  /** All that was referred to, each once. */
+  /** Everything that was referred to, once each. */
   definitions(): Record<string, unknown>;
   readonly pruned: boolean;
   readonly overflowed: boolean;
@@ -47,6 +48,7 @@ const HOISTED = new Set(["$defs", "definitions"]);
 const EXAMPLE_CHARS = 500;
 const DESCRIPTION_CHARS = 1_000;
 
+/** Creates a converter for the schemas of a document. */
 export function createSchemaConverter(root: unknown, limits: ConvertLimits): SchemaConverter {
   const names = new Map<string, string>();
   const pending = new Map<string, number>();
@@ -121,7 +123,7 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
   };
 }
 
-/** The least deep first: what two places share keeps the detail of the nearer one. */
+/** Takes the least deep first, so that shared parts keep the detail of their nearest use. */
 function nearest(pending: ReadonlyMap<string, number>): [string, number] | undefined {
   let found: [string, number] | undefined;
   for (const entry of pending) if (found === undefined || entry[1] < found[1]) found = entry;
@@ -139,7 +141,7 @@ function isReadOnly(root: unknown, part: unknown): boolean {
   }
 }
 
-/** What 3.0 spells otherwise: `nullable`, exclusive flags, one `example`, binary strings. */
+/** Respells what OpenAPI 3.0 spells otherwise: `nullable`, exclusive flags, one `example`, binary strings. */
 function modernised(schema: Record<string, unknown>, source: Fields): Fields {
   const result = { ...schema };
   for (const [flag, bound] of [
@@ -162,7 +164,7 @@ function modernised(schema: Record<string, unknown>, source: Fields): Fields {
   if (example !== undefined && result.examples === undefined && isSmall(example)) result.examples = [example];
   if (Array.isArray(result.required) && result.required.length === 0) delete result.required;
   if ("default" in result) {
-    // Told, not filled in: the API knows its defaults, and a partial update must not send them.
+    // Described, not filled in: the API knows its defaults, and a partial update must not send them.
     if (isSmall(result.default)) result.description = withDefault(result.description, result.default);
     delete result.default;
   }

@@ -3,7 +3,7 @@ import { type Fields, field, isFields } from "../../util/fields.ts";
 
 const MAX_CHAIN = 32;
 
-/** What keeps one operation from being used; the others are. */
+/** Thrown where one operation cannot be used. The others can. */
 export class Unusable {
   readonly reason: string;
 
@@ -12,7 +12,7 @@ export class Unusable {
   }
 }
 
-/** The object that a reference leads to within the document; the value itself where it is no reference. */
+/** Follows references within the document. Returns the value itself if it is no reference. */
 export function resolveReference(root: unknown, value: unknown): Fields {
   let at = value;
   for (let step = 0; step < MAX_CHAIN; step += 1) {
@@ -23,7 +23,7 @@ export function resolveReference(root: unknown, value: unknown): Fields {
   throw new Unusable("it has references that lead in a circle");
 }
 
-/** The value at a local reference such as `#/components/schemas/Pet`. Nothing is fetched. */
+/** Finds the value at a local reference such as `#/components/schemas/Pet`. Fetches nothing. */
 export function findTarget(root: unknown, reference: string): unknown {
   if (!reference.startsWith("#")) {
     throw new Unusable(`its reference ${shown(reference)} leads outside the document, which is not followed`);
