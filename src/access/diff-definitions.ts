@@ -2,9 +2,9 @@
 export interface DefinitionChange {
   /** JSON pointer. */
   readonly path: string;
-  /** Absent where it is new. */
+  /** Absent for a new field. */
   readonly before?: unknown;
-  /** Absent where it is gone. */
+  /** Absent for a removed field. */
   readonly after?: unknown;
 }
 
@@ -12,7 +12,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const MAX_CHANGES = 200;
 
-/** Where two definitions differ, by the innermost fields, in order. */
+/** Lists the innermost fields in which two definitions differ, in order. */
 export function diffDefinitions(before: Fields, after: Fields): DefinitionChange[] {
   const changes: DefinitionChange[] = [];
   const pending: { path: string; before: unknown; after: unknown }[] = [

@@ -13,14 +13,14 @@ export interface Approval {
   readonly approvedAt: number;
 }
 
-/** Approvals by key. Whatever cannot be read was never approved. */
+/** Approvals by key. An approval that cannot be read does not count. */
 export interface PinStore {
   get(key: string): Approval | undefined;
-  /** What is set and, where undefined, taken back. Resolves when it is on the disk; else nothing has changed. */
+  /** Sets approvals, or removes those that are undefined. Resolves once they are on disk; a failure changes nothing. */
   change(changes: ReadonlyMap<string, Approval | undefined>): Promise<void>;
-  /** Reads the file again where somebody has written it since. True where what is approved is not the same now. */
+  /** Reads the file again if it was written since. True if approvals have changed. */
   refresh(): boolean;
-  /** Set where the file was damaged and nothing in it counts. */
+  /** Set if the file was damaged, so that nothing in it counts. */
   readonly damage: string | undefined;
 }
 
@@ -36,14 +36,14 @@ const fileSchema = z.object({
   pins: z.array(z.tuple([z.string(), approvalSchema])),
 });
 
-/** Keeps approvals in a file, or in memory where no path is given. */
+/** Keeps approvals in a file, or in memory without a path. */
 export function createPinStore(path?: string): PinStore {
   let stamp = stampOf(path);
   let { pins, damage } = read(path);
   let changing: Promise<void> = Promise.resolve();
 
   async function apply(changes: ReadonlyMap<string, Approval | undefined>): Promise<void> {
-    // From the file as it is now: what another process took back must not come back with our changes.
+    // Start from the file, so that approvals which another process revoked do not come back.
     const next = path === undefined ? new Map(pins) : read(path).pins;
     for (const [key, approval] of changes) {
       if (approval) next.set(key, approval);
@@ -74,7 +74,7 @@ export function createPinStore(path?: string): PinStore {
   };
 }
 
-/** Another for every writing of the file; taken before it is read, so that none is missed in between. */
+/** Differs after every write. Taken before the file is read, so that no write in between is missed. */
 function stampOf(path: string | undefined): string | undefined {
   const about = path === undefined ? undefined : statSync(path, { bigint: true, throwIfNoEntry: false });
   return about && [about.ino, about.mtimeNs, about.size].join(" ");
@@ -107,7 +107,7 @@ function read(path: string | undefined): { pins: Map<string, Approval>; damage: 
   return { pins: empty, damage: setAside(path) };
 }
 
-/** A damaged file is kept for whoever wants to know what happened. */
+/** Keeps a damaged file for inspection. */
 function setAside(path: string): string {
   const aside = `${path}.damaged`;
   try {

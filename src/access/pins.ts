@@ -5,6 +5,7 @@ import { createPinStore } from "./pin-store.ts";
 /** `pending`: never approved. `changed`: approved as something else. `trusted`: its source needs no approval. */
 export type PinState = "approved" | "pending" | "changed" | "trusted";
 
+/** The approval state of one entry. */
 export interface Pin {
   readonly route: string;
   readonly source: string;
@@ -12,34 +13,36 @@ export interface Pin {
   readonly hash: string;
 }
 
-/** All that is known, all of a source, or one entry. */
+/** Selects all pins, those of a source, or one. */
 export type PinSelection = "all" | { readonly source: string } | { readonly route: string };
 
-/** What was approved of the definitions that come from outside. The same state drives finding and calling. */
+/** Approvals of definitions from outside. The same state decides about finding and calling. */
 export interface Pins {
-  /** The pins of all entries that were judged, in the order of their routes. */
+  /** Lists the pins of all judged entries in the order of their routes. */
   list(): readonly Pin[];
-  /** How the definition differs from the approved one; from nothing where none was approved. */
+  /** Compares the definition with the approved one, or with an empty one where none was approved. */
   diff(route: string): readonly DefinitionChange[];
-  /** Approves definitions exactly as they are now. Resolves to how many there were. */
+  /** Approves definitions exactly as they are now. Resolves to their number. */
   approve(which: PinSelection): Promise<number>;
-  /** Takes approvals back. Resolves to how many there were. */
+  /** Revokes approvals. Resolves to their number. */
   revoke(which: PinSelection): Promise<number>;
-  /** Set where the store was damaged and everything waits for approval again. */
+  /** Set if the store was damaged, so that everything waits for approval again. */
   readonly damage: string | undefined;
-  /** Drafts as they may be shown now: as they are, or with nothing of their definition. */
+  /** Returns the drafts as they may be shown: unchanged if approved, otherwise without their definition. */
   judge(drafts: readonly EntryDraft[]): EntryDraft[];
-  /** Calls the listener after each change, also by another process, and waits for it; the answer stops it. */
+  /** Calls and awaits the listener after each change, also one by another process. Returns unsubscribe. */
   onChange(listener: () => Promise<void>): () => void;
 }
 
+/** Options of {@link createPins}. */
 export interface PinsOptions {
-  /** The file that approvals are kept in. Without it they last as long as the process. */
+  /** The file that keeps approvals. Without it they end with the process. */
   readonly path?: string;
-  /** What to tell whoever meets an entry that waits: how it can be approved. */
+  /** Returns the sentence that tells how to approve a waiting entry. */
   advise?(pin: { readonly route: string; readonly source: string; readonly state: WaitingState }): string;
 }
 
+/** The states in which an entry cannot be used. */
 export type WaitingState = Extract<PinState, "pending" | "changed">;
 
 interface Judged {
@@ -47,9 +50,10 @@ interface Judged {
   readonly origin: Origin;
 }
 
-/** How soon what another process has approved or taken back counts here. */
+/** How often changes by other processes are looked for. */
 const FOLLOW_MS = 500;
 
+/** Keeps the approvals of definitions from outside, in a file if a path is given. */
 export function createPins({ path, advise }: PinsOptions = {}): Pins {
   const store = createPinStore(path);
   let judged = new Map<string, Judged>();
@@ -57,7 +61,7 @@ export function createPins({ path, advise }: PinsOptions = {}): Pins {
   const listeners = new Set<() => Promise<void>>();
   let following: NodeJS.Timeout | undefined;
 
-  /** A look at the file now and then, since not every file system tells of changes. */
+  /** Polls, because not every file system reports changes. */
   function follow(): void {
     if (path === undefined || following) return;
     following = setInterval(() => {
@@ -167,7 +171,7 @@ function keyOf(route: string, origin: Origin): string {
   return JSON.stringify([origin.source, origin.partOf ?? route]);
 }
 
-/** Only the address stays: words that nobody has approved reach no model. */
+/** Keeps only the address: unapproved words reach no model. */
 function mask(draft: EntryDraft, route: string, status: EntryStatus): EntryDraft {
   const blank = {
     route,

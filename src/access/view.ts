@@ -8,21 +8,21 @@ import { splitWords } from "../util/split-words.ts";
 export interface View {
   readonly principal: Principal;
   readonly version: string;
-  /** The same for principals who see the same. */
+  /** Equal for principals who see the same entries. */
   readonly scopeKey: string;
-  /** Domains that the principal may see something of. */
+  /** Domains with at least one entry that the principal may see. */
   readonly domains: ReadonlyMap<string, Domain>;
-  /** Everything that may be run, hidden entries too. */
+  /** All entries that the principal may run, including hidden ones. */
   readonly entries: readonly Entry[];
-  /** What may be shown without having been unveiled. */
+  /** All entries that are not hidden. */
   readonly shown: readonly Entry[];
-  /** Entry points of the domains that have them. */
+  /** The entry points of each domain. */
   readonly entryPoints: ReadonlyMap<string, readonly Entry[]>;
-  /** By route or op; else by its plain name, where no other shown entry has it. */
+  /** Finds an entry by route or op, or by a plain name that only one shown entry has. */
   find(address: string): Entry | undefined;
-  /** Shown entries of exactly this name. None for one that has the marks of an address: it could pose as one. */
+  /** Shown entries of exactly this name. None for a name that could pass as an address. */
   byName(name: string): readonly Entry[];
-  /** Shown entries whose name, op, route or alias has these words, in lower case: however it is spelt. */
+  /** Shown entries whose name, op, route or alias consists of these lower-case words, in any spelling. */
   named(words: readonly string[]): readonly Entry[];
 }
 
@@ -37,7 +37,7 @@ const ADDRESS_MARKS = /[.:/?#]/;
 
 type Sight = Omit<View, "principal">;
 
-/** Gives views of one catalog; principals with the same scopes share the work. */
+/** Creates views of one catalog. Principals with the same scopes share the work. */
 export function createViews(catalog: Snapshot): (principal: Principal) => View {
   const sights = new LRUCache<string, Sight>({ max: 64 });
   return (principal) => {

@@ -5,7 +5,7 @@ import { WEIGHT } from "./prepare-schema.ts";
 import type { RegexEngine } from "./regex-engine.ts";
 import { findRepeated } from "./unique-items.ts";
 
-/** A validator for one schema: what Ajv keeps by id or pattern is not shared between tools. */
+/** Creates a validator for one schema, so that tools do not share what Ajv keeps by id or pattern. */
 export function createAjv(engine: RegexEngine, meter: Meter): Ajv2020 {
   const ajv = new Ajv2020({
     strict: false,
@@ -36,14 +36,14 @@ export function createAjv(engine: RegexEngine, meter: Meter): Ajv2020 {
 
 let metaAjv: Ajv2020 | undefined;
 
-/** Why a schema is not one of draft 2020-12, or undefined. */
+/** Says why a schema is no valid draft 2020-12 schema. Undefined if it is one. */
 export function checkAgainstMeta(schema: object): string | undefined {
   metaAjv ??= new Ajv2020({ strict: false, validateFormats: false, logger: false });
   const valid = metaAjv.validateSchema(schema);
   return valid === true ? undefined : metaAjv.errorsText(metaAjv.errors?.slice(0, 3), { dataVar: "schema" });
 }
 
-/** Ajv's own compares every item with every other. */
+/** Replaces Ajv's own check, which compares every item with every other. */
 function addUniqueItems(ajv: Ajv2020, meter: Meter): void {
   ajv.removeKeyword("uniqueItems");
   ajv.addKeyword({

@@ -1,7 +1,7 @@
 import type { Domain, Entry } from "../schema/entry.ts";
 import type { NameLookup } from "./name-lookup.ts";
 
-/** Everything that is wrong between definitions, one sentence each, saying where to look. */
+/** Lists conflicts between definitions, one sentence each, which says where to look. */
 export function catalogErrors(
   domains: readonly Domain[],
   entries: readonly Entry[],

@@ -7,18 +7,22 @@ import { completeEntry } from "./complete-entry.ts";
 import { ingestEntry } from "./ingest-entry.ts";
 import { createNameLookup } from "./name-lookup.ts";
 
-/** An immutable snapshot of everything there is to discover. A change builds the next one. */
+/** An immutable snapshot of all entries. A change builds the next one. */
 export interface Catalog {
-  /** Content hash: the same definitions in another order have the same version. */
+  /** Content hash. The same definitions in another order have the same version. */
   readonly version: string;
   readonly domains: ReadonlyMap<string, Domain>;
-  /** In the order of their routes. */
+  /** Sorted by route. */
   readonly entries: readonly Entry[];
-  /** By route or op. */
+  /** Finds an entry by route or op. */
   find(address: string): Entry | undefined;
 }
 
-/** Builds a snapshot, or reports everything that is wrong with the definitions at once. */
+/**
+ * Builds a snapshot of what sources yield.
+ *
+ * @throws `CATALOG_INVALID` with every error in the definitions
+ */
 export function buildCatalog(content: SourceContent): Catalog {
   const domains = new Map(content.domains.map((domain) => [domain.name, Object.freeze(domain)]));
   const completed = content.drafts.map((draft) => toEntry(draft, domains.get(draft.domain)));
@@ -35,7 +39,7 @@ export function buildCatalog(content: SourceContent): Catalog {
     throw problem("CATALOG_INVALID", { problems, list }, { errors });
   }
 
-  // An entry that refers to none stays the object it was, with what was worked out from it.
+  // An entry without references stays the same object, and keeps what was computed for it.
   const linked = entries.map((entry) =>
     entry.related.length === 0
       ? Object.freeze(entry)
@@ -54,7 +58,7 @@ export function buildCatalog(content: SourceContent): Catalog {
 
 const known = new WeakMap<EntryDraft, { readonly scopes: string; readonly entry: Entry | string }>();
 
-/** A change of one source leaves the drafts of the others as they are, and what was made of them. */
+/** Entries of unchanged drafts are reused, because a change of one source leaves the others' drafts alone. */
 function toEntry(draft: EntryDraft, domain: Domain | undefined): Entry | string {
   const scopes = JSON.stringify(domain?.scopes);
   const made = known.get(draft);
@@ -69,7 +73,7 @@ function byRoute(left: Entry, right: Entry): number {
   return left.route < right.route ? -1 : left.route > right.route ? 1 : 0;
 }
 
-/** Functions have no content to hash; canonical JSON leaves them out. */
+/** Ignores functions: canonical JSON leaves them out. */
 function versionOf(domains: readonly Domain[], entries: readonly Entry[]): string {
   const sortedDomains = [...domains].sort((left, right) => (left.name < right.name ? -1 : 1));
   return contentHash([JSON.parse(JSON.stringify(sortedDomains)), entries.map(hashOf)]).slice(0, 16);
@@ -78,7 +82,7 @@ function versionOf(domains: readonly Domain[], entries: readonly Entry[]): strin
 const hashes = new WeakMap<Entry, string>();
 
 function hashOf(entry: Entry): string {
-  // The hash of an outside definition stands for all of it.
+  // The origin's hash covers its whole definition.
   const hash =
     hashes.get(entry) ??
     contentHash(JSON.parse(JSON.stringify({ ...entry, origin: entry.origin?.hash }))).slice(0, 16);

@@ -1,3 +1,7 @@
+import { SCHEMA_KEYWORDS } from "../schema/schema-keywords.ts";
+import { hidesText } from "../util/clean-text.ts";
+import { isFields } from "../util/fields.ts";
+import { hidesData } from "./clean-schema.ts";
 import { copyJson } from "./copy-json.ts";
 import { buildSchemaGraph, type SchemaNode, type SchemaObject } from "./schema-graph.ts";
 
@@ -6,20 +10,21 @@ const MAX_ENUM_BYTES = 64 * 1024;
 const MAX_DEPTH = 32;
 const MAX_SUBSCHEMAS = 2000;
 const MAX_EXPANSION = 10_000;
-/** Each schema level takes two of JSON; the rest is for defaults and examples. */
+/** A schema level takes two levels of JSON. The rest is for defaults and examples. */
 const MAX_JSON_DEPTH = 4 * MAX_DEPTH;
 
+/** The result of {@link readSchema}. */
 export type ReadOutcome =
   | { readonly ok: true; readonly schema: SchemaObject; readonly nodes: readonly SchemaNode[] }
   | { readonly ok: false; readonly reason: string };
 
-/** Why an input schema from outside is refused, or undefined. Safe and quick on hostile values. */
+/** Says why a schema from outside is refused. Undefined if it is accepted. Safe and quick on hostile values. */
 export function checkSchema(schema: unknown): string | undefined {
   const read = readSchema(schema);
   return read.ok ? undefined : read.reason;
 }
 
-/** A private copy of a schema that passes every limit, with its parts; or why it is refused. */
+/** Copies a schema that keeps every limit and lists its parts, or says why it is refused. */
 export function readSchema(schema: unknown): ReadOutcome {
   if (typeof schema !== "object" || schema === null) return { ok: false, reason: "it is not an object" };
   const copied = copyJson(schema, { bytes: MAX_BYTES, depth: MAX_JSON_DEPTH });
@@ -30,7 +35,7 @@ export function readSchema(schema: unknown): ReadOutcome {
   }
   const graph = buildSchemaGraph(copy, { depth: MAX_DEPTH, subschemas: MAX_SUBSCHEMAS });
   if (!graph.ok) return graph;
-  const reason = checkEnums(graph.nodes) ?? checkExpansion(graph.nodes);
+  const reason = checkEnums(graph.nodes) ?? checkHidden(graph.nodes) ?? checkExpansion(graph.nodes);
   return reason === undefined ? { ok: true, schema: copy, nodes: graph.nodes } : { ok: false, reason };
 }
 
@@ -43,9 +48,28 @@ function checkEnums(nodes: readonly SchemaNode[]): string | undefined {
   return undefined;
 }
 
+/** Names and choices must be sent as they are, so they cannot be cleaned as prose is. */
+function checkHidden(nodes: readonly SchemaNode[]): string | undefined {
+  for (const { schema, field } of nodes) {
+    for (const keyword of Object.keys(schema)) {
+      if (!hidesWords(keyword, schema[keyword])) continue;
+      const isChoice = SCHEMA_KEYWORDS.get(keyword)?.holds === "data";
+      return `${isChoice ? "a choice of" : "a name in"} ${field || "the root"} has invisible characters`;
+    }
+  }
+  return undefined;
+}
+
+function hidesWords(keyword: string, value: unknown): boolean {
+  if (typeof value !== "object" && keyword !== "const") return false;
+  const holds = SCHEMA_KEYWORDS.get(keyword)?.holds;
+  if (holds === "named-schemas") return isFields(value) && Object.keys(value).some(hidesText);
+  return (holds === "names" || keyword === "enum" || keyword === "const") && hidesData(value);
+}
+
 /**
- * Counts how many schemas one instance meets at one place when references are followed. A reference
- * that comes back without looking at a part of the instance never ends.
+ * Counts the schemas that apply to one place of an instance once references are followed. A reference loop that
+ * never descends into the instance is endless.
  */
 function checkExpansion(nodes: readonly SchemaNode[]): string | undefined {
   const sizes = new Array<number>(nodes.length).fill(0);

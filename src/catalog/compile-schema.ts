@@ -10,18 +10,24 @@ import { createMeter } from "./meter.ts";
 import { type PatternWarning, prepareSchema } from "./prepare-schema.ts";
 import { createRegexEngine } from "./regex-engine.ts";
 
+/** The result of a check of params. */
 export type CheckOutcome =
   | { readonly state: "valid"; readonly patternsSkipped: boolean }
   | { readonly state: "invalid"; readonly errors: readonly ErrorObject[] }
   | { readonly state: "too-costly" };
 
+/** A schema that is ready to check params. */
 export interface CompiledSchema {
-  /** Fills in defaults: the value must be the caller's own copy. */
+  /** Checks a value and fills in defaults, so the value must be the caller's own copy. */
   check(value: Json): CheckOutcome;
   readonly warnings: readonly PatternWarning[];
 }
 
-/** The check that a JSON Schema stands for. Raises `SCHEMA_REJECTED` where it stands for none. */
+/**
+ * Compiles a JSON Schema into a check.
+ *
+ * @throws `SCHEMA_REJECTED` if the schema is not usable
+ */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
   const read = readSchema(schema);
   if (!read.ok) throw problem("SCHEMA_REJECTED", { reason: read.reason });

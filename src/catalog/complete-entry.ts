@@ -3,7 +3,7 @@ import { deriveLane } from "./derive-lane.ts";
 import { opFromName } from "./op-name.ts";
 import { opToRoute, parseRoute, routeToOp } from "./route.ts";
 
-/** Gives a draft its address, lane and merged scopes; or says why it cannot have an address. */
+/** Gives a draft its address, lane and merged scopes. Returns a sentence if it cannot have an address. */
 export function completeEntry(draft: EntryDraft, domain: Domain | undefined): Entry | string {
   const address = toAddress(draft);
   if (typeof address === "string") return address;
@@ -37,7 +37,7 @@ function toAddress(draft: EntryDraft): { route: string; op: string } | string {
   return { route, op };
 }
 
-/** A title such as "SQL Query" tells less of the lane than the last part of the address does. */
+/** The last part of the address says more about the lane than a title such as "SQL Query". */
 function tellingName(name: string, op: string): string {
   return /\s/.test(name) ? (op.split(".").at(-1) ?? name) : name;
 }

@@ -1,17 +1,19 @@
 import type { Json } from "../util/json.ts";
 
+/** The largest value that {@link copyJson} copies. */
 export interface JsonLimits {
   readonly bytes: number;
   readonly depth: number;
 }
 
+/** The result of {@link copyJson}. */
 export type CopyOutcome =
   | { readonly ok: true; readonly copy: Json }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * A plain copy of a JSON value from outside, or why there is none. Reads each member once and no more
- * than the limits allow, so it ends on cyclic, shared, endless and very deep values too.
+ * Copies a JSON value from outside, or says why it cannot. Reads each member once and no more than the limits
+ * allow, so it also ends on cyclic, shared, endless and very deep values.
  */
 export function copyJson(root: unknown, limits: JsonLimits): CopyOutcome {
   try {
@@ -27,7 +29,7 @@ interface Pending {
   readonly depth: number;
 }
 
-/** Members are set in their own order; what is inside them is filled in later. */
+/** Sets members in their own order and fills in their contents later. */
 function copyWithin(root: unknown, limits: JsonLimits): CopyOutcome {
   const holder: { root: Json } = { root: null };
   const pending: Pending[] = [{ source: { root }, copy: holder, depth: 0 }];
@@ -35,7 +37,7 @@ function copyWithin(root: unknown, limits: JsonLimits): CopyOutcome {
   for (let item = pending.pop(); item !== undefined; item = pending.pop()) {
     const { source, copy, depth } = item;
     const isList = Array.isArray(source);
-    // Before the keys are listed: a sparse array can name billions of members.
+    // Checked before listing keys: a sparse array can have billions of members.
     if (isList && source.length > left) return tooLarge(limits);
     for (const key of isList ? source.keys() : Object.keys(source)) {
       const member: unknown = Reflect.get(source, key);
@@ -73,7 +75,7 @@ function sizeOf(value: unknown): number | undefined {
   return undefined;
 }
 
-/** Defines instead of assigning: a member named `__proto__` is data like any other. */
+/** Defines a member named `__proto__` instead of assigning it, so that it is data like any other. */
 function setMember(target: object, key: string | number, value: unknown): void {
   if (key !== "__proto__") Reflect.set(target, key, value);
   else Object.defineProperty(target, key, { value, enumerable: true, configurable: true, writable: true });

@@ -9,8 +9,8 @@ const LANE_OF_RISK: Readonly<Record<RiskLevel, Lane>> = {
 };
 
 /**
- * The lane of a tool: what was declared, never weaker than its risk level; else what its name says.
- * `unknown` is the answer where nothing tells.
+ * Derives a tool's lane: the declared one, never weaker than its risk level, or else the one that its name
+ * implies, or else `unknown`.
  */
 export function deriveLane(
   tool: { readonly name: string; readonly lane?: Lane; readonly riskLevel?: RiskLevel },

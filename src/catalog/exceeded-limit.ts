@@ -1,7 +1,7 @@
 const MAX_ELEMENTS = 10_000;
 const MAX_DEPTH = 64;
 
-/** Says which limit on params the value exceeds, or undefined. Ends on cyclic values too. */
+/** Says which limit on params a value exceeds. Undefined if none. Also ends on cyclic values. */
 export function exceededLimit(root: object): string | undefined {
   const pending: { value: object; depth: number }[] = [{ value: root, depth: 1 }];
   let elements = 0;

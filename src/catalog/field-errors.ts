@@ -1,5 +1,6 @@
 import type { ErrorObject } from "ajv";
 import type { FieldError } from "../schema/entry.ts";
+import { unescapePart } from "../schema/resolve-pointer.ts";
 import { fieldPath } from "../util/field-path.ts";
 import type { Json } from "../util/json.ts";
 import { missingMessage, unknownMessage } from "../util/name-messages.ts";
@@ -8,7 +9,7 @@ import { keywordMessage, unionMessage } from "./keyword-message.ts";
 
 const MAX_ERRORS = 20;
 
-/** The validator's errors as sentences for the one who sent the params, the first few of them. */
+/** Turns the validator's first errors into sentences for the caller. */
 export function toFieldErrors(errors: readonly ErrorObject[], root: Json): FieldError[] {
   const byText = new Map<string, FieldError>();
   for (const folded of foldErrors(errors)) {
@@ -48,14 +49,14 @@ function toFieldError({ error, branches }: FoldedError, root: Json): FieldError 
   }
 }
 
-/** A pointer does not say which of its numbers are positions in a list; the value does. */
+/** Only the value shows which numbers of a pointer are positions in a list. */
 function keysOf(pointer: string, root: Json): (string | number)[] {
   let at: unknown = root;
   return pointer
     .split("/")
     .slice(1)
     .map((part) => {
-      const name = part.replaceAll("~1", "/").replaceAll("~0", "~");
+      const name = unescapePart(part);
       const key = Array.isArray(at) ? Number(name) : name;
       at = typeof at === "object" && at !== null && Object.hasOwn(at, key) ? Reflect.get(at, key) : undefined;
       return key;

@@ -1,12 +1,13 @@
 import type { ErrorObject } from "ajv";
 
+/** An error with those of its alternatives. */
 export interface FoldedError {
   readonly error: ErrorObject;
-  /** For a choice between schemas: why each of them did not fit. */
+  /** For a choice between schemas: why each one did not fit. */
   readonly branches: readonly ErrorObject[];
 }
 
-/** Gathers the errors of the alternatives under the choice that they belong to, and drops what only repeats. */
+/** Groups the errors of alternatives under their choice, and drops repetitions. */
 export function foldErrors(errors: readonly ErrorObject[]): FoldedError[] {
   const folded: FoldedError[] = [];
   for (const error of errors) {

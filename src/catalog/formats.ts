@@ -4,8 +4,8 @@ import { fastFormats, fullFormats } from "ajv-formats/dist/formats.js";
 const MAX_URL = 8192;
 
 /**
- * The formats that are checked, each in time linear in the text. The lenient URI and e-mail forms are
- * taken because a gateway that refuses what the tool would accept does more harm than the reverse.
+ * The formats that are checked, each in linear time. URI and e-mail are checked leniently: refusing what the tool
+ * would accept does more harm than the reverse.
  */
 export const FORMATS: ReadonlyMap<string, Format> = new Map(
   Object.entries({

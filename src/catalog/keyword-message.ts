@@ -5,7 +5,7 @@ import { findRepeated } from "./unique-items.ts";
 
 const MAX_REASONS = 3;
 
-/** What is wrong with one value and what is expected, as a sentence that follows the field's name. */
+/** Says what one value must be, as a sentence that follows the field's name. */
 export function keywordMessage(error: ErrorObject): string {
   const { keyword, params, data, schema } = error;
   const got = `, got ${describeValue(data)}`;
@@ -52,7 +52,7 @@ export function keywordMessage(error: ErrorObject): string {
   }
 }
 
-/** Why none of the alternatives fits: their types or values together, or the reasons of the first few. */
+/** Says why no alternative fits: all their types or values, or the first few reasons. */
 export function unionMessage(error: ErrorObject, branches: readonly ErrorObject[]): string {
   if (error.params.passingSchemas) return "must fit exactly one of the allowed forms, and fits several";
   const got = `, got ${describeValue(error.data)}`;
@@ -90,7 +90,7 @@ const UNITS = {
   maxProperties: "names",
 } as const;
 
-/** Alternatives that want different values in one place become one that wants any of them. */
+/** Merges alternatives that want different values in one place. */
 function mergeChoices(branches: readonly ErrorObject[]): ErrorObject[] {
   const byPlace = Map.groupBy(branches, (branch) => (isChoice(branch) ? branch.instancePath : branch));
   return [...byPlace.values()].map((group) => {

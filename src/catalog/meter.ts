@@ -1,8 +1,8 @@
-/** Bounds what one check of params may cost, whatever the schema and the params make of each other. */
+/** Bounds the cost of one check of params, for any pair of schema and params. */
 export interface Meter {
-  /** Leaves the check by throwing the meter once the allowance is used up. */
+  /** Throws the meter, to leave the check, once the allowance is used up. */
   spend(work: number): void;
-  /** False where a pattern would cost more than is left; it is then not checked. */
+  /** False if a pattern would cost more than is left. It is then skipped. */
   allowsPattern(work: number): boolean;
   readonly patternsSkipped: boolean;
   reset(): void;
@@ -11,6 +11,7 @@ export interface Meter {
 const MAX_WORK = 2_000_000;
 const MAX_PATTERN_WORK = 10_000_000;
 
+/** Creates a meter with a full allowance. */
 export function createMeter(): Meter {
   let workLeft = MAX_WORK;
   let patternWorkLeft = MAX_PATTERN_WORK;

@@ -1,13 +1,14 @@
 import type { Entry } from "../schema/entry.ts";
 
+/** Finds routes by any name of an entry. */
 export interface NameLookup {
-  /** The route that a name, op, alias or route means to someone in that domain. */
+  /** The route that a name, op, alias or route means within that domain. */
   route(name: string, domain: string): string | undefined;
-  /** Likewise for many; those that mean nothing are left out. */
+  /** The routes of many names. Unknown names are left out. */
   routes(names: readonly string[], domain: string): readonly string[];
 }
 
-/** Resolves the names that definitions use for each other. A name of the own domain wins. */
+/** Resolves the names that definitions use for each other. A name in the same domain wins. */
 export function createNameLookup(entries: readonly Entry[]): NameLookup {
   const byAddress = new Map<string, string>();
   const byName = new Map<string, string>();

@@ -11,11 +11,9 @@ const OPS: Record<string, string> = {
   list_onto_requirements: "onto.requirement.list",
   list_onto_plans: "onto.plan.list",
   list_onto_projects: "onto.project.list",
-  list_task_documents: "onto.task.docs.list",
   search_onto_tasks: "onto.task.search",
   search_onto_projects: "onto.project.search",
   search_onto_documents: "onto.document.search",
-  search_ontology: "onto.search",
   get_onto_project_details: "onto.project.get",
   get_onto_project_graph: "onto.project.graph.get",
   get_onto_task_details: "onto.task.get",
@@ -28,27 +26,21 @@ const OPS: Record<string, string> = {
   get_document_tree: "onto.document.tree.get",
   get_document_path: "onto.document.path.get",
   get_entity_relationships: "onto.entity.relationships.get",
-  get_linked_entities: "onto.entity.links.get",
   create_onto_task: "onto.task.create",
   create_onto_goal: "onto.goal.create",
   create_onto_plan: "onto.plan.create",
   create_onto_document: "onto.document.create",
   create_onto_project: "onto.project.create",
-  create_task_document: "onto.task.doc.create_or_attach",
   update_onto_task: "onto.task.update",
   update_onto_milestone: "onto.milestone.update",
   update_onto_requirement: "onto.requirement.update",
   delete_onto_task: "onto.task.delete",
   delete_onto_document: "onto.document.delete",
-  link_onto_entities: "onto.edge.link",
   unlink_onto_edge: "onto.edge.unlink",
   reorganize_onto_project_graph: "onto.project.graph.reorganize",
   move_document_in_tree: "onto.document.tree.move",
-  get_field_info: "util.schema.field_info",
   web_search: "util.web.search",
   web_visit: "util.web.visit",
-  get_buildos_overview: "util.buildos.overview",
-  get_buildos_usage_guide: "util.buildos.usage_guide",
 };
 
 test.each(Object.entries(OPS))("%s is %s", (name, op) => {
@@ -71,8 +63,7 @@ test.each([
   expect(opFromName(name, domain)).toBe(op);
 });
 
-test("a special case belongs to its domain only", () => {
-  expect(opFromName("get_field_info", "forms")).toBe("forms.field.info.get");
+test("names that every object has are names like any other", () => {
   expect(opFromName("constructor", "constructor")).toBe("constructor.constructor");
   expect(opFromName("name", "constructor")).toBe("constructor.name");
 });

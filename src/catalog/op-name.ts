@@ -1,37 +1,23 @@
 import { splitWords } from "../util/split-words.ts";
 import { laneOfVerb } from "./verbs.ts";
 
-/** Names, by domain, whose op the general rules would not give. */
-const SPECIAL_CASES = new Map([
-  ["onto.search_ontology", "onto.search"],
-  ["onto.get_linked_entities", "onto.entity.links.get"],
-  ["onto.list_task_documents", "onto.task.docs.list"],
-  ["onto.create_task_document", "onto.task.doc.create_or_attach"],
-  ["onto.link_onto_entities", "onto.edge.link"],
-  ["util.get_field_info", "util.schema.field_info"],
-  ["util.get_buildos_overview", "util.buildos.overview"],
-  ["util.get_buildos_usage_guide", "util.buildos.usage_guide"],
-]);
-
 const FILLERS = new Set(["in", "of", "to", "from", "for", "with", "by", "on", "the", "a", "an"]);
 
-/** Verbs that take many of a thing, so that the thing's name is a plural to undo. */
+/** Verbs whose object is a plural, which the op has in the singular. */
 const COLLECTIVE_VERBS = new Set(["list", "search"]);
 
 /**
- * The op of a plain function name: `list_onto_tasks` in domain `onto` is `onto.task.list`. The verb goes
- * last, the domain's own name and fillers go away, what is left is the path from entity to part.
+ * Derives an op from a plain function name: `list_onto_tasks` in domain `onto` is `onto.task.list`. The verb goes
+ * last. The domain's own name and fillers are dropped. The rest is the path from entity to part. Undefined if the
+ * name has no words.
  */
 export function opFromName(name: string, domain: string): string | undefined {
-  const special = SPECIAL_CASES.get(`${domain}.${name}`);
-  if (special) return special;
-
   const words = tellingWords(splitWords(name), new Set(splitWords(domain)));
   if (words.length === 0) return undefined;
   return [domain, ...verbLast(words)].join(".");
 }
 
-/** Leaves out the domain's own name: always in front, elsewhere where a thing is named beside it. */
+/** Drops the domain's own name: always in front, elsewhere only if another word remains. */
 function tellingWords(words: readonly string[], own: ReadonlySet<string>): string[] {
   const start = words.findIndex((word) => !own.has(word));
   const rest = words.slice(Math.max(0, start));

@@ -1,40 +1,34 @@
+import { keywordsWhere } from "../schema/schema-keywords.ts";
+import { isFields } from "../util/fields.ts";
 import type { RegexEngine } from "./regex-engine.ts";
 import type { SchemaNode, SchemaObject } from "./schema-graph.ts";
 
 /** The keyword that meters the pieces of a prepared schema. */
 export const WEIGHT = "keyholeWeight";
 
+/** A pattern that is not checked. */
 export interface PatternWarning {
   readonly field: string;
   readonly text: string;
 }
 
+/** The patterns and formats that the validator can check. */
 export interface PrepareOptions {
   readonly engine: RegexEngine;
   readonly hasFormat: (name: string) => boolean;
 }
 
-/** What entering a piece costs, beside what it checks. */
+/** The cost of entering a piece, in addition to its checks. */
 const CALL_WEIGHT = 4;
 const ANCHOR = /^#([A-Za-z_][-A-Za-z0-9._]*)$/;
 /** Ids would clash between schemas, annotations may have any shape, and `$async` would change the validator. */
 const DROPPED = [
-  "$schema",
-  "$id",
-  "id",
-  "$async",
-  "$comment",
-  "$vocabulary",
-  "title",
-  "description",
-  "example",
-  "examples",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
+  ...keywordsWhere(({ identifies }) => identifies === true),
+  ...keywordsWhere(({ annotates, holds }) => annotates === true && (holds === "prose" || holds === "flag")),
+  ...["example", "examples", "$async"],
 ];
 
-/** Rewrites a private copy of a schema, in place, to what the validator takes: draft 2020-12, metered. */
+/** Rewrites a private copy of a schema in place for the validator: as draft 2020-12, and metered. */
 export function prepareSchema(nodes: readonly SchemaNode[], options: PrepareOptions): PatternWarning[] {
   const weights = weigh(nodes);
   const warnings: PatternWarning[] = [];
@@ -50,12 +44,12 @@ export function prepareSchema(nodes: readonly SchemaNode[], options: PrepareOpti
     warnings.push(...dropped);
     if (guarded && Object.keys(schema).length > 0) schema[WEIGHT] = weights[index]! + CALL_WEIGHT;
   }
-  // Names that only a dropped pattern knew would count as not evaluated.
+  // Names that only a dropped pattern covered would count as unevaluated.
   if (!evaluatesAll) for (const { schema } of nodes) delete schema.unevaluatedProperties;
   return warnings;
 }
 
-/** What one application of each node costs, up to the nodes that are metered themselves. */
+/** Computes the cost of applying each node, without nodes that are metered themselves. */
 function weigh(nodes: readonly SchemaNode[]): number[] {
   const weights = nodes.map(({ schema }) => 1 + lengthOf(schema.required) + lengthOf(schema.enum) / 8);
   for (let index = nodes.length - 1; index > 0; index -= 1) {
@@ -76,7 +70,7 @@ function dropKeywords(schema: SchemaObject, { hasFormat }: PrepareOptions): void
   if (typeof schema.format === "string" && !hasFormat(schema.format)) delete schema.format;
 }
 
-/** Tuples and exclusive limits of older drafts, and OpenAPI's `nullable`. */
+/** Respells tuples and exclusive limits of older drafts, and drops a `nullable` without type. */
 function modernize(schema: SchemaObject): void {
   if (Array.isArray(schema.items)) {
     if (schema.items.length > 0) schema.prefixItems = schema.items;
@@ -97,7 +91,7 @@ function modernize(schema: SchemaObject): void {
   if (schema.nullable !== undefined && schema.type === undefined) delete schema.nullable;
 }
 
-/** The validator passes over a property named `__proto__`, unless a pattern names it. */
+/** The validator ignores a property named `__proto__`, unless a pattern names it. */
 function respellPrototype(schema: SchemaObject): void {
   const { properties } = schema;
   if (typeof properties !== "object" || properties === null || !Object.hasOwn(properties, "__proto__"))
@@ -107,7 +101,7 @@ function respellPrototype(schema: SchemaObject): void {
   schema.patternProperties = { ...(schema.patternProperties as object | undefined), "^__proto__$": own };
 }
 
-/** The validator takes what every object inherits for a value already there, and then checks that. */
+/** The validator mistakes inherited members for given values and would check those. */
 function dropUnsafeDefaults(schema: SchemaObject): void {
   for (const [name, property] of entriesOf(schema.properties)) {
     if (name in Object.prototype && typeof property === "object" && property !== null) {
@@ -135,5 +129,5 @@ function dropPatternProperties(schema: SchemaObject, field: string, engine: Rege
 }
 
 function entriesOf(value: unknown): [string, unknown][] {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+  return isFields(value) ? Object.entries(value) : [];
 }

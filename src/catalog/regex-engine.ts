@@ -4,16 +4,17 @@ import type { Meter } from "./meter.ts";
 
 const MAX_PATTERN_LENGTH = 4096;
 const MAX_PROGRAMS = 50_000;
-/** What starting a match costs, beside the characters it reads. */
+/** The cost of starting a match, in addition to the characters it reads. */
 const START = 16;
 
 /** The patterns of one schema, matched in time linear in the text. */
 export interface RegexEngine {
-  /** Whether the pattern can be checked; look-around and back-references cannot. */
+  /** Whether the pattern can be checked. Look-around and back-references cannot. */
   supports(pattern: string): boolean;
   readonly ajvEngine: RegExpEngine;
 }
 
+/** Creates the engine for one schema. The meter bounds its work. */
 export function createRegexEngine(meter: Meter): RegexEngine {
   const compiled = new Map<string, RE2JS | undefined>();
   let programs = 0;
@@ -32,7 +33,7 @@ export function createRegexEngine(meter: Meter): RegexEngine {
     return !meter.allowsPattern(regex.programSize() * (text.length + START)) || regex.test(text);
   }
 
-  // Ajv tells patterns apart by their text form, so each needs its own.
+  // Ajv distinguishes patterns by their text form.
   const ajvEngine: RegExpEngine = Object.assign(
     (pattern: string) => ({ test: (text: string) => match(pattern, text), toString: () => `re2:${pattern}` }),
     { code: "keyhole.re2" },

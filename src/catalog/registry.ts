@@ -22,17 +22,19 @@ const recordSchema = z.object({
 
 const registrySchema = z.object({
   format: z.literal(1),
-  /** The version of the catalog it was made from. */
+  /** The version of its catalog. */
   registry_version: z.string(),
-  /** Hash of `ops`, so that damage is found. */
+  /** Hash of `ops`, which reveals damage. */
   checksum: z.string(),
   ops: z.record(z.string(), recordSchema),
 });
 
+/** One tool of a registry file. */
 export type RegistryOp = z.output<typeof recordSchema>;
 /** The tools of a catalog as a file: op to entry, with schemas and version. */
 export type Registry = z.output<typeof registrySchema>;
 
+/** Makes the registry of a catalog's tools. See {@link writeRegistry}. */
 export function toRegistry(catalog: {
   readonly version: string;
   readonly entries: readonly Entry[];
@@ -42,11 +44,16 @@ export function toRegistry(catalog: {
   return { format: 1, registry_version: catalog.version, checksum: contentHash(ops), ops };
 }
 
+/** Writes a registry file atomically. See {@link readRegistry}. */
 export async function writeRegistry(path: string, registry: Registry): Promise<void> {
   await writeFileAtomic(path, `${JSON.stringify(registry, null, 2)}\n`);
 }
 
-/** Reads a registry file; one that is damaged or of another format is refused. */
+/**
+ * Reads a registry file.
+ *
+ * @throws `REGISTRY_INVALID` if the file is missing, damaged or of another format
+ */
 export async function readRegistry(path: string): Promise<Registry> {
   const refuse = (reason: string) => problem("REGISTRY_INVALID", { path, reason });
   const text = await readFile(path, "utf8").catch((error: Error) => {

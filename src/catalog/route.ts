@@ -7,13 +7,14 @@ const FOLDERS: Readonly<Record<string, Kind>> = {
   prompts: "prompt",
 };
 
+/** The parts of an entry's address. */
 export interface Route {
   readonly domain: string;
   readonly kind: Kind;
   readonly path: string;
 }
 
-/** Reads `domain://tools/path`; undefined if it is not a route. */
+/** Reads a route such as `domain://tools/path`. Undefined if the text is no route. */
 export function parseRoute(text: string): Route | undefined {
   if (text.length > 512) return undefined;
   const match = /^([a-z][a-z0-9_-]*):\/\/([a-z]+)\/([^\s\p{Cc}]+)$/iu.exec(text);
@@ -24,17 +25,18 @@ export function parseRoute(text: string): Route | undefined {
   return { domain, kind: FOLDERS[folder]!, path };
 }
 
+/** Writes a route. See {@link parseRoute}. */
 export function formatRoute({ domain, kind, path }: Route): string {
   return `${domain}://${kind}s/${path}`;
 }
 
-/** The dotted spelling of a route. Tools drop their folder: `onto://tools/task/list` is `onto.task.list`. */
+/** Spells a route as an op. Tools drop their folder: `onto://tools/task/list` is `onto.task.list`. */
 export function routeToOp({ domain, kind, path }: Route): string {
   const folder = kind === "tool" ? [] : [`${kind}s`];
   return [domain, ...folder, ...path.split("/")].join(".");
 }
 
-/** The tool route that an op spells, or undefined if it does not begin with the domain. */
+/** Spells an op as a tool's route. Undefined if the op does not begin with the domain. */
 export function opToRoute(op: string, domain: string): string | undefined {
   const [first, ...rest] = op.split(".");
   if (first !== domain || rest.length === 0) return undefined;

@@ -1,32 +1,37 @@
-import { resolvePointer } from "./resolve-pointer.ts";
-import { subschemas } from "./subschemas.ts";
+import { resolvePointer } from "../schema/resolve-pointer.ts";
+import { isSchemaObject, type Subschema, subschemas } from "../schema/walk-schema.ts";
+import { fieldPath } from "../util/field-path.ts";
 
+/** A schema that may be rewritten in place. */
 export type SchemaObject = Record<string, unknown>;
 
+/** One schema of a document, with its place and links. */
 export interface SchemaNode {
   readonly schema: SchemaObject;
-  /** The part of the params it speaks of, such as `rows[].name`. */
+  /** The part of the params that it describes, such as `rows[].name`. */
   readonly field: string;
   readonly depth: number;
   readonly parent: number;
-  /** Starts a piece of work of its own: applied many times, or reached by reference. */
+  /** Metered on its own, because it applies many times or is reached by reference. */
   guarded: boolean;
-  /** Nodes that look at the same instance: applicators and references. */
+  /** Nodes that apply to the same instance, by applicator or reference. */
   readonly inPlace: number[];
 }
 
+/** Limits on the size of a document. */
 export interface SchemaLimits {
   readonly depth: number;
   readonly subschemas: number;
 }
 
+/** The result of {@link buildSchemaGraph}. */
 export type GraphOutcome =
   | { readonly ok: true; readonly nodes: readonly SchemaNode[] }
   | { readonly ok: false; readonly reason: string };
 
 const REFERENCES = ["$ref", "$dynamicRef", "$recursiveRef"] as const;
 
-/** All schemas of a document (plain JSON) and which of them look at the same instance; or why it is refused. */
+/** Lists all schemas of a JSON document and links those that apply to the same instance, or says why it is refused. */
 export function buildSchemaGraph(root: SchemaObject, limits: SchemaLimits): GraphOutcome {
   const graph: Graph = { root, limits, nodes: [], indexOf: new Map(), anchors: new Map(), count: 0 };
   const reason = addTree(graph, root, "") ?? linkReferences(graph);
@@ -51,15 +56,21 @@ function addTree(graph: Graph, top: SchemaObject, field: string): string | undef
       if (graph.count > graph.limits.subschemas)
         return `it has more than ${graph.limits.subschemas} subschemas`;
       if (typeof child.value === "boolean") continue;
-      const where = joinField(node.field, child.field);
-      if (!isSchemaObject(child.value)) return `${child.pointer}${where && ` (${where})`} is not a schema`;
+      const where = joinField(node.field, stepOf(child));
+      if (!isSchemaObject(child.value)) return `${pointerOf(child)}${where && ` (${where})`} is not a schema`;
       const depth = node.depth + 1;
       if (depth > graph.limits.depth) return `its schemas nest deeper than ${graph.limits.depth} levels`;
-      // A reference may have met it before its holder does.
+      // A reference may have reached it before its holder.
       const known = graph.indexOf.get(child.value);
       const added =
-        known ?? addNode(graph, child.value, { field: where, depth, parent: index, guarded: child.repeated });
-      if (child.inPlace) node.inPlace.push(added);
+        known ??
+        addNode(graph, child.value, {
+          field: where,
+          depth,
+          parent: index,
+          guarded: child.row.repeated ?? false,
+        });
+      if (child.row.inPlace) node.inPlace.push(added);
       if (known === undefined) pending.push(added);
     }
   }
@@ -79,7 +90,7 @@ function addNode(graph: Graph, schema: SchemaObject, facts: Omit<SchemaNode, "sc
   return index;
 }
 
-/** Targets outside the known keywords are schemas too; they are added as they are met. */
+/** Adds targets outside the known keywords when a reference leads there. */
 function linkReferences(graph: Graph): string | undefined {
   for (let index = 0; index < graph.nodes.length; index += 1) {
     const node = graph.nodes[index]!;
@@ -108,7 +119,7 @@ function findTarget(graph: Graph, fragment: string): unknown {
   return resolvePointer(graph.root, fragment);
 }
 
-/** Below a nested `$id`, references start from there and not from the document: they would be misread. */
+/** Below a nested `$id`, references start from that schema, which is not supported. */
 function isWithinEmbedded(graph: Graph, node: SchemaNode): boolean {
   for (let at = node; at.parent !== -1; at = graph.nodes[at.parent]!) {
     if (typeof at.schema.$id === "string" && !at.schema.$id.startsWith("#")) return true;
@@ -116,13 +127,19 @@ function isWithinEmbedded(graph: Graph, node: SchemaNode): boolean {
   return false;
 }
 
+/** The step from a schema's field to that of a schema inside it: a name, `[]` for items, `*` for any name. */
+function stepOf({ row, key }: Subschema): string {
+  if (row.reaches !== undefined) return row.reaches === "items" ? "[]" : "*";
+  return row.inPlace || typeof key !== "string" ? "" : fieldPath([key]);
+}
+
+function pointerOf({ keyword, key }: Subschema): string {
+  return key === undefined ? keyword : `${keyword}/${key}`;
+}
+
 function joinField(base: string, step: string): string {
   if (step === "" || base === "" || step.startsWith("[")) return base + step;
   return `${base}.${step}`;
-}
-
-function isSchemaObject(value: unknown): value is SchemaObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function shown(reference: string): string {

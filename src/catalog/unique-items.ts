@@ -1,4 +1,4 @@
-/** The positions of two equal items, or undefined; the order of keys does not matter. */
+/** Finds two equal items and returns their positions. The order of keys does not matter. */
 export function findRepeated(items: readonly unknown[]): readonly [number, number] | undefined {
   const seen = new Map<string, number>();
   for (const [index, item] of items.entries()) {
@@ -12,6 +12,6 @@ export function findRepeated(items: readonly unknown[]): readonly [number, numbe
 
 function sortKeys(_key: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  // Wrapped, so that an object never reads like a list of the same things.
+  // Wrapped, so that an object never equals a list of the same things.
   return { sorted: Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)) };
 }

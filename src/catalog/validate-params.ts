@@ -9,8 +9,8 @@ import { toFieldErrors } from "./field-errors.ts";
 const compiled = new WeakMap<JsonSchema, Promise<CompiledSchema>>();
 
 /**
- * Checks params: by the author's own schema where the entry has one, by its JSON Schema otherwise.
- * The caller's object is never changed; defaults are filled in on the copy that is returned.
+ * Checks params by the author's own schema if the entry has one, otherwise by its JSON Schema. Never changes the
+ * caller's object: defaults are filled in on the returned copy.
  */
 export async function validateParams(
   entry: Pick<Entry, "inputSchema" | "parse">,
@@ -36,7 +36,7 @@ export async function validateParams(
   return warnings.length > 0 ? { ok: true, value, warnings } : { ok: true, value };
 }
 
-/** The validator loads on the first use, and each schema compiles once. */
+/** Loads the validator on first use and compiles each schema once. */
 function compileOnce(schema: JsonSchema): Promise<CompiledSchema> {
   let pending = compiled.get(schema);
   if (pending === undefined) {
@@ -46,7 +46,7 @@ function compileOnce(schema: JsonSchema): Promise<CompiledSchema> {
   return pending;
 }
 
-/** Leaves out what concerns an argument that was not sent. */
+/** Drops warnings about arguments that were not sent. */
 function warningsFor(schema: CompiledSchema, inputSchema: JsonSchema, value: object): string[] {
   if (schema.warnings.length === 0) return [];
   const known = inputSchema.properties;

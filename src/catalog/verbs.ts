@@ -1,6 +1,6 @@
 import type { Lane } from "../schema/entry.ts";
 
-/** What a verb in a tool's name says about its lane. A verb that is not here says nothing. */
+/** Verbs in tool names that imply a lane. Other verbs imply nothing. */
 const VERBS: Readonly<Record<Lane, string>> = {
   read: `get list search find show read fetch query view describe count check lookup look browse explore
     inspect visit preview compare analyze analyse summarize explain validate verify export download trace
@@ -20,6 +20,7 @@ const LANE_OF_VERB = new Map<string, Lane>(
   ),
 );
 
+/** The lane that a verb implies, if any. */
 export function laneOfVerb(word: string): Lane | undefined {
   return LANE_OF_VERB.get(word);
 }

@@ -5,12 +5,12 @@ import { cleanText } from "../util/clean-text.ts";
 const MAX_STEPS = 20;
 const PROSE_CHARS = 500;
 
-/** A next step that the caller may take, with what is needed to take it. */
+/** A next step that the caller may take, with its entry. */
 export interface Step extends Guidance {
   readonly entry: Entry;
 }
 
-/** Tells a tool's guided content from any other result. */
+/** Whether a result is content with guidance, and not plain content. */
 export function isGuided(value: unknown): value is GuidedContent {
   return (
     typeof value === "object" &&
@@ -22,8 +22,8 @@ export function isGuided(value: unknown): value is GuidedContent {
 }
 
 /**
- * The steps of an outcome: those its result names, then those its definition declares. Steps to what the
- * caller may not see are left out of the answer and reported to `onDropped`.
+ * Lists the next steps after a call: those that the result names, then those that the definition declares.
+ * Steps to entries that the caller may not see are dropped and reported to `onDropped`.
  */
 export function resolveGuidance(
   given: readonly unknown[],

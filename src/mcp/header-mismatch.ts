@@ -1,5 +1,5 @@
+import { type ArgumentHeader, readArgumentHeaders } from "../schema/argument-headers.ts";
 import type { Entry } from "../schema/entry.ts";
-import { type ArgumentHeader, readArgumentHeaders } from "../util/argument-headers.ts";
 import { field } from "../util/fields.ts";
 
 const CODE = -32_020;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
-import { toArgs } from "../render/args.ts";
+import { type Arg, toArgs } from "../render/args.ts";
 import { toExampleArgs } from "../render/example-args.ts";
 import { fitArgs } from "../render/fit-args.ts";
 import { jsonChars } from "../render/preview.ts";
@@ -139,9 +139,9 @@ export function showEntryHelp(described: EntryDescription, room: Room): EntryHel
   const handle = room.keep(value, jsonChars(value), described.path);
   const { schema: _, ...withoutSchema } = whole;
   for (let share = helpTokens; share > 8; share = Math.floor(share / 2)) {
-    const { args, omitted } = fitArgs(whole.args, { maxTokens: share, countTokens });
+    const { args, omitted } = fitArgs(whole.args as readonly Arg[], { maxTokens: share, countTokens });
     const rest = `${omitted > 0 ? `${omitted} more args` : "The rest"} at ${handle}.`;
-    const shortened = { ...withoutSchema, args, notes: [...notes, rest], ...shorter(whole, args) };
+    const shortened = { ...withoutSchema, args: [...args], notes: [...notes, rest], ...shorter(whole, args) };
     if (fits(shortened)) return shortened;
   }
   return {
@@ -156,7 +156,7 @@ export function showEntryHelp(described: EntryDescription, room: Room): EntryHel
 /** Usage and examples that name the shown args only. */
 function shorter(
   { usage, examples }: EntryHelp,
-  args: EntryHelp["args"],
+  args: readonly Arg[],
 ): Pick<EntryHelp, "usage" | "examples"> {
   const shown = new Set(args.map(({ name }) => name));
   const cut = examples?.slice(0, 1).map(({ args: given, ...example }) => ({

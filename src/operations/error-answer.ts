@@ -1,7 +1,9 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
+import { fieldsInError } from "../render/fields-in-error.ts";
 import { fitSchema } from "../render/fit-schema.ts";
 import { jsonChars } from "../render/preview.ts";
+import type { FieldError } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
 import type { Session } from "../session/session-store.ts";
@@ -90,7 +92,7 @@ export function notFound(address: string, view: View, session?: Session): Proble
 }
 
 interface ParamDetails {
-  readonly field_errors: readonly { readonly field: string; readonly nearest?: string }[];
+  readonly field_errors: readonly FieldError[];
   readonly schema: JsonSchema;
   readonly example: Readonly<Record<string, unknown>>;
 }
@@ -119,7 +121,7 @@ function isParamDetails(details: object): details is ParamDetails {
 /** The fields in error come first, then required ones; the rest is counted. */
 function shortenParams({ field_errors, schema, example }: ParamDetails, room: Room): Record<string, unknown> {
   const errors = field_errors.slice(0, MOST_FIELD_ERRORS);
-  const first = errors.flatMap(({ field, nearest: near }) => [near ?? topName(field)]);
+  const first = fieldsInError(schema, errors, undefined);
   const { countTokens } = room;
   const fitted = fitSchema(schema, { first, maxTokens: Math.floor(room.helpTokens / 2), countTokens });
   const shown = new Set(Object.keys((fitted.schema.properties ?? {}) as object));
@@ -131,8 +133,4 @@ function shortenParams({ field_errors, schema, example }: ParamDetails, room: Ro
     ...(fitted.omitted > 0 && { fields_left_out: fitted.omitted }),
     example: Object.fromEntries(kept),
   };
-}
-
-function topName(field: string): string {
-  return field.split(/[.[]/, 1)[0] ?? field;
 }

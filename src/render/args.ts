@@ -1,10 +1,12 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { cleanText } from "../util/clean-text.ts";
+import { isFields } from "../util/fields.ts";
 import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
-import { createWalk, flatten, isRecord, toObjectView } from "./schema-walk.ts";
+import { createWalk, flatten, toObjectView } from "./flatten-schema.ts";
 import { spellType } from "./signature.ts";
 
+/** One argument, as `help` lists it. */
 export interface Arg {
   readonly name: string;
   /** Spelled as in the signature. */
@@ -14,9 +16,9 @@ export interface Arg {
   readonly description?: string;
 }
 
-/** The arguments of an input schema, required ones first. Takes any value; must not throw. */
+/** Lists the arguments of an input schema, required ones first. Takes any value; must not throw. See {@link fitArgs}. */
 export function toArgs(schema: JsonSchema): Arg[] {
-  if (!isRecord(schema)) return [];
+  if (!isFields(schema)) return [];
   const walk = createWalk(schema, 100_000);
   return toObjectView(walk, flatten(walk, schema)).properties.map((property) => {
     const flat = flatten(walk, property.schema).schema;

@@ -1,27 +1,27 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
+import { isFields } from "../util/fields.ts";
 import {
   branchesOf,
   createWalk,
   type FlatSchema,
   flatten,
-  isRecord,
   type SchemaWalk,
   takeBranch,
   toLiteral,
   toNumericRange,
   toObjectView,
   typesOf,
-} from "./schema-walk.ts";
+} from "./flatten-schema.ts";
 
 /**
- * Arguments that fit the schema: the required ones, or the first optional one. The same schema gives the
- * same arguments. A `pattern` is not looked at. Takes any value; must not throw.
+ * Makes arguments that fit a schema: the required ones, or else the first optional one. The same schema always
+ * gives the same arguments. Ignores `pattern`. Takes any value; must not throw.
  */
 export function toExampleArgs(schema: JsonSchema): Record<string, unknown> {
   const walk = createWalk(schema, 5_000);
   const root = takeBranches(walk, flatten(walk, schema), 0);
-  const written = [root.examples].flat().find((value) => isRecord(value) && fits(value, root));
-  if (isRecord(written)) return { ...written };
+  const written = [root.examples].flat().find((value) => isFields(value) && fits(value, root));
+  if (isFields(written)) return { ...written };
   const args = makeObject(walk, root, 0);
   if (Object.keys(args).length > 0) return args;
   const optional = toObjectView(walk, { schema: root, lossy: false }).properties.find(
@@ -31,7 +31,7 @@ export function toExampleArgs(schema: JsonSchema): Record<string, unknown> {
 }
 
 const MAX_LEVEL = 8;
-/** From here on the shortest way out is taken: null, a scalar, an empty list. */
+/** From this level on, values are as short as possible: null, a scalar, an empty list. */
 const SHALLOW_LEVEL = 3;
 const MAX_ITEMS = 50;
 const MAX_TEXT = 1_000;
@@ -48,7 +48,7 @@ function makeValue(walk: SchemaWalk, schema: unknown, level: number): unknown {
   return makeOfType(walk, types.find((type) => type !== "null") ?? types[0], taken, level);
 }
 
-/** A value that the schema itself names. Null defaults show nothing, so they are passed over. */
+/** Finds a value that the schema itself names. Null defaults show nothing and are skipped. */
 function writtenValue(schema: JsonSchema): { value: unknown } | undefined {
   if (Object.hasOwn(schema, "const")) return { value: schema.const };
   const examples = Array.isArray(schema.examples) ? schema.examples : [];
@@ -159,7 +159,7 @@ function toSize(value: unknown, otherwise: number, limit: number): number {
   return typeof value === "number" && value >= 0 ? Math.min(Math.ceil(value), limit) : otherwise;
 }
 
-/** The first of the likely numbers that fits: tried, because bounds and steps interact. */
+/** Tries likely numbers until one fits, because bounds and steps interact. */
 function makeNumber(schema: JsonSchema, isInteger: boolean): number {
   const { min, max } = toNumericRange(schema);
   const step = typeof schema.multipleOf === "number" && schema.multipleOf > 0 ? schema.multipleOf : 1;
@@ -189,12 +189,12 @@ function fits(value: unknown, schema: JsonSchema): boolean {
   if (!hasType(value, schema)) return false;
   if (typeof value === "number") return fitsNumber(value, schema);
   if (typeof value === "string") {
-    // Code points are what JSON Schema counts.
+    // JSON Schema counts code points.
     const length = value.length > MAX_TEXT ? value.length : [...value].length;
     if (length < toSize(schema.minLength, 0, MAX_TEXT)) return false;
     if (length > toSize(schema.maxLength, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)) return false;
   }
-  if (isRecord(value) && Array.isArray(schema.required)) {
+  if (isFields(value) && Array.isArray(schema.required)) {
     if (!schema.required.every((name) => typeof name !== "string" || Object.hasOwn(value, name)))
       return false;
   }
@@ -212,7 +212,7 @@ function hasType(value: unknown, schema: JsonSchema): boolean {
   return typesOf(schema).some((type) => {
     if (type === "null") return value === null;
     if (type === "array") return Array.isArray(value);
-    if (type === "object") return isRecord(value);
+    if (type === "object") return isFields(value);
     return type === "integer" ? Number.isInteger(value) : type === typeof value;
   });
 }

@@ -2,8 +2,8 @@ import { cutText } from "../util/cut-text.ts";
 import type { Json } from "../util/json.ts";
 
 /**
- * The beginning of a value within about so many characters of JSON. Items and fields that are shown are
- * whole; there are only fewer of them. A text keeps its first whole lines.
+ * Cuts a value to about `maxChars` characters of JSON. It keeps fewer items and fields but keeps them whole, and
+ * the first whole lines of a text.
  */
 export function preview(value: Json, maxChars: number): Json {
   if (fits(value, maxChars)) return value;
@@ -31,7 +31,7 @@ function firstItems(items: readonly Json[], maxChars: number): Json[] {
   return shown;
 }
 
-/** Fields that fit are shown whole, smallest first; lists and records that do not are shown by their beginning. */
+/** Keeps fields that fit, smallest first, and the beginning of lists and records that do not. */
 function smallFields(record: { readonly [key: string]: Json }, maxChars: number): Json {
   const sizes = Object.keys(record).map((key) => ({
     key,
@@ -63,7 +63,7 @@ function fits(value: Json, maxChars: number): boolean {
   return jsonChars(value, maxChars) <= maxChars;
 }
 
-/** The length of a value as JSON, counted without writing it; stops soon after `limit`. */
+/** Counts the characters of a value's JSON without writing it. Stops soon after `limit`. */
 export function jsonChars(value: Json, limit = Number.POSITIVE_INFINITY): number {
   if (typeof value === "string") return value.length + 2;
   if (value === null || typeof value !== "object") return String(value).length;

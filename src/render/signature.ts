@@ -1,10 +1,10 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
+import { isFields } from "../util/fields.ts";
 import {
   branchesOf,
   createWalk,
   type FlatSchema,
   flatten,
-  isRecord,
   type ObjectView,
   type Property,
   type SchemaWalk,
@@ -13,22 +13,23 @@ import {
   toNumericRange,
   toObjectView,
   typesOf,
-} from "./schema-walk.ts";
+} from "./flatten-schema.ts";
 
+/** Options of {@link toSignature}. */
 export interface SignatureOptions {
   /** Default 200. */
   readonly maxChars?: number;
-  /** Leaves optional parameters out, counting them. */
+  /** Replaces optional parameters by their count. */
   readonly requiredOnly?: boolean;
 }
 
 /**
- * A compact call signature, such as `(title: string, priority?: 1..5 = 3)`. `~` stands before whatever
- * says less than the schema. Takes any value; must not throw.
+ * Writes a compact call signature, such as `(title: string, priority?: 1..5 = 3)`. A `~` marks a part that says
+ * less than the schema. Takes any value; must not throw.
  */
 export function toSignature(schema: JsonSchema, options: SignatureOptions = {}): string {
   const walk = createWalk(schema);
-  if (!isRecord(schema)) return "()";
+  if (!isFields(schema)) return "()";
   const flat = flatten(walk, schema);
   const view = toObjectView(walk, flat);
   const open = view.lossy || hasUnspoken(flat.schema) ? "~(" : "(";
@@ -39,12 +40,12 @@ export function toSignature(schema: JsonSchema, options: SignatureOptions = {}):
   return `${open}${fitParameters(parameters, room, options.requiredOnly ?? false).join(", ")})`;
 }
 
-/** How a parameter's type is spelled in a signature. */
+/** Spells a parameter's type as in a signature. */
 export function spellType(walk: SchemaWalk, schema: unknown): string {
   return spell(walk, schema, { objects: 0, level: 0 }).text;
 }
 
-/** Plain identifiers as they are, other names as JSON text. */
+/** Spells a name: a plain identifier as it is, any other as JSON text. */
 export function spellName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : (toLiteral(name) ?? '""');
 }
@@ -52,7 +53,7 @@ export function spellName(name: string): string {
 interface Parameter {
   readonly required: boolean;
   readonly name: string;
-  /** Spelled on demand: of ten thousand parameters, few are shown. */
+  /** Spelled on demand, because a signature shows few of ten thousand parameters. */
   readonly full: () => string;
 }
 
@@ -69,7 +70,7 @@ function once(make: () => string): () => string {
   };
 }
 
-/** What to show within the room: optional parameters go first, then required ones lose their types. */
+/** Drops optional parameters until the rest fits, then the types of required ones. */
 function fitParameters(parameters: readonly Parameter[], room: number, requiredOnly: boolean): string[] {
   const required = parameters.filter((parameter) => parameter.required);
   const optional = requiredOnly ? [] : parameters.filter((parameter) => !parameter.required);
@@ -130,7 +131,7 @@ function tailLength(count: number): number {
 }
 
 interface Place {
-  /** How many objects are around. */
+  /** The number of objects around this place. */
   readonly objects: number;
   readonly level: number;
 }
@@ -167,7 +168,7 @@ function spellFlat(walk: SchemaWalk, flat: FlatSchema, place: Place): Spelling {
     return toUnion([...shown, ...nullable], lossy || shown.at(-1) === "…");
   }
   const branches = branchesOf(schema);
-  if (branches.length > 0 && !isRecord(schema.properties)) {
+  if (branches.length > 0 && !isFields(schema.properties)) {
     if (place.level > MAX_LEVEL) return { text: "~any", isUnion: false };
     const spelled = branches
       .slice(0, MAX_ALTERNATIVES)
@@ -232,7 +233,7 @@ function mark(text: string, lossy: boolean): string {
 function spellObject(walk: SchemaWalk, flat: FlatSchema, place: Place): string {
   const view = toObjectView(walk, flat);
   if (view.properties.length === 0 && !view.rest) {
-    const isEmpty = flat.schema.additionalProperties === false && !isRecord(flat.schema.patternProperties);
+    const isEmpty = flat.schema.additionalProperties === false && !isFields(flat.schema.patternProperties);
     return mark(isEmpty ? "{}" : "object", view.lossy);
   }
   if (place.objects >= MAX_OBJECTS) return "~{…}";
@@ -272,7 +273,7 @@ function spellArray(walk: SchemaWalk, { schema, lossy }: FlatSchema, place: Plac
   if (Array.isArray(tuple) && tuple.length > 0) {
     const parts = tuple.slice(0, MAX_ALTERNATIVES).map((item) => spell(walk, item, place).text);
     const hasMore =
-      tuple.length > MAX_ALTERNATIVES || isRecord(schema.items) || isRecord(schema.additionalItems);
+      tuple.length > MAX_ALTERNATIVES || isFields(schema.items) || isFields(schema.additionalItems);
     return mark(`[${[...parts, ...(hasMore ? ["…"] : [])].join(", ")}]`, isLossy || hasMore);
   }
   const hasItems = Object.hasOwn(schema, "items") && !Array.isArray(schema.items);
@@ -284,7 +285,7 @@ function spellArray(walk: SchemaWalk, { schema, lossy }: FlatSchema, place: Plac
 const NAMED_FORMATS: ReadonlySet<unknown> = new Set(["date", "date-time", "email", "uri", "uuid"]);
 
 function spellString({ schema, lossy }: FlatSchema): string {
-  // Generators write the pattern of a format next to it, so the pattern says nothing more.
+  // Generators repeat a format as a pattern, so the pattern adds nothing.
   if (NAMED_FORMATS.has(schema.format)) return mark(String(schema.format), lossy);
   const isNarrower = ["format", "pattern", "contentEncoding"].some((keyword) =>
     Object.hasOwn(schema, keyword),
@@ -292,7 +293,7 @@ function spellString({ schema, lossy }: FlatSchema): string {
   return mark("string", lossy || isNarrower || isOverOne(schema.minLength));
 }
 
-/** Ordinary values meet a minimum size of one, and any maximum: only larger minimums are worth a mark. */
+/** Ordinary values meet a minimum of one and any maximum, so only larger minimums get a mark. */
 function isOverOne(size: unknown): boolean {
   return typeof size === "number" && size > 1;
 }
@@ -320,11 +321,11 @@ const UNSPOKEN = [
   ...["dependentRequired", "dependentSchemas", "dependencies", "$dynamicRef", "$recursiveRef"],
 ];
 
-/** Whether the schema has rules that a signature has no words for. */
+/** Whether the schema has rules that a signature cannot express. */
 function hasUnspoken(schema: JsonSchema): boolean {
   const { propertyNames } = schema;
-  // Names are strings anyway; generators of records say so.
+  // Generators of records declare that names are strings, which they always are.
   const isNarrow =
-    isRecord(propertyNames) && Object.keys(propertyNames).some((keyword) => keyword !== "type");
+    isFields(propertyNames) && Object.keys(propertyNames).some((keyword) => keyword !== "type");
   return isNarrow || UNSPOKEN.some((keyword) => Object.hasOwn(schema, keyword));
 }

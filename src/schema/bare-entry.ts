@@ -1,4 +1,4 @@
-/** The fields of an entry that most leave empty: drafts start from it and name what they have. */
+/** Default values for the fields that most entries leave empty. Drafts spread it first. */
 export const BARE_ENTRY = {
   visibility: "listed",
   scopes: [],

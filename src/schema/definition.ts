@@ -5,10 +5,10 @@ import type { Guidance } from "./guidance.ts";
 import type { FromJsonSchema, JsonSchema } from "./json-schema.ts";
 import type { ContentPipeline } from "./pipeline.ts";
 
-/** What a tool takes: a zod object schema or a JSON Schema. */
+/** The schema of a tool's params or results: a zod object schema or a JSON Schema. */
 export type InputSchema = z.ZodType | JsonSchema;
 
-/** The type of the params that a schema lets through. */
+/** The type of the params that a schema accepts. */
 export type ParamsOf<S> = S extends z.ZodType
   ? z.output<S>
   : S extends JsonSchema
@@ -18,7 +18,7 @@ export type ParamsOf<S> = S extends z.ZodType
 interface EntryDefinition {
   readonly name: string;
   readonly description: string;
-  /** `domain://tools/path` or `domain://resources/path`. Without it, a tool's is made from its name. */
+  /** `domain://tools/path` or `domain://resources/path`. Without it, a tool's route is derived from its name. */
   readonly route?: string;
   readonly requiredScopes?: readonly string[];
   readonly category?: string;
@@ -28,7 +28,7 @@ interface EntryDefinition {
 }
 
 interface ToolFields extends EntryDefinition {
-  /** Dotted op, such as `onto.task.list`, where the one made from the name is not wanted. */
+  /** Dotted op, such as `onto.task.list`. Replaces the op that is derived from the name. */
   readonly op?: string;
   /** `true`: an entry point, always shown. `false`: hidden until guidance unveils it. Absent: found by search. */
   readonly searchable?: boolean;
@@ -40,34 +40,39 @@ interface ToolFields extends EntryDefinition {
   readonly examples?: readonly Example[];
   readonly policy?: Policy;
   readonly notes?: readonly string[];
-  /** Next steps that are always right after this tool; the result may add others. */
+  /** Next steps that are always right after this tool. The result may add others. */
   readonly guidance?: readonly Guidance[];
   readonly timeoutMs?: number;
+  /** Describes the object that the tool returns, in zod or JSON Schema. Native listings pass it on to clients. */
+  readonly outputSchema?: InputSchema;
 }
 
+/** A tool as people write it. See {@link defineTool}. */
 export interface ToolDefinition<S = undefined> extends ToolFields {
   readonly inputSchema?: S;
   execute(params: ParamsOf<S>, context: CallContext): unknown;
-  /** Says what `execute` would do, changing nothing. */
+  /** Says what `execute` would do and changes nothing. */
   dryRun?(params: ParamsOf<S>, context: CallContext): unknown;
 }
 
-/** A tool of whatever input. */
+/** A tool with any input, as a domain holds it. See {@link ToolDefinition}. */
 export interface AnyTool extends ToolFields {
   readonly inputSchema?: InputSchema | undefined;
   execute(params: Record<string, unknown>, context: CallContext): unknown;
   dryRun?(params: Record<string, unknown>, context: CallContext): unknown;
 }
 
+/** A resource as people write it: content that is loaded on demand. See {@link defineResource}. */
 export interface ResourceDefinition extends EntryDefinition {
   readonly route: string;
   readonly searchable?: boolean;
-  /** Body text for search; what `fetch` gives is not searched. */
+  /** Body text for search. Search does not read the result of `fetch`. */
   readonly content?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   fetch(context: CallContext): unknown;
 }
 
+/** A domain as people write it: a named branch of knowledge. See {@link defineDomain}. */
 export interface DomainDefinition {
   readonly name: string;
   readonly description: string;
@@ -78,7 +83,7 @@ export interface DomainDefinition {
   readonly requiredScopes?: readonly string[];
   /** Text for the whole domain, or one text for each category. */
   readonly rules?: string | Readonly<Record<string, string>>;
-  /** By tool name or op: finds the entities in a result where an extraction schema cannot. */
+  /** By tool name or op: functions that find entities in results which no extraction schema can describe. */
   readonly entityExtractors?: Readonly<Record<string, (result: unknown) => Entity[]>>;
 }
 
@@ -88,6 +93,11 @@ const guidanceSchema = z.object({
   prose: z.string().min(1),
   params: z.record(z.string(), z.unknown()).optional(),
 });
+
+const schemaSchema = z.custom<InputSchema>(
+  (value) => value instanceof Object,
+  "must be a zod or JSON schema",
+);
 
 const entryFields = {
   name: z.string().min(1).max(256),
@@ -99,15 +109,14 @@ const entryFields = {
   phrases: words,
 };
 
-/** The checks on a tool definition that its type cannot make: definitions also come from plain JavaScript. */
+/** Checks a tool definition at run time, because definitions also come from plain JavaScript. */
 export const toolDefinitionSchema = z.object({
   ...entryFields,
   route: z.string().optional(),
   op: z.string().optional(),
   searchable: z.boolean().optional(),
-  inputSchema: z
-    .custom<InputSchema>((value) => value instanceof Object, "must be a zod or JSON schema")
-    .optional(),
+  inputSchema: schemaSchema.optional(),
+  outputSchema: schemaSchema.optional(),
   lane: z.enum(["read", "write", "destructive"]).optional(),
   riskLevel: z.enum(["safe", "moderate", "destructive"]).optional(),
   requiresConfirmation: z.boolean().optional(),
@@ -132,6 +141,7 @@ export const toolDefinitionSchema = z.object({
   dryRun: z.custom((value) => typeof value === "function", "must be a function").optional(),
 });
 
+/** Checks a resource definition at run time. */
 export const resourceDefinitionSchema = z.object({
   ...entryFields,
   route: z.string(),
@@ -149,6 +159,7 @@ const pipelineSchema = z.object({
   scopes: words,
 });
 
+/** Checks a domain definition at run time, without its tools and resources. */
 export const domainDefinitionSchema = z.object({
   name: z
     .string()

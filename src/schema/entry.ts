@@ -4,15 +4,20 @@ import type { JsonSchema } from "./json-schema.ts";
 import type { Principal } from "./principal.ts";
 import type { CallTrace } from "./span-context.ts";
 
+/** The kinds of entry. */
 export const KINDS = ["tool", "resource", "skill", "prompt"] as const;
+/** The kind of an entry. See {@link KINDS}. */
 export type Kind = (typeof KINDS)[number];
 
 /** `entry`: shown by `ask` for its domain always. `listed`: found by search. `hidden`: unveiled by guidance. */
 export type Visibility = "entry" | "listed" | "hidden";
 
+/** The lanes of tools, the weakest first. */
 export const LANES = ["read", "write", "destructive"] as const;
+/** The strongest thing that a tool may do: read, write or destroy. */
 export type Lane = (typeof LANES)[number];
 
+/** How risky an author says that a tool is. A {@link Lane} is never weaker. */
 export type RiskLevel = "safe" | "moderate" | "destructive";
 
 /** Why an entry that exists cannot be used now. */
@@ -21,20 +26,20 @@ export interface EntryStatus {
   readonly reason: string;
 }
 
-/** Where an entry that somebody else defined came from. */
+/** The origin of an entry that somebody else defined. */
 export interface Origin {
   /** The id of its source. */
   readonly source: string;
-  /** What a person approves, and its SHA-256 over canonical JSON. */
+  /** The definition that a person approves, and its SHA-256 over canonical JSON. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly hash: string;
-  /** Whether the owner takes whatever the source defines. */
+  /** Whether the owner accepts every definition of the source without approval. */
   readonly trusted: boolean;
-  /** The route of the entry that this is a part of: approving that one approves this too. */
+  /** The route of the entry that this one is part of. Approving that entry approves this one too. */
   readonly partOf?: string;
 }
 
-/** How somebody else's server shows what it offers, for faces that pass it on as it is. */
+/** Display fields of an entry that faces pass on as they are, such as its title and output schema. */
 export interface Presentation {
   readonly title?: string;
   readonly annotations?: Readonly<Record<string, unknown>>;
@@ -44,15 +49,16 @@ export interface Presentation {
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
-/** A skill as it is published: what its SKILL.md says at the top, and its files. */
+/** A skill as it is published: the front matter of its SKILL.md, and its files. */
 export interface SkillManifest {
   readonly frontmatter: Readonly<Record<string, unknown>>;
-  /** Every file, SKILL.md too; `dynamic` where they are made when they are asked for. */
+  /** Every file, including SKILL.md; `dynamic` where files are made on request. */
   readonly files: readonly SkillManifestFile[] | "dynamic";
 }
 
+/** One file of a published skill. */
 export interface SkillManifestFile {
-  /** Within the skill, as it is spelt in its route. */
+  /** Path within the skill, spelt as in its route. */
   readonly path: string;
   /** In bytes. */
   readonly size: number;
@@ -60,68 +66,72 @@ export interface SkillManifestFile {
   readonly digest: string;
 }
 
+/** Args of a call that works, for a model to copy. */
 export interface Example {
   readonly args: Readonly<Record<string, unknown>>;
   readonly note?: string;
 }
 
-/** What to do and not to do with one tool. */
+/** Advice on when to use one tool and when not to. */
 export interface Policy {
   readonly do?: readonly string[];
   readonly dont?: readonly string[];
   readonly edge_cases?: readonly string[];
 }
 
-/** What a tool or resource is told about the call that runs it. */
+/** The facts about a call that a tool or resource receives. */
 export interface CallContext {
   readonly principal: Principal;
   readonly signal: AbortSignal;
   readonly traceId: string;
   readonly session?: string;
-  /** The client behind the call, where the face has one that can be reached while the call runs. */
+  /** The client behind the call. Absent where the face cannot reach it while the call runs. */
   readonly client?: CallingClient;
-  /** The trace that the call belongs to, for what it asks of others. */
+  /** The trace of the call, to pass on with requests to others. */
   readonly trace?: CallTrace;
 }
 
-/** An error as JSON-RPC has it. */
+/** An error in the shape of JSON-RPC. */
 export interface RpcError {
   readonly code: number;
   readonly message: string;
   readonly data?: unknown;
 }
 
+/** The severity of a log message, as MCP has it. */
 export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
 
-/** What a tool may tell the client that called it, and what that client answered when it was asked. */
+/** The client that called: a tool sends it progress and messages, and reads its answers to questions. */
 export interface CallingClient {
-  /** How far the call is; nothing happens where the client did not ask for it. */
+  /** Reports progress. Does nothing if the client did not ask for it. */
   progress(update: { readonly progress: number; readonly total?: number; readonly message?: string }): void;
-  /** Heard only by a client that listens to messages of that level. */
+  /** Sends a message to a client that listens to messages of that level. */
   log(level: LogLevel, data: unknown, logger?: string): void;
   /**
-   * Set where the face passes results on in the protocol's own shape: an entry that has its result in that
-   * shape hands it over here, and answers with its value as always.
+   * Takes a result in the protocol's own shape, from an entry that has one. The entry also answers with its
+   * value as always. Absent where the face does not pass such results on.
    */
   readonly passOn?: (result: unknown) => void;
-  /** The same for an error of the protocol itself; the entry then fails with its problem as always. */
+  /** Takes an error of the protocol itself. The entry then fails with its problem as always. */
   readonly passError?: (error: RpcError) => void;
-  /** What the client says it can be asked for, by name, such as `elicitation`. */
+  /** The capabilities that the client declares, by name, such as `elicitation`. */
   readonly capabilities: Readonly<Record<string, unknown>>;
-  /** Answers to what an earlier round of this call asked for, by the keys it gave. Not checked: untrusted. */
+  /** The client's answers to an earlier round of this call, by the keys of the questions. Untrusted. */
   readonly responses: Readonly<Record<string, unknown>>;
-  /** The state that the earlier round gave, proven to be unchanged and of this very call. */
+  /** The state that the earlier round left, verified to be unchanged and of this very call. */
   readonly state?: string;
 }
 
+/** One thing that is wrong with params. */
 export interface FieldError {
   /** Dotted path of the field; empty for the whole value. */
   readonly field: string;
   readonly message: string;
-  /** For a name that is not known: the nearest one that is. */
+  /** For an unknown name: the nearest known one. */
   readonly nearest?: string;
 }
 
+/** Params after their check: with defaults filled in, or with all their errors. */
 export type ParseOutcome =
   | { readonly ok: true; readonly value: Record<string, unknown>; readonly warnings?: readonly string[] }
   | { readonly ok: false; readonly errors: readonly FieldError[] };
@@ -130,18 +140,18 @@ interface EntryBase {
   readonly route: string;
   readonly op: string;
   readonly domain: string;
-  /** The name its author gave it: a function name or a title. */
+  /** The name that its author gave it: a function name or a title. */
   readonly name: string;
   readonly description: string;
   readonly visibility: Visibility;
   readonly lane: Lane;
-  /** Every one of these is needed to see or run the entry; the domain's are already merged in. */
+  /** A principal needs all of these to see or run the entry. They include the domain's. */
   readonly scopes: readonly string[];
   readonly category?: string;
   readonly tags: readonly string[];
   /** Other names the entry answers to, exactly. */
   readonly aliases: readonly string[];
-  /** What people say when they need it. */
+  /** Phrases that people say when they need it. */
   readonly phrases: readonly string[];
   /** Ops or routes of entries often used together with this one. */
   readonly related: readonly string[];
@@ -150,19 +160,20 @@ interface EntryBase {
   readonly notes: readonly string[];
   readonly inputSchema: JsonSchema;
   readonly status?: EntryStatus;
-  /** Only where it is defined outside: what is written for Keyhole needs no approval. */
+  /** Set for entries defined outside. Entries written for Keyhole need no approval. */
   readonly origin?: Origin;
   readonly presentation?: Presentation;
-  /** Only of skills that can be published with all their files. */
+  /** Set for skills that can be published with all their files. */
   readonly manifest?: SkillManifest;
   /** Body text that search may look into. */
   readonly content?: string;
   /** Facts of the source (such as `resource_type`) that a domain's search segments filter by. */
   readonly metadata: Readonly<Record<string, unknown>>;
-  /** Checks params with the author's own schema; without it the JSON Schema decides. Must not throw. */
+  /** Checks params with the author's own schema. Without it, the JSON Schema decides. Must not throw. */
   readonly parse?: (params: unknown) => ParseOutcome;
 }
 
+/** An entry that runs. */
 export interface ToolEntry extends EntryBase {
   readonly kind: "tool";
   readonly riskLevel: RiskLevel;
@@ -175,6 +186,7 @@ export interface ToolEntry extends EntryBase {
   readonly dryRun?: (params: Record<string, unknown>, context: CallContext) => Promise<unknown>;
 }
 
+/** An entry that is read: a document, a skill or a prompt. */
 export interface ReadableEntry extends EntryBase {
   readonly kind: "resource" | "skill" | "prompt";
   readonly load: (params: Record<string, unknown>, context: CallContext) => Promise<unknown>;
@@ -184,15 +196,15 @@ export interface ReadableEntry extends EntryBase {
 export type Entry = ToolEntry | ReadableEntry;
 
 /**
- * An entry as its source yields it. The catalog completes it: address and lane where they are not
- * declared, and the domain's scopes.
+ * An entry as its source yields it. The catalog adds the domain's scopes, and address and lane where they are
+ * not declared.
  */
 export type EntryDraft =
   | (Omit<ToolEntry, "route" | "op" | "lane"> & {
       readonly route?: string;
       readonly op?: string;
       readonly lane?: Lane;
-      /** The lane where nothing tells: `read` for tools written for Keyhole, `write` for what is imported. */
+      /** The lane of last resort: `read` for tools written for Keyhole, `write` for imported ones. */
       readonly defaultLane: Lane;
     })
   | Omit<ReadableEntry, "op" | "lane">;
@@ -200,22 +212,23 @@ export type EntryDraft =
 /** Text on how to use the entries of a domain, or of one category in it. */
 export interface Rule {
   readonly domain: string;
-  /** Absent: concerns the whole domain. */
+  /** Absent for a rule of the whole domain. */
   readonly category?: string;
   readonly text: string;
 }
 
+/** A named branch of the catalog. See {@link DomainDefinition}. */
 export interface Domain {
   readonly name: string;
   readonly description: string;
   readonly scopes: readonly string[];
   readonly rules: readonly Rule[];
   readonly searchConfig?: SearchConfig;
-  /** When its entries were listed, in milliseconds since 1970, where they have not been seen since the start. */
+  /** When its entries were last listed, in milliseconds since 1970. Undefined once they were listed since the start. */
   readonly keptSince?: () => number | undefined;
 }
 
-/** How a domain's entries are searched: which fields, how heavy, and in which segments they are shown. */
+/** How a domain's entries are searched: by which fields and weights, and in which segments they are shown. */
 export interface SearchConfig {
   /** Comma-separated field names, such as `description,name,content`. */
   readonly queryBy?: string;
@@ -224,6 +237,7 @@ export interface SearchConfig {
   readonly segments?: readonly SearchSegment[];
 }
 
+/** A part of a domain's hits that is listed apart from the others. */
 export interface SearchSegment {
   readonly name: string;
   /** `key:=value` over an entry's metadata, such as `resource_type:=column`. */

@@ -1,4 +1,4 @@
-/** Where the things named in a tool's result are found. */
+/** Says where a tool's result names things. */
 export interface ExtractionSchema {
   /** Dotted path to the data; `$root` for the result itself. */
   readonly path: string;
@@ -9,6 +9,7 @@ export interface ExtractionSchema {
   readonly isArray?: boolean;
 }
 
+/** A thing that a result names. */
 export interface Entity {
   readonly type: string;
   readonly id: string;

@@ -5,7 +5,7 @@ export interface Guidance {
   readonly params?: Readonly<Record<string, unknown>>;
 }
 
-/** What a tool may return to unveil next steps with its content. */
+/** A tool's result together with the next steps that it unveils. */
 export interface GuidedContent {
   readonly content: unknown;
   readonly guidance: readonly Guidance[];

@@ -1,4 +1,4 @@
-/** A JSON Schema document (2020-12). Kept loose: it often comes from outside and is checked at ingest. */
+/** A JSON Schema document (2020-12). The type is loose: schemas come from outside and are checked at ingest. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }

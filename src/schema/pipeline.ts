@@ -3,34 +3,34 @@ export interface RawDocument {
   readonly id: string;
   readonly name: string;
   readonly contentType: string;
-  /** Changes with the content (a hash, an ETag, a time). What has the version held already is not fetched again. */
+  /** Changes with the content (a hash, an ETag, a time). A document whose version is known is not fetched again. */
   readonly version?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** A document as its source gives it. */
+/** A document with its content. */
 export interface RawContent extends RawDocument {
   readonly content: string;
 }
 
-/** Where content comes from. */
+/** Lists and fetches documents. */
 export interface ContentSource {
-  /** Says where: what is kept of it for the next start is found again by this name. */
+  /** Identifies the source: content kept for the next start is found again by this name. */
   readonly name: string;
-  /** Quick to read and never out of date, such as local files: read again at every start. */
+  /** Set for quick sources that are never out of date, such as local files. They are read again at every start. */
   readonly isLocal?: boolean;
-  /** All documents. Fails rather than list a part. */
+  /** Lists all documents. Fails rather than list a part. */
   listDocuments(context?: FetchContext): Promise<readonly RawDocument[]>;
   fetchContent(documentId: string, context?: FetchContext): Promise<RawContent>;
 }
 
-/** What a content source is told about the run that it works for. */
+/** The run that a content source works for. */
 export interface FetchContext {
   readonly signal: AbortSignal;
   progress(update: { readonly done: number; readonly total?: number; readonly message?: string }): void;
 }
 
-/** How content is read. */
+/** Reads content of some types. */
 export interface ContentFormat {
   readonly name: string;
   canHandle(contentType: string): boolean;
@@ -42,21 +42,21 @@ export interface ResourceNode {
   readonly id: string;
   readonly name: string;
   readonly path: string;
-  /** The whole of it, with what its children hold: what `get` gives. */
+  /** The whole content, including that of its children. `get` returns it. */
   readonly content: string;
-  /** What search looks into, where its children hold the rest. Without it, the content. */
+  /** The part that search reads, where its children hold the rest. Default: the content. */
   readonly searchText?: string;
   readonly description?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly children?: readonly ResourceNode[];
 }
 
-/** Where × how: turns a source's documents into resources of a domain. */
+/** A source and the formats that turn its documents into resources of a domain. */
 export interface ContentPipeline {
   readonly source: ContentSource;
   readonly formats: readonly ContentFormat[];
   readonly basePath?: string;
-  /** How long what was loaded counts as fresh. Default: four hours. */
+  /** How long loaded content counts as fresh. Default: four hours. */
   readonly cacheTtlMs?: number;
   readonly scopes?: readonly string[];
 }

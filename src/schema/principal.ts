@@ -1,4 +1,4 @@
-/** Who calls. */
+/** The caller, with its scopes. */
 export interface Principal {
   readonly id: string;
   readonly scopes: readonly string[];

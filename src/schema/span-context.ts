@@ -1,11 +1,11 @@
-/** Where in a trace something happened: what telemetry ties together. */
+/** A position in a trace, by which telemetry ties events together. */
 export interface SpanContext {
   readonly traceId: string;
   readonly spanId: string;
   readonly parentSpanId?: string;
 }
 
-/** A request to an upstream, as a trace tells of it. */
+/** A request to an upstream, as a trace records it. */
 export interface TracedRequest {
   readonly method: string;
   /** The name of the tool or prompt. */
@@ -15,15 +15,16 @@ export interface TracedRequest {
   readonly transport: "pipe" | "tcp";
 }
 
-/** The trace that a call belongs to, as it goes on to what the call asks. */
+/** The trace of a call, to pass on with the call's own requests. */
 export interface CallTrace {
-  /** As W3C Trace Context writes it. */
+  /** In the format of W3C Trace Context. */
   readonly traceparent: string;
   readonly tracestate?: string;
-  /** Tells of a request to an upstream; the answer goes with it and is ended with it. Absent where nobody listens. */
+  /** Starts the span of a request to an upstream. Absent where nobody listens. */
   readonly begin?: (request: TracedRequest) => TracedCall;
 }
 
+/** The span of one request. `end` closes it. */
 export interface TracedCall {
   readonly traceparent: string;
   end(error?: string): void;

@@ -16,6 +16,21 @@ export function cleanText(text: string, maxChars?: number): string {
   return maxChars === undefined ? cleaned : cutText(cleaned, maxChars);
 }
 
+// Control characters below a blank are left out: JSON writes them out.
+const HIDDEN =
+  /(?!\uFE0E|\uFE0F)[\x7f-\x9f\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]|[\uFE0E\uFE0F]{2}/u;
+// Some scripts join letters, and some emoji are several joined ones.
+const JOINER =
+  /(?<=[\p{L}\p{M}\p{Extended_Pictographic}\p{Emoji_Modifier}])[\u200C\u200D](?=[\p{L}\p{M}\p{Extended_Pictographic}])/gu;
+
+/**
+ * Whether a name or value that must stay as it is has characters that a reader of its JSON cannot see. For prose,
+ * use {@link cleanText}.
+ */
+export function hidesText(text: string): boolean {
+  return !PLAIN.test(text) && HIDDEN.test(text.replace(JOINER, ""));
+}
+
 function dropInvisible(text: string): string {
   return dropEscapes(text)
     .replace(CARRIAGE_RETURN, "\n")

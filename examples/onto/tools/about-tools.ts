@@ -20,9 +20,9 @@ const TOPICS = Object.keys(GUIDE) as (keyof typeof GUIDE)[];
 
 export function aboutTools({ database }: Onto): AnyTool[] {
   return [
-    // util.schema.field_info
     defineTool({
       name: "get_field_info",
+      op: "util.schema.field_info",
       description: "Which fields a kind of entity has, and which values a field takes: states, types, dates.",
       inputSchema: z.strictObject({ kind: z.enum(KIND_NAMES), field: z.string().min(1).max(64).optional() }),
       examples: [{ args: { kind: "task", field: "state_key" } }],
@@ -41,9 +41,9 @@ export function aboutTools({ database }: Onto): AnyTool[] {
       },
     }),
 
-    // util.buildos.overview
     defineTool({
       name: "get_buildos_overview",
+      op: "util.buildos.overview",
       description:
         "What BuildOS is and what is in it now: the kinds of entity, how many there are, the projects.",
       searchable: true,
@@ -69,9 +69,9 @@ export function aboutTools({ database }: Onto): AnyTool[] {
       },
     }),
 
-    // util.buildos.usage_guide
     defineTool({
       name: "get_buildos_usage_guide",
+      op: "util.buildos.usage_guide",
       description: "How to work with BuildOS: reading, writing, relations, documents.",
       inputSchema: z.strictObject({ topic: z.enum(TOPICS).optional() }),
       examples: [{ args: { topic: "writing" } }],

@@ -43,9 +43,9 @@ export function edgeTools(onto: Onto): AnyTool[] {
       },
     }),
 
-    // onto.entity.links.get
     defineTool({
       name: "get_linked_entities",
+      op: "onto.entity.links.get",
       description:
         "The entities that one entity is connected with, by kind: the tasks of a plan, the risks of a milestone.",
       inputSchema: z.strictObject({
@@ -75,9 +75,9 @@ export function edgeTools(onto: Onto): AnyTool[] {
       },
     }),
 
-    // onto.edge.link
     defineWrite(onto, {
       name: "link_onto_entities",
+      op: "onto.edge.link",
       description:
         "Connects two entities of a project by a relation, such as a task that depends_on another.",
       inputSchema: z.strictObject({ from_id: entityId, rel, to_id: entityId }),

@@ -85,10 +85,10 @@ export function searchTool({ database }: Onto, kind: Kind): AnyTool {
   });
 }
 
-/** onto.search */
 export function searchAllTool({ database }: Onto): AnyTool {
   return defineTool({
     name: "search_ontology",
+    op: "onto.search",
     description:
       "Finds entities of every kind by words: for when it is not known whether it is a task, a document or a goal.",
     searchable: true,

@@ -46,9 +46,9 @@ export function taskTools(onto: Onto): AnyTool[] {
       },
     }),
 
-    // onto.task.docs.list
     defineTool({
       name: "list_task_documents",
+      op: "onto.task.docs.list",
       description: "Lists the documents in the workspace of one task.",
       inputSchema: z.strictObject({ task_id: idOf("task") }),
       examples: [{ args: { task_id: "task_rate_limits" } }],
@@ -69,9 +69,9 @@ export function taskTools(onto: Onto): AnyTool[] {
       },
     }),
 
-    // onto.task.doc.create_or_attach
     defineWrite(onto, {
       name: "create_task_document",
+      op: "onto.task.doc.create_or_attach",
       description:
         "Puts a document into the workspace of a task: one that is there (document_id), or a new one (title, content).",
       inputSchema: z

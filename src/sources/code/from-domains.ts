@@ -7,6 +7,7 @@ import {
 } from "../../schema/definition.ts";
 import type { Domain, EntryDraft, Rule } from "../../schema/entry.ts";
 import type { SourceContent } from "../../schema/source.ts";
+import { readOutputSchema } from "./input-schema.ts";
 import { resourceDraft, toolDraft } from "./to-draft.ts";
 
 interface CodeContent extends SourceContent {
@@ -15,7 +16,7 @@ interface CodeContent extends SourceContent {
   readonly errors: string[];
 }
 
-/** Reads domains written in TypeScript. Reports every wrong definition; never throws on one. */
+/** Reads domains written in code. Reports every wrong definition in `errors` and throws on none. */
 export function fromDomains(definitions: readonly DomainDefinition[]): SourceContent {
   const parts: CodeContent = { domains: [], drafts: [], errors: [] };
   for (const definition of definitions) readDomain(definition, parts);
@@ -34,6 +35,8 @@ function readDomain(definition: DomainDefinition, parts: CodeContent): void {
     const wrong = shapeErrors(`${where}, tool ${nameOf(tool)}`, toolDefinitionSchema.safeParse(tool));
     if (wrong.length === 0) parts.drafts.push(toolDraft(tool, definition));
     parts.errors.push(...wrong);
+    if (wrong.length === 0 && tool.outputSchema && !readOutputSchema(tool.outputSchema))
+      parts.errors.push(`${where}, tool ${tool.name}: outputSchema: must describe an object`);
   }
   for (const resource of definition.resources ?? []) {
     const wrong = shapeErrors(

@@ -1,10 +1,12 @@
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { AnyTool, DomainDefinition, ResourceDefinition } from "../../schema/definition.ts";
 import type { EntryDraft, Visibility } from "../../schema/entry.ts";
-import { readInputSchema } from "./input-schema.ts";
+import { readInputSchema, readOutputSchema } from "./input-schema.ts";
 
+/** Makes a tool's draft of its definition, which must have passed `toolDefinitionSchema`. */
 export function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
   const extractors = new Map(Object.entries(domain.entityExtractors ?? {}));
+  const outputSchema = tool.outputSchema && readOutputSchema(tool.outputSchema);
   const extractEntities = extractors.get(tool.name) ?? extractors.get(tool.op ?? "");
   return {
     kind: "tool",
@@ -24,12 +26,14 @@ export function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
     extraction: tool.extraction ?? null,
     ...(extractEntities && { extractEntities }),
     ...(tool.policy && { policy: tool.policy }),
+    ...(outputSchema && { presentation: { outputSchema } }),
     ...(tool.timeoutMs && { timeoutMs: tool.timeoutMs }),
     call: async (params, context) => tool.execute(params, context),
     ...(tool.dryRun && { dryRun: async (params, context) => tool.dryRun?.(params, context) }),
   };
 }
 
+/** Makes a resource's draft of its definition. */
 export function resourceDraft(resource: ResourceDefinition, domain: DomainDefinition): EntryDraft {
   return {
     kind: "resource",

@@ -11,8 +11,8 @@ const MAX_REASONS = 3;
 type Issue = z.core.$ZodIssue;
 
 /**
- * What zod found wrong with params, as sentences for the one who sent them. `knownNames` are the names
- * that the schema takes at its root.
+ * Turns zod's errors about params into sentences for the caller. `knownNames` are the names that the schema takes
+ * at its root.
  */
 export function zodFieldErrors(
   error: z.ZodError,
@@ -31,7 +31,7 @@ function toErrors(issue: Issue, input: unknown, knownNames: readonly string[]): 
   if (issue.code === "unrecognized_keys") {
     return issue.keys.map((name) => {
       const field = fieldPath([...path, name]);
-      // Which names a nested object takes is not known here.
+      // The names that a nested object takes are unknown here.
       if (path.length > 0) return { field, message: "is not known" };
       return { field, ...unknownMessage(name, namesOf(input), knownNames) };
     });
@@ -43,7 +43,7 @@ function toErrors(issue: Issue, input: unknown, knownNames: readonly string[]): 
   return [{ field, message: missingMessage(String(path[0]), namesOf(input), knownNames) }];
 }
 
-/** A missing field fails whichever check its schema starts with. */
+/** A missing field fails the first check of its schema, of any kind. */
 function isMissing(issue: Issue, value: unknown): boolean {
   if (value !== undefined || issue.path.length === 0) return false;
   return issue.code === "invalid_type" || issue.code === "invalid_value" || issue.code === "invalid_union";
@@ -107,7 +107,7 @@ function formatMessage(issue: Extract<Issue, { code: "invalid_format" }>): strin
   return `must be ${formatHint(issue.format)}`;
 }
 
-/** Their types or values together, or the reasons of the first few alternatives. */
+/** Says all types or values of the alternatives, or the first few reasons. */
 function unionMessage(alternatives: readonly (readonly Issue[])[], value: unknown): string {
   const issues = alternatives.flat();
   const here = issues.filter(({ path }) => path.length === 0);

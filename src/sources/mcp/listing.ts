@@ -1,5 +1,5 @@
 import type { Client, Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
-import { readArgumentHeaders } from "../../util/argument-headers.ts";
+import { readArgumentHeaders } from "../../schema/argument-headers.ts";
 import { cleanText } from "../../util/clean-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";

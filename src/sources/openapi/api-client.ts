@@ -11,6 +11,7 @@ import type { CredentialSource, Credentials } from "./credentials.ts";
 import type { OperationPlan } from "./operation-plan.ts";
 import { percentEncode } from "./write-parameter.ts";
 
+/** Options of {@link createApiClient}. */
 export interface ApiClientOptions {
   readonly base: URL;
   readonly guardedFetch: GuardedFetch;
@@ -22,16 +23,22 @@ export interface ApiClientOptions {
 
 type Args = Readonly<Record<string, unknown>>;
 
+/** Calls the operations of one API. */
 export interface ApiClient {
-  /** Runs an operation. Throws problems only, and none of them tells a secret. */
+  /**
+   * Runs an operation. No problem that it throws reveals a secret.
+   *
+   * @throws `CALL_FAILED`, `TIMEOUT`, `CANCELLED`, or the problem of the status that the API answers
+   */
   call(plan: OperationPlan, op: string, args: Args, context: Pick<CallContext, "signal">): Promise<unknown>;
-  /** The request that a call would make, without credentials. */
+  /** Shows the request that a call would make, without credentials. */
   preview(plan: OperationPlan, op: string, args: Args): unknown;
 }
 
 const SHOWN_BODY_CHARS = 4_000;
 const SECRET_HEADER = /auth|key|token|secret|cookie|password|session/;
 
+/** Creates a client that calls an API under one base URL. */
 export function createApiClient(options: ApiClientOptions): ApiClient {
   const { base, guardedFetch, credentials, headers, timeoutMs } = options;
   const ownSecrets = Object.entries(headers)
@@ -49,7 +56,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     try {
       const response = await guardedFetch(...toFetch(request, headers, carried, signal));
       const bytes = await readBytes(response, op);
-      // Nothing has run where the token was refused; a stale one is worth one more try.
+      // A refused token means that nothing ran, so a stale one is renewed and tried once more.
       if (response.status === 401 && mayRetry && credentials.forget())
         return send(request, op, signal, false);
       const value = redact(readValue(response, bytes));

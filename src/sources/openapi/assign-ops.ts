@@ -1,5 +1,6 @@
 import { splitWords } from "../../util/split-words.ts";
 
+/** The parts of an operation that name it. */
 export interface NamedOperation {
   readonly method: string;
   readonly path: string;
@@ -10,8 +11,8 @@ export interface NamedOperation {
 const SEGMENT_CHARS = 60;
 
 /**
- * One op for each operation, the same every time: from tag and operationId, or from method and path.
- * Of those that would have the same, the first by path keeps it and the others are numbered.
+ * Derives one stable op for each operation, from tag and operationId or from method and path. Of operations with
+ * the same op, the first by path keeps it and the others are numbered.
  */
 export function assignOps(label: string, operations: readonly NamedOperation[]): string[] {
   const order = operations
@@ -37,7 +38,7 @@ function segmentsOf(operation: NamedOperation, label: string): string[] {
   );
 }
 
-/** `issues/create` has its group already; `createIssue` of the tag `issues` gets it. */
+/** `issues/create` names its group. `createIssue` takes the group of its tag, `issues`. */
 function idSegments(operationId: string, tag: string | undefined, label: string): string[] {
   const parts = operationId
     .split(/[./:]+/)

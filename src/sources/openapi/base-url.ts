@@ -2,7 +2,11 @@ import { problem } from "../../schema/problem.ts";
 import { field, fieldsOf, listOf } from "../../util/fields.ts";
 import type { LoadedDocument } from "./load-document.ts";
 
-/** The URL that paths stand under: the given one, or the document's first server. */
+/**
+ * Returns the URL that paths are relative to: the given one, or the document's first server.
+ *
+ * @throws `SOURCE_INVALID` if there is none
+ */
 export function readBaseUrl(label: string, loaded: LoadedDocument, given: string | undefined): URL {
   const url = given === undefined ? serverUrl(loaded.document, loaded.url) : toUrl(given);
   if (url) return url;
@@ -13,7 +17,7 @@ export function readBaseUrl(label: string, loaded: LoadedDocument, given: string
   throw problem("SOURCE_INVALID", { name: label, reason });
 }
 
-/** The first server that a document, path or operation names. */
+/** Returns the first server that a document, path or operation names. */
 export function serverUrl(holder: unknown, relativeTo?: URL): URL | undefined {
   const [server] = listOf(field(holder, "servers"));
   const template = field(server, "url");

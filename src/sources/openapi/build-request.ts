@@ -4,7 +4,7 @@ import { writeBody } from "./write-body.ts";
 import { writeForm, writeHeader } from "./write-parameter.ts";
 import { fillTemplate } from "./write-path.ts";
 
-/** A call as it goes out, without credentials. */
+/** The HTTP request of a call, without credentials. */
 export interface ApiRequest {
   readonly method: string;
   readonly url: URL;
@@ -15,7 +15,11 @@ export interface ApiRequest {
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** Makes the request of a call. Its URL keeps the base's origin and the operation's path, whatever the args are. */
+/**
+ * Builds the request of a call. No args can change the URL's origin or leave the operation's path.
+ *
+ * @throws `REQUEST_REFUSED` or `VALIDATION_ERROR` for args that would
+ */
 export function buildRequest(plan: OperationPlan, args: Args, base: URL, op: string): ApiRequest {
   const given = (place: ParameterPlan["place"]) =>
     plan.parameters

@@ -7,6 +7,7 @@ import { field } from "../../util/fields.ts";
 import { createRedact } from "../../util/redact.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 
+/** Credentials for the OAuth 2 client credentials grant. */
 export interface ClientCredentials {
   readonly type: "clientCredentials";
   readonly tokenUrl: string;
@@ -22,7 +23,7 @@ const DEFAULT_LIFE_MS = 5 * 60_000;
 const TOKEN_MS = 30_000;
 const MAX_BYTES = 1024 * 1024;
 
-/** Tokens of the OAuth 2 client credentials grant: one request at a time, kept until shortly before they expire. */
+/** Fetches tokens by the OAuth 2 client credentials grant, one request at a time, and keeps each until it is about to expire. */
 export function createClientCredentials(auth: ClientCredentials, guardedFetch: GuardedFetch, label: string) {
   let held: { readonly token: string; readonly until: number } | undefined;
   let asking: Promise<string> | undefined;
@@ -34,7 +35,7 @@ export function createClientCredentials(auth: ClientCredentials, guardedFetch: G
   }
 
   return {
-    /** The request is shared, so one caller's signal ends only that caller's wait. */
+    /** Callers share the request, so a signal ends only its own caller's wait. */
     get: async (signal: AbortSignal): Promise<string> => {
       if (held && performance.now() < held.until) return held.token;
       asking ??= ask().finally(() => {

@@ -1,49 +1,54 @@
+import { type KeywordHolds, keywordsWhere } from "../../schema/schema-keywords.ts";
+import { mapSchema } from "../../schema/walk-schema.ts";
 import { type Fields, field, fieldsOf, isFields, listOf } from "../../util/fields.ts";
-import { findTarget, pointerParts, resolveReference, Unusable } from "./resolve-reference.ts";
+import { findTarget, partsOf, resolveReference, Unusable } from "./resolve-reference.ts";
 
+/** Limits of {@link createSchemaConverter}. */
 export interface ConvertLimits {
-  /** From the arguments down, references followed. Deeper parts take any value. */
+  /** Levels below the arguments, references included. Deeper parts take any value. */
   readonly depth: number;
-  /** Schemas in all; over it the conversion is given up. */
+  /** The number of schemas after which conversion stops. */
   readonly schemas: number;
 }
 
-/** Turns schemas of one operation into JSON Schema 2020-12; what they refer to is shared under `$defs`. */
+/** Converts the schemas of one operation to JSON Schema 2020-12, with shared parts under `$defs`. */
 export interface SchemaConverter {
   convert(schema: unknown, depth: number): Fields | boolean;
-  /** All that was referred to, each once. */
+  /** Everything that was referred to, once each. */
   definitions(): Record<string, unknown>;
   readonly pruned: boolean;
   readonly overflowed: boolean;
 }
 
 const TYPES = new Set<unknown>(["string", "number", "integer", "boolean", "object", "array", "null", "file"]);
-const COPIED = new Map<string, (value: unknown) => boolean>([
-  ...keywords(
-    ["multipleOf", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"],
-    isNumber,
-  ),
-  ...keywords(["minContains", "maxContains", "minProperties", "maxProperties"], isNumber),
-  ...keywords(
-    ["exclusiveMinimum", "exclusiveMaximum"],
-    (value) => isNumber(value) || typeof value === "boolean",
-  ),
-  ...keywords(["uniqueItems", "deprecated"], (value) => typeof value === "boolean"),
-  ...keywords(["format", "pattern", "title", "description", "contentEncoding", "contentMediaType"], isText),
-  ...keywords(["enum", "examples"], (value) => Array.isArray(value) && value.length > 0),
-  ...keywords(["const", "default"], () => true),
-  ...keywords(["dependentRequired"], (value) => isFields(value) && Object.values(value).every(Array.isArray)),
-  ...keywords(["type"], (value) => (Array.isArray(value) ? value : [value]).every((type) => TYPES.has(type))),
+/** The values of keywords without schemas that are taken over. Documents often have others, such as `enum: null`. */
+const FITS: Partial<Record<KeywordHolds, (value: unknown) => boolean>> = {
+  number: (value) => Number.isFinite(value),
+  flag: (value) => typeof value === "boolean",
+  text: (value) => typeof value === "string",
+  prose: (value) => typeof value === "string",
+  data: () => true,
+};
+const FITS_KEYWORD = new Map<string, (value: unknown) => boolean>([
+  ["type", (value) => [value].flat().every((type) => TYPES.has(type))],
+  ["exclusiveMinimum", (value) => Number.isFinite(value) || typeof value === "boolean"],
+  ["exclusiveMaximum", (value) => Number.isFinite(value) || typeof value === "boolean"],
+  ["enum", isFilledList],
+  ["examples", isFilledList],
+  ["dependentRequired", (value) => isFields(value) && Object.values(value).every(Array.isArray)],
 ]);
-const ONE = new Set([
-  ...["items", "not", "additionalProperties", "contains", "propertyNames", "if", "then", "else"],
-  ...["unevaluatedItems", "unevaluatedProperties"],
+/** Converted by hand, or of no use to a caller. */
+const SKIPPED = new Set([
+  ...keywordsWhere(({ identifies }) => identifies === true),
+  ...["$ref", "$dynamicRef", "$recursiveRef", "$anchor", "$dynamicAnchor", "$comment"],
+  ...["example", "nullable", "readOnly", "writeOnly"],
 ]);
-const LIST = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
-const MAP = new Set(["properties", "patternProperties", "dependentSchemas"]);
+/** References to what stands here are respelled, so nothing leads here any more. */
+const HOISTED = new Set(["$defs", "definitions"]);
 const EXAMPLE_CHARS = 500;
 const DESCRIPTION_CHARS = 1_000;
 
+/** Creates a converter for the schemas of a document. */
 export function createSchemaConverter(root: unknown, limits: ConvertLimits): SchemaConverter {
   const names = new Map<string, string>();
   const pending = new Map<string, number>();
@@ -55,7 +60,7 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
   function convert(schema: unknown, depth: number): Fields | boolean {
     if (typeof schema === "boolean") return schema;
     count += 1;
-    const source = fieldsOf(schema);
+    const source = withoutHoisted(fieldsOf(schema));
     if (depth > limits.depth || count > limits.schemas) {
       pruned = true;
       return {};
@@ -82,27 +87,15 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
 
   function convertPlain(source: Fields, depth: number): Fields {
     const dropped = readOnlyNames(source);
-    const entries: [string, unknown][] = [];
-    for (const [keyword, value] of Object.entries(source)) {
-      if (keyword === "required") {
-        if (Array.isArray(value)) entries.push([keyword, value.filter((name) => !dropped.has(name))]);
-      } else if (COPIED.get(keyword)?.(value)) {
-        entries.push([keyword, copied(keyword, value)]);
-      } else if (ONE.has(keyword) && (typeof value === "boolean" || isFields(value))) {
-        entries.push([keyword, convert(value, depth + 1)]);
-      } else if (LIST.has(keyword) && Array.isArray(value) && value.length > 0) {
-        entries.push([keyword, value.map((part) => convert(part, depth + 1))]);
-      } else if (MAP.has(keyword) && isFields(value)) {
-        const parts = Object.entries(value).filter(
-          ([name]) => keyword !== "properties" || !dropped.has(name),
-        );
-        entries.push([
-          keyword,
-          Object.fromEntries(parts.map(([name, part]) => [name, convert(part, depth + 1)])),
-        ]);
-      }
-    }
-    return modernised(Object.fromEntries(entries), source);
+    const converted = mapSchema(source, {
+      subschema: (part, keyword, key) =>
+        keyword === "properties" && dropped.has(key) ? undefined : convert(part, depth + 1),
+      value: (value, keyword, holds) => {
+        if (keyword === "required") return listOf(value).filter((name) => !dropped.has(name));
+        return isTaken(value, keyword, holds) ? copied(keyword, value) : undefined;
+      },
+    });
+    return modernised(converted, source);
   }
 
   function readOnlyNames(source: Fields): ReadonlySet<unknown> {
@@ -130,7 +123,7 @@ export function createSchemaConverter(root: unknown, limits: ConvertLimits): Sch
   };
 }
 
-/** The least deep first: what two places share keeps the detail of the nearer one. */
+/** Takes the least deep first, so that shared parts keep the detail of their nearest use. */
 function nearest(pending: ReadonlyMap<string, number>): [string, number] | undefined {
   let found: [string, number] | undefined;
   for (const entry of pending) if (found === undefined || entry[1] < found[1]) found = entry;
@@ -148,7 +141,7 @@ function isReadOnly(root: unknown, part: unknown): boolean {
   }
 }
 
-/** What 3.0 spells otherwise: `nullable`, exclusive flags, one `example`, binary strings. */
+/** Respells what OpenAPI 3.0 spells otherwise: `nullable`, exclusive flags, one `example`, binary strings. */
 function modernised(schema: Record<string, unknown>, source: Fields): Fields {
   const result = { ...schema };
   for (const [flag, bound] of [
@@ -171,7 +164,7 @@ function modernised(schema: Record<string, unknown>, source: Fields): Fields {
   if (example !== undefined && result.examples === undefined && isSmall(example)) result.examples = [example];
   if (Array.isArray(result.required) && result.required.length === 0) delete result.required;
   if ("default" in result) {
-    // Told, not filled in: the API knows its defaults, and a partial update must not send them.
+    // Described, not filled in: the API knows its defaults, and a partial update must not send them.
     if (isSmall(result.default)) result.description = withDefault(result.description, result.default);
     delete result.default;
   }
@@ -199,16 +192,17 @@ function copied(keyword: string, value: unknown): unknown {
   return value;
 }
 
-function keywords(names: readonly string[], fits: (value: unknown) => boolean) {
-  return names.map((name): [string, (value: unknown) => boolean] => [name, fits]);
+function isTaken(value: unknown, keyword: string, holds: KeywordHolds | undefined): boolean {
+  if (holds === undefined || SKIPPED.has(keyword)) return false;
+  return (FITS_KEYWORD.get(keyword) ?? FITS[holds])?.(value) ?? false;
 }
 
-function isNumber(value: unknown): boolean {
-  return typeof value === "number" && Number.isFinite(value);
+function withoutHoisted(source: Fields): Fields {
+  return Object.fromEntries(Object.entries(source).filter(([keyword]) => !HOISTED.has(keyword)));
 }
 
-function isText(value: unknown): boolean {
-  return typeof value === "string";
+function isFilledList(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0;
 }
 
 function isSmall(value: unknown): boolean {
@@ -216,7 +210,7 @@ function isSmall(value: unknown): boolean {
 }
 
 function freeName(reference: string, taken: ReadonlySet<string>): string {
-  const last = pointerParts(reference.slice(1)).at(-1) ?? "root";
+  const last = partsOf(reference).at(-1) ?? "root";
   const base = last.replace(/[^A-Za-z0-9_.-]/g, "_").slice(0, 80) || "schema";
   for (let number = 1; ; number += 1) {
     const name = number === 1 ? base : `${base}_${number}`;

@@ -2,7 +2,7 @@ import type { GuardedFetch } from "../../net/guarded-fetch.ts";
 import { reveal, type Secret } from "../../net/secret.ts";
 import { type ClientCredentials, createClientCredentials } from "./client-credentials.ts";
 
-/** How an API is told who calls. */
+/** How calls authenticate to an API. */
 export type OpenApiAuth =
   | {
       readonly type: "apiKey";
@@ -14,7 +14,7 @@ export type OpenApiAuth =
   | { readonly type: "basic"; readonly username: string; readonly password: Secret }
   | ClientCredentials;
 
-/** What one call carries, and the values that nobody may see. */
+/** The credentials of one call, and the values that must stay secret. */
 export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
   readonly query: readonly (readonly [name: string, value: string])[];
@@ -22,14 +22,16 @@ export interface Credentials {
   readonly secrets: readonly string[];
 }
 
+/** Provides the credentials of calls. */
 export interface CredentialSource {
   get(signal: AbortSignal): Promise<Credentials>;
-  /** Drops what was fetched and may be stale. True if there was something to drop. */
+  /** Drops a fetched token that may be stale. True if there was one. */
   forget(): boolean;
-  /** The places that credentials fill, which are no arguments. */
+  /** Whether credentials fill this parameter, so that it is no argument. */
   fills(place: string, name: string): boolean;
 }
 
+/** Combines several ways to authenticate. */
 export function createCredentials(
   auths: readonly OpenApiAuth[],
   guardedFetch: GuardedFetch,

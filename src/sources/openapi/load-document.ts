@@ -4,18 +4,28 @@ import { readBytes } from "../../net/read-response.ts";
 import { isProblem, problem } from "../../schema/problem.ts";
 import { field, isFields } from "../../util/fields.ts";
 import { reasonOf } from "../../util/reason-of.ts";
-import type { OpenApiDocument } from "./document.ts";
 
 const MAX_BYTES = 64 * 1024 * 1024;
 const LOAD_MS = 120_000;
 
+/** An OpenAPI 3 document. It comes from outside, so every field may be anything. */
+export interface OpenApiDocument {
+  readonly openapi: string;
+  readonly [part: string]: unknown;
+}
+
+/** A document and where it came from. */
 export interface LoadedDocument {
   readonly document: OpenApiDocument;
-  /** Where it came from, for servers that are named relative to it. */
+  /** Its address, which relative server URLs start from. */
   readonly url?: URL;
 }
 
-/** Reads an OpenAPI 3 document: a path, a URL, or the document itself. */
+/**
+ * Loads an OpenAPI 3 document from a path or a URL, or checks a given one.
+ *
+ * @throws `SOURCE_INVALID` if it cannot be read
+ */
 export async function loadDocument(
   label: string,
   given: string | URL | object,

@@ -11,22 +11,22 @@ import { createApiClient } from "./api-client.ts";
 import { assignOps } from "./assign-ops.ts";
 import { readBaseUrl, serverUrl } from "./base-url.ts";
 import { createCredentials, type OpenApiAuth } from "./credentials.ts";
-import type { OpenApiDocument } from "./document.ts";
-import { type LoadedDocument, loadDocument } from "./load-document.ts";
+import { type LoadedDocument, loadDocument, type OpenApiDocument } from "./load-document.ts";
 import { resolveReference, Unusable } from "./resolve-reference.ts";
 import { type FoundOperation, toDraft } from "./to-draft.ts";
 
+/** Options of {@link createOpenApiSource}. */
 export interface OpenApiOptions {
-  /** An OpenAPI 3 document, or where it is: a path, or a URL. */
+  /** An OpenAPI 3 document, or its path or URL. */
   readonly document: string | URL | object;
-  /** What its paths stand under; the first of the document's servers by default. */
+  /** The URL that paths are relative to. Default: the document's first server. */
   readonly baseUrl?: string;
   readonly auth?: OpenApiAuth | readonly OpenApiAuth[];
-  /** Hosts, as `name` or `name:port`, that may be private and may be spoken to without TLS. */
+  /** Hosts, as `name` or `name:port`, that may be private and may be reached without TLS. */
   readonly allowPrivateHosts?: readonly string[];
-  /** For one call. Default 60,000. */
+  /** The time limit of one call. Default 60,000. */
   readonly timeoutMs?: number;
-  /** Sent with every call. */
+  /** Headers of every call. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -35,7 +35,11 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 const MAX_OPERATIONS = 5_000;
 const DESCRIPTION_CHARS = 400;
 
-/** A source of the domain `label` with one tool for each operation of an OpenAPI 3 document. */
+/**
+ * Creates a source that yields a domain `label` with one tool for each operation of an OpenAPI 3 document.
+ *
+ * @throws `SOURCE_INVALID` if the label is not usable
+ */
 export function createOpenApiSource(label: string, options: OpenApiOptions): Source {
   if (!/^[a-z][a-z0-9_-]{0,63}$/i.test(label)) {
     const reason = "its label must be letters, digits, hyphens and underscores, starting with a letter";
@@ -105,7 +109,7 @@ function findOperations(document: OpenApiDocument): FoundOperation[] {
       const tags = listOf(field(operation, "tags")).flatMap((tag) => textOf(tag) ?? []);
       return {
         method: method.toUpperCase(),
-        // Documents tell twins of one path apart by a fragment, which is never sent.
+        // Documents distinguish two entries of one path by a fragment, which is never sent.
         path: path.split("#", 1)[0]!,
         pathItem,
         operation,

@@ -1,8 +1,10 @@
 import type { Example } from "../../schema/entry.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 
+/** The part of a request that a parameter belongs to. */
 export type Place = "path" | "query" | "header" | "cookie";
 
+/** How OpenAPI serializes a parameter. */
 export type Style =
   | "simple"
   | "label"
@@ -12,7 +14,7 @@ export type Style =
   | "pipeDelimited"
   | "deepObject";
 
-/** Where one argument goes, and how it is written there. */
+/** The place and spelling of one argument in a request. */
 export interface ParameterPlan {
   readonly argument: string;
   readonly name: string;
@@ -23,25 +25,27 @@ export interface ParameterPlan {
   readonly asJson: boolean;
 }
 
+/** A field of a request body. */
 export interface BodyField {
   readonly argument: string;
   readonly name: string;
   readonly style: Style;
   readonly explode: boolean;
-  /** Given in base64, sent as bytes. */
+  /** Given as base64 and sent as bytes. */
   readonly isBinary: boolean;
 }
 
+/** How to build the body of a request. */
 export interface BodyPlan {
   readonly mediaType: string;
   readonly kind: "json" | "form" | "multipart" | "text" | "binary";
   readonly required: boolean;
-  /** The argument that is the whole body; without it the body is made of the fields. */
+  /** The argument that is the whole body. Without it, the fields make the body. */
   readonly whole?: string;
   readonly fields: readonly BodyField[];
 }
 
-/** Everything a call of one operation needs to know. */
+/** How to build a request from the arguments of one operation. */
 export interface OperationPlan {
   readonly method: string;
   /** Path template within the base URL, such as `/pets/{id}`. */
@@ -50,7 +54,7 @@ export interface OperationPlan {
   readonly body?: BodyPlan;
 }
 
-/** The arguments of an operation as a caller sees them. */
+/** The arguments of an operation as callers see them. */
 export interface OperationInput extends Pick<OperationPlan, "parameters" | "body"> {
   readonly inputSchema: JsonSchema;
   readonly notes: readonly string[];

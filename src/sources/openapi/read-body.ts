@@ -10,9 +10,9 @@ export interface DeclaredBody {
   readonly required: boolean;
   readonly schema: unknown;
   readonly description?: string;
-  /** Its own properties where they can stand beside the parameters. */
+  /** Its properties, if they can become arguments beside the parameters. */
   readonly properties?: Fields;
-  /** Needed as soon as there is a body at all. */
+  /** Properties that every body must have. */
   readonly requiredNames: readonly string[];
   readonly styleOf: (name: string) => { readonly style: Style; readonly explode: boolean };
   readonly example: unknown;
@@ -28,7 +28,7 @@ const KINDS: readonly (readonly [BodyPlan["kind"], RegExp])[] = [
 const COMPOSED = ["allOf", "anyOf", "oneOf", "not", "if", "patternProperties", "propertyNames", "$ref"];
 const STYLES: readonly Style[] = ["form", "spaceDelimited", "pipeDelimited", "deepObject"];
 
-/** The body of an operation in the media type that is easiest to write; undefined without one. */
+/** Reads the body of an operation in the media type that is easiest to write. Undefined without a body. */
 export function readBody(root: unknown, declared: unknown): DeclaredBody | undefined {
   const source = resolveReference(root, declared);
   const choice = chooseMedia(fieldsOf(field(source, "content")));
@@ -66,7 +66,7 @@ function chooseMedia(content: Fields) {
   return undefined;
 }
 
-/** A plain object lists all it takes; one that is composed, or open to other names, stays whole. */
+/** Only a plain, closed object is split into arguments. */
 function ownProperties(schema: Fields): Fields | undefined {
   const properties = field(schema, "properties");
   if (!isFields(properties) || Object.keys(properties).length === 0) return undefined;

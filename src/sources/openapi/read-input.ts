@@ -6,20 +6,21 @@ import { type DeclaredBody, readBody } from "./read-body.ts";
 import { type DeclaredParameter, readParameters } from "./read-parameters.ts";
 import { resolveReference } from "./resolve-reference.ts";
 
+/** An operation as the document declares it. */
 export interface DeclaredOperation {
   readonly path: string;
   readonly pathItem: Fields;
   readonly operation: Fields;
 }
 
-/** Tried in this order until the schema is within what the catalog takes. */
+/** Depths to try, in this order, until the schema is small enough for the catalog. */
 const DEPTHS = [28, 12, 8, 6, 5, 4, 3, 2, 1];
 const MAX_SCHEMAS = 1_900;
 const MAX_CHARS = 200 * 1024;
 const EXAMPLE_CHARS = 4_096;
 const PRUNED = "Deeply nested parts of the arguments are not described here; the API checks them itself.";
 
-/** Parameters and body as one set of arguments. `isSupplied` names what the source itself sends. */
+/** Reads parameters and body as one set of arguments, without those that `isSupplied` by the source itself. */
 export function readInput(
   root: unknown,
   { path, pathItem, operation }: DeclaredOperation,
@@ -50,10 +51,10 @@ export function readInput(
 }
 
 type Named = DeclaredParameter & { readonly argument: string };
-/** Argument by name of the body's property; one without a name is the whole body. */
+/** Arguments by property of the body. The key `undefined` is the whole body. */
 type BodyNames = ReadonlyMap<string | undefined, string>;
 
-/** The first to come has the plain name, later ones say which place they are for. */
+/** The first argument of a name keeps it. Later ones add their place. */
 function createNames(): (name: string, place: string) => string {
   const taken = new Set<string>();
   return (name, place) => {
@@ -126,14 +127,14 @@ function buildSchema(
   };
 }
 
-/** A body that may be left out, but not in part. */
+/** Requires the fields of an optional body together. */
 function needTogether(all: readonly string[], needed: readonly string[]): Fields {
   if (needed.length === 0) return {};
   const rows = all.map((name): [string, string[]] => [name, needed.filter((other) => other !== name)]);
   return Object.fromEntries(rows.filter(([, others]) => others.length > 0));
 }
 
-/** A description of the place tells more than one of the type, but the type keeps what else it says. */
+/** Prefers the parameter's description to its type's, and keeps the rest of the type. */
 function described(
   converter: SchemaConverter,
   schema: unknown,
@@ -158,7 +159,7 @@ function toBodyPlan(body: DeclaredBody, names: BodyNames, isBinary: (argument: s
   return { mediaType, kind, required, ...(whole !== undefined && { whole }), fields };
 }
 
-/** A list of files is binary too. */
+/** Also true for a list of files. */
 function isBinarySchema(root: Fields, part: unknown): boolean {
   const schema = resolveReference(root, part);
   const items = resolveReference(root, field(schema, "items"));

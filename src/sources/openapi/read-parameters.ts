@@ -23,12 +23,12 @@ const STYLES: Readonly<Record<Place, readonly Style[]>> = {
   header: ["simple"],
   cookie: ["form"],
 };
-/** The specification has these described elsewhere. */
+/** Headers that the specification describes elsewhere. */
 const DESCRIBED_ELSEWHERE = new Set(["accept", "content-type", "authorization"]);
 const OWNED_BY_TRANSPORT =
   /^(?:host|connection|content-length|content-encoding|transfer-encoding|upgrade|te|trailer|expect|keep-alive|cookie2?|set-cookie|via|forwarded|origin|proxy-.*|sec-.*|x-forwarded-.*)$/;
 
-/** Parameters of a path and an operation, path first; those of the operation replace the path's. */
+/** Reads the parameters of an operation, which replace those of its path. Parameters in the path come first. */
 export function readParameters(
   root: unknown,
   path: string,
@@ -48,7 +48,7 @@ export function readParameters(
     .sort((left, right) => PLACES.indexOf(left.place) - PLACES.indexOf(right.place));
 }
 
-/** Whether a caller may set a header: those of the transport and of credentials are not theirs. */
+/** Whether a caller may set a header. Those of the transport and of credentials are reserved. */
 export function isCallersHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return (
@@ -82,7 +82,7 @@ function toParameter(root: unknown, part: unknown): DeclaredParameter | undefine
   };
 }
 
-/** The first example that a parameter or media type gives. */
+/** Returns the first example of a parameter or media type. */
 export function exampleOf(root: unknown, holder: unknown): unknown {
   const example = field(holder, "example");
   if (example !== undefined) return example;

@@ -1,8 +1,9 @@
+import { pointerParts, unescapePart } from "../../schema/resolve-pointer.ts";
 import { type Fields, field, isFields } from "../../util/fields.ts";
 
 const MAX_CHAIN = 32;
 
-/** What keeps one operation from being used; the others are. */
+/** Thrown where one operation cannot be used. The others can. */
 export class Unusable {
   readonly reason: string;
 
@@ -11,7 +12,7 @@ export class Unusable {
   }
 }
 
-/** The object that a reference leads to within the document; the value itself where it is no reference. */
+/** Follows references within the document. Returns the value itself if it is no reference. */
 export function resolveReference(root: unknown, value: unknown): Fields {
   let at = value;
   for (let step = 0; step < MAX_CHAIN; step += 1) {
@@ -22,30 +23,21 @@ export function resolveReference(root: unknown, value: unknown): Fields {
   throw new Unusable("it has references that lead in a circle");
 }
 
-/** The value at a local reference such as `#/components/schemas/Pet`. Nothing is fetched. */
+/** Finds the value at a local reference such as `#/components/schemas/Pet`. Fetches nothing. */
 export function findTarget(root: unknown, reference: string): unknown {
   if (!reference.startsWith("#")) {
     throw new Unusable(`its reference ${shown(reference)} leads outside the document, which is not followed`);
   }
   let at = root;
-  for (const part of pointerParts(reference.slice(1))) {
-    at = Array.isArray(at) ? at[Number(part)] : field(at, part);
-  }
+  for (const part of partsOf(reference)) at = Array.isArray(at) ? at[Number(part)] : field(at, part);
   if (at === undefined) throw new Unusable(`its reference ${shown(reference)} leads nowhere`);
   return at;
 }
 
-export function pointerParts(fragment: string): string[] {
-  let pointer = fragment;
-  try {
-    pointer = decodeURIComponent(fragment);
-  } catch {
-    // Not percent-encoded: read as it stands.
-  }
-  return pointer
-    .split("/")
-    .slice(1)
-    .map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+/** The keys of a local reference. One that is not percent-encoded is read as it stands. */
+export function partsOf(reference: string): string[] {
+  const fragment = reference.slice(1);
+  return pointerParts(fragment) ?? fragment.split("/").slice(1).map(unescapePart);
 }
 
 function shown(reference: string): string {

@@ -11,7 +11,7 @@ import type { DeclaredParameter } from "./read-parameters.ts";
 import { Unusable } from "./resolve-reference.ts";
 import { templateRefusal } from "./write-path.ts";
 
-/** One operation where it stands in the document. */
+/** An operation and its place in the document. */
 export interface FoundOperation {
   readonly method: string;
   readonly path: string;
@@ -21,11 +21,12 @@ export interface FoundOperation {
   readonly tags: readonly string[];
 }
 
+/** The parts of a source that its tools share. */
 export interface DraftContext {
   readonly label: string;
   readonly root: unknown;
   readonly client: ApiClient;
-  /** The document's own server: operations of another origin are not called. */
+  /** The document's own server. Operations of another origin are not called. */
   readonly server: URL | undefined;
   readonly timeoutMs: number;
   readonly isSupplied: (parameter: Pick<DeclaredParameter, "place" | "name">) => boolean;
@@ -40,7 +41,7 @@ const RISK_OF_LANE: Readonly<Record<Lane, RiskLevel>> = {
   destructive: "destructive",
 };
 
-/** An operation as a tool. One that cannot be used is there all the same, with the reason. */
+/** Makes a tool of an operation. An unusable operation is listed with the reason. */
 export function toDraft(found: FoundOperation, op: string, context: DraftContext): EntryDraft {
   const { method, path, operation, tags } = found;
   const name = found.operationId ?? `${method} ${path}`;
@@ -103,7 +104,7 @@ function readOrRefuse(
   }
 }
 
-/** Credentials belong to one origin. */
+/** Refuses another origin, because credentials belong to one. */
 function foreignServer(
   { pathItem, operation }: FoundOperation,
   { server }: DraftContext,
@@ -114,7 +115,7 @@ function foreignServer(
   return `it is served from another origin, ${own.origin}; make a source of its own for that`;
 }
 
-/** Long enough to mean this operation, short enough for someone to say it. */
+/** Whether a summary is long enough to identify the operation and short enough to say. */
 function isTitle(summary: string): boolean {
   const words = splitWords(summary.slice(0, 2 * TITLE_CHARS)).length;
   return summary.length <= TITLE_CHARS && words >= 2 && words <= 8;

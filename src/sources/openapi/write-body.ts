@@ -3,6 +3,7 @@ import { isFields } from "../../util/fields.ts";
 import type { BodyField, BodyPlan } from "./operation-plan.ts";
 import { writeForm } from "./write-parameter.ts";
 
+/** A body that is ready to be sent. */
 export interface WrittenBody {
   readonly contentType: string;
   readonly bytes: string | Uint8Array<ArrayBuffer>;
@@ -10,7 +11,7 @@ export interface WrittenBody {
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** The body of a call in its media type; undefined where no argument is for it. */
+/** Writes the body of a call in its media type. Undefined if no argument belongs to it. */
 export function writeBody(plan: BodyPlan, args: Args): WrittenBody | undefined {
   const content = contentOf(plan, args);
   if (content === undefined) return undefined;
@@ -40,7 +41,7 @@ function formText(plan: BodyPlan, content: unknown): string {
   if (!isFields(content)) return String(content);
   const pairs = Object.entries(content).flatMap(([name, value]) => {
     const { style, explode } = fieldOf(plan, name);
-    // Nested values have no form of their own; brackets are what most servers read.
+    // Forms cannot nest. Most servers read brackets.
     const isNested = style === "form" && (isFields(value) || (Array.isArray(value) && value.some(isFields)));
     return writeForm({ name, style: isNested ? "deepObject" : style, explode, asJson: false }, value);
   });
@@ -73,7 +74,7 @@ function partBytes(value: unknown, isBinary: boolean): Uint8Array {
   return Buffer.from(typeof value === "object" ? JSON.stringify(value) : String(value));
 }
 
-/** As browsers write names, so that none can end its header. */
+/** Escapes names as browsers do, so that none can end its header. */
 function quote(name: string): string {
   return name.replaceAll('"', "%22").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
 }

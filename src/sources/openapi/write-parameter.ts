@@ -2,9 +2,10 @@ import { isFields } from "../../util/fields.ts";
 import type { ParameterPlan } from "./operation-plan.ts";
 
 type Written = Pick<ParameterPlan, "name" | "style" | "explode" | "asJson">;
+/** A name and its value. */
 export type Pair = readonly [name: string, value: string];
 
-/** Everything that has a meaning in a URL, percent-encoded. */
+/** Percent-encodes every character that has a meaning in a URL. */
 export function percentEncode(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
@@ -12,7 +13,7 @@ export function percentEncode(text: string): string {
   );
 }
 
-/** A path parameter in its place, encoded. */
+/** Writes a path parameter, encoded. */
 export function writePath(parameter: Written, value: unknown): string {
   if (parameter.asJson) return percentEncode(JSON.stringify(value) ?? "");
   const { style, explode } = parameter;
@@ -28,13 +29,13 @@ export function writePath(parameter: Written, value: unknown): string {
   return pairs.map(([key, part]) => `;${percentEncode(key)}=${percentEncode(part)}`).join("");
 }
 
-/** A header's value. */
+/** Writes a header's value. */
 export function writeHeader(parameter: Written, value: unknown): string {
   if (parameter.asJson) return JSON.stringify(value) ?? "";
   return joinValue(value, parameter.explode, ",", (text) => text);
 }
 
-/** A query, cookie or form parameter as `name=value` pairs, encoded. */
+/** Writes a query, cookie or form parameter as encoded `name=value` pairs. */
 export function writeForm(parameter: Written, value: unknown): string[] {
   return formPairs(parameter, value).map(([name, text]) => `${percentEncode(name)}=${text}`);
 }
@@ -79,7 +80,7 @@ function membersOf(value: unknown): Pair[] {
   return Object.entries(isFields(value) ? value : {}).map(([key, part]) => [key, plain(part)]);
 }
 
-/** What lies deeper than styles reach is written as JSON. */
+/** Values nested deeper than styles reach become JSON. */
 function plain(value: unknown): string {
   if (value === null || value === undefined) return "";
   return typeof value === "object" ? JSON.stringify(value) : String(value);

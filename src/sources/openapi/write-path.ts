@@ -3,8 +3,10 @@ import type { ParameterPlan } from "./operation-plan.ts";
 import { percentEncode, writePath } from "./write-parameter.ts";
 
 /**
- * The path of a call: the template with its parameters filled in, each within its own segment. A value
- * that would leave its segment or empty it is refused, because servers and proxies resolve `..` and `//`.
+ * Fills a path template with parameters, each within its own segment. Refuses a value that would leave or empty
+ * its segment, because servers and proxies resolve `..` and `//`.
+ *
+ * @throws `VALIDATION_ERROR`
  */
 export function fillTemplate(
   template: string,
@@ -32,7 +34,7 @@ export function fillTemplate(
   return segments.join("/");
 }
 
-/** Says what keeps a path of the document from being a template; undefined where nothing does. */
+/** Says why a path of the document cannot be a template. Undefined if it can. */
 export function templateRefusal(template: string): string | undefined {
   if (!template.startsWith("/")) return "its path does not begin with /";
   if (/[?#\\]|\p{Cc}/u.test(template)) return "its path has characters that end or change a path";

@@ -1,28 +1,32 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
+import { resolvePointer } from "../schema/resolve-pointer.ts";
+import { keywordsWhere, SCHEMA_KEYWORDS } from "../schema/schema-keywords.ts";
+import { isFields } from "../util/fields.ts";
 
-/** One reading of a schema. The budget bounds the work on schemas that multiply by reference. */
+/** The state of one reading. The budget bounds the work on schemas that multiply by reference. */
 export interface SchemaWalk {
   readonly root: unknown;
   readonly active: Set<object>;
   budget: number;
 }
 
-/** A schema without `$ref` and `allOf`. `lossy`: something of the original could not be carried over. */
+/** A schema without `$ref` and `allOf`. `lossy`: a part of the original could not be kept. */
 export interface FlatSchema {
   readonly schema: JsonSchema;
   readonly lossy: boolean;
 }
 
+/** A property of an object schema. */
 export interface Property {
   readonly name: string;
   readonly schema: unknown;
   readonly required: boolean;
 }
 
-/** What an object schema says of its properties, required ones first. */
+/** The properties of an object schema, required ones first. */
 export interface ObjectView {
   readonly properties: readonly Property[];
-  /** The schema of the properties that are not named, where there is one that says something. */
+  /** The schema of properties that are not named, if it says anything. */
   readonly rest?: JsonSchema;
   readonly lossy: boolean;
 }
@@ -34,19 +38,16 @@ const UNKNOWN: FlatSchema = { schema: {}, lossy: true };
 const ANYTHING: FlatSchema = { schema: {}, lossy: false };
 const NOTHING: FlatSchema = { schema: { enum: [] }, lossy: false };
 
+/** Starts a reading of a schema. See {@link flatten}. */
 export function createWalk(root: unknown, budget = 20_000): SchemaWalk {
   return { root, active: new Set(), budget };
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Resolves local references and merges `allOf`. Takes any value; must not throw. */
 export function flatten(walk: SchemaWalk, schema: unknown): FlatSchema {
   if (schema === true) return ANYTHING;
   if (schema === false) return NOTHING;
-  if (!isRecord(schema)) return UNKNOWN;
+  if (!isFields(schema)) return UNKNOWN;
   walk.budget -= 1;
   if (walk.budget < 0) return UNKNOWN;
   if (!Object.hasOwn(schema, "$ref") && !Object.hasOwn(schema, "allOf")) return { schema, lossy: false };
@@ -55,7 +56,7 @@ export function flatten(walk: SchemaWalk, schema: unknown): FlatSchema {
   walk.active.add(schema);
   const { $ref, allOf, ...own } = schema;
   let merged: FlatSchema = { schema: own, lossy: false };
-  if ($ref !== undefined) merged = mergeSchemas(walk, merged, flatten(walk, resolvePointer(walk.root, $ref)));
+  if ($ref !== undefined) merged = mergeSchemas(walk, merged, flatten(walk, resolveLocal(walk.root, $ref)));
   for (const part of Array.isArray(allOf) ? allOf : []) {
     merged = mergeSchemas(walk, merged, flatten(walk, part));
     if (walk.budget < 0) break;
@@ -64,7 +65,7 @@ export function flatten(walk: SchemaWalk, schema: unknown): FlatSchema {
   return merged;
 }
 
-/** The alternatives of `anyOf` or `oneOf`, where there are any. */
+/** Returns the alternatives of `anyOf` or `oneOf`. */
 export function branchesOf(schema: JsonSchema): readonly unknown[] {
   for (const branches of [schema.anyOf, schema.oneOf]) {
     if (Array.isArray(branches) && branches.length > 0) return branches;
@@ -72,14 +73,14 @@ export function branchesOf(schema: JsonSchema): readonly unknown[] {
   return [];
 }
 
-/** The schema as it is when one of its alternatives is taken. */
+/** Returns the schema with one of its alternatives taken. */
 export function takeBranch(walk: SchemaWalk, schema: JsonSchema, branch: unknown): FlatSchema {
   const { anyOf, oneOf, ...base } = schema;
   const other = Array.isArray(anyOf) && anyOf.length > 0 && Array.isArray(oneOf) ? { oneOf } : {};
   return mergeSchemas(walk, { schema: { ...base, ...other }, lossy: false }, flatten(walk, branch));
 }
 
-/** The names of `type`, or what the other keywords imply; empty where nothing is said. */
+/** Returns the types that `type` names, or the one that other keywords imply. Empty where the schema says nothing. */
 export function typesOf(schema: JsonSchema): readonly string[] {
   if (typeof schema.type === "string") return [schema.type];
   if (Array.isArray(schema.type)) return schema.type.filter((type) => typeof type === "string");
@@ -89,11 +90,11 @@ export function typesOf(schema: JsonSchema): readonly string[] {
   return [];
 }
 
-/** Reads an object schema. Alternatives are folded in: what not all of them require is optional. */
+/** Reads an object schema. Alternatives are merged: a property that one of them does not require is optional. */
 export function toObjectView(walk: SchemaWalk, flat: FlatSchema): ObjectView {
   const { schema } = flat;
   const schemas = new Map<string, unknown>(
-    Object.entries(isRecord(schema.properties) ? schema.properties : {}),
+    Object.entries(isFields(schema.properties) ? schema.properties : {}),
   );
   const required = requiredNames(schema);
   const branches = branchesOf(schema).slice(0, MAX_BRANCHES);
@@ -120,11 +121,12 @@ export function toObjectView(walk: SchemaWalk, flat: FlatSchema): ObjectView {
   const rest = schema.additionalProperties;
   return {
     properties: [...properties.filter(isRequired), ...properties.filter((property) => !property.required)],
-    ...(isRecord(rest) && Object.keys(rest).length > 0 ? { rest } : {}),
+    ...(isFields(rest) && Object.keys(rest).length > 0 ? { rest } : {}),
     lossy: flat.lossy || branches.length > 0,
   };
 }
 
+/** The numbers that a schema takes. */
 export interface NumericRange {
   readonly min: number;
   readonly minExclusive: boolean;
@@ -132,14 +134,14 @@ export interface NumericRange {
   readonly maxExclusive: boolean;
 }
 
-/** The range of a numeric schema; infinite where it is open. Also reads the boolean bounds of draft 4. */
+/** Reads the range of a numeric schema; an open end is infinite. Also reads the boolean bounds of draft 4. */
 export function toNumericRange(schema: JsonSchema): NumericRange {
   const [min, minExclusive] = tightest(schema.minimum, schema.exclusiveMinimum, -1);
   const [max, maxExclusive] = tightest(schema.maximum, schema.exclusiveMaximum, 1);
   return { min, minExclusive, max, maxExclusive };
 }
 
-/** JSON text on one line, with invisible characters escaped; undefined where the value has none. */
+/** Writes a value as JSON on one line, with invisible characters escaped. Undefined where it is no JSON. */
 export function toLiteral(value: unknown): string | undefined {
   try {
     return JSON.stringify(value)?.replace(INVISIBLE, escapeCharacter);
@@ -157,35 +159,16 @@ function escapeCharacter(character: string): string {
     .join("");
 }
 
-const IMPLIED_TYPES: readonly (readonly [string, readonly string[]])[] = [
-  ["object", ["properties", "required", "additionalProperties", "patternProperties", "propertyNames"]],
-  ["array", ["items", "prefixItems", "minItems", "maxItems", "contains"]],
-  ["string", ["pattern", "format", "minLength", "maxLength"]],
-  ["number", ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]],
-];
+const IMPLIED_TYPES = (["object", "array", "string", "number"] as const).map(
+  (type) => [type, keywordsWhere(({ implies }) => implies === type)] as const,
+);
 
-function resolvePointer(root: unknown, reference: unknown): unknown {
-  if (reference === "#") return root;
-  if (typeof reference !== "string" || !reference.startsWith("#/")) return undefined;
-  let target = root;
-  for (const part of reference.slice(2).split("/")) {
-    const key = decodePointerPart(part);
-    if (typeof target !== "object" || target === null || !Object.hasOwn(target, key)) return undefined;
-    target = (target as Record<string, unknown>)[key];
-  }
-  return target;
+function resolveLocal(root: unknown, reference: unknown): unknown {
+  if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) return undefined;
+  return resolvePointer(root, reference.slice(1));
 }
 
-function decodePointerPart(part: string): string {
-  const unescaped = (text: string) => text.replaceAll("~1", "/").replaceAll("~0", "~");
-  try {
-    return unescaped(decodeURIComponent(part));
-  } catch {
-    return unescaped(part);
-  }
-}
-
-/** Both schemas at once. On words for people, and where two keywords cannot be joined, the first stands. */
+/** Merges two schemas that both apply. The first wins on annotations and on keywords that cannot be joined. */
 function mergeSchemas(walk: SchemaWalk, first: FlatSchema, second: FlatSchema): FlatSchema {
   let lossy = first.lossy || second.lossy;
   const merged = new Map(Object.entries(first.schema));
@@ -201,14 +184,12 @@ function mergeSchemas(walk: SchemaWalk, first: FlatSchema, second: FlatSchema): 
   return { schema: Object.fromEntries(merged), lossy };
 }
 
-/** Undefined where the two values of a keyword cannot be said as one. */
+/** Returns undefined where one keyword cannot express both values. */
 function joinKeyword(walk: SchemaWalk, keyword: string, first: unknown, second: unknown): unknown {
-  if (first === second || ANNOTATIONS.has(keyword)) return first;
-  if (LOWER_BOUNDS.has(keyword) && typeof first === "number" && typeof second === "number") {
-    return Math.max(first, second);
-  }
-  if (UPPER_BOUNDS.has(keyword) && typeof first === "number" && typeof second === "number") {
-    return Math.min(first, second);
+  const { annotates, bound } = SCHEMA_KEYWORDS.get(keyword) ?? {};
+  if (first === second || annotates) return first;
+  if (bound !== undefined && typeof first === "number" && typeof second === "number") {
+    return bound === "lower" ? Math.max(first, second) : Math.min(first, second);
   }
   if (keyword === "type") return joinTypes(first, second);
   if (Array.isArray(first) && Array.isArray(second)) {
@@ -217,23 +198,12 @@ function joinKeyword(walk: SchemaWalk, keyword: string, first: unknown, second: 
     if (keyword === "enum") return intersect(first, second);
     return undefined;
   }
-  if (keyword === "properties" && isRecord(first) && isRecord(second)) return joinMaps(walk, first, second);
+  if (keyword === "properties" && isFields(first) && isFields(second)) return joinMaps(walk, first, second);
   if (keyword === "items") return { allOf: [first, second] };
   if (keyword !== "additionalProperties") return toLiteral(first) === toLiteral(second) ? first : undefined;
   if (first === false || second === false) return false;
   return first === true ? second : second === true ? first : { allOf: [first, second] };
 }
-
-const ANNOTATIONS: ReadonlySet<string> = new Set([
-  ...["title", "description", "default", "examples", "example", "deprecated", "readOnly", "writeOnly"],
-  ...["$schema", "$id", "$comment", "$defs", "definitions", "$anchor"],
-]);
-const LOWER_BOUNDS: ReadonlySet<string> = new Set([
-  ...["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"],
-]);
-const UPPER_BOUNDS: ReadonlySet<string> = new Set([
-  ...["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"],
-]);
 
 function joinTypes(first: unknown, second: unknown): unknown {
   const admits = (types: readonly unknown[], type: unknown) =>

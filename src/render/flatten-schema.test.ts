@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { toArgs } from "./args.ts";
 import { toExampleArgs } from "./example-args.ts";
-import { createWalk, flatten, toLiteral, toObjectView } from "./schema-walk.ts";
+import { createWalk, flatten, toLiteral, toObjectView } from "./flatten-schema.ts";
 import { toSignature } from "./signature.ts";
 
 describe("flatten", () => {

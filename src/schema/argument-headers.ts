@@ -1,67 +1,50 @@
-import { field, fieldsOf, isFields } from "./fields.ts";
+import { isSchemaObject, subschemas } from "./walk-schema.ts";
 
 const HEADER = "x-mcp-header";
 /** A name that can stand in a header (RFC 9110). */
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const TYPES: readonly unknown[] = ["string", "integer", "boolean"];
 
-/** Where else in a schema there are schemas, one or a list of them, and where there are some by name. */
-const SINGLE = [
-  ...[
-    "items",
-    "prefixItems",
-    "contains",
-    "additionalProperties",
-    "unevaluatedProperties",
-    "unevaluatedItems",
-  ],
-  ...["propertyNames", "oneOf", "anyOf", "allOf", "not", "if", "then", "else"],
-];
-const NAMED = ["patternProperties", "dependentSchemas", "$defs", "definitions"];
-
-/** An argument that the newer protocol has repeated in a header over HTTP, because its schema says so. */
+/** An argument whose schema asks for a copy of it in an HTTP header. */
 export interface ArgumentHeader {
   readonly path: readonly string[];
   readonly name: string;
   readonly type: string;
 }
 
+/** The headers of a tool, or why its schema is wrong about them. */
 export type ArgumentHeaders =
   | { readonly ok: true; readonly headers: readonly ArgumentHeader[] }
   | { readonly ok: false; readonly reason: string };
 
 interface Place {
   readonly node: unknown;
-  /** The argument, or the one around it; none where it is the schema itself. */
+  /** The argument, or the one around it; absent at the root. */
   readonly name?: string;
   readonly parent?: Place;
-  /** Whether only `properties` lead to it, so that an argument can be told by its path. */
+  /** Whether only `properties` lead to it, so that a path of names identifies the argument. */
   readonly direct: boolean;
 }
 
-/** The headers that a tool's input schema wants arguments repeated in, or what is wrong with them. */
+/** Reads which arguments a tool's input schema wants repeated in HTTP headers. Takes any value; must not throw. */
 export function readArgumentHeaders(schema: unknown): ArgumentHeaders {
   const headers = new Map<string, ArgumentHeader>();
   const pending: Place[] = [{ node: schema, direct: true }];
   // A list of open places instead of recursion: definitions may be nested deeper than the stack.
   for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
     const { node, direct, name } = at;
-    if (!isFields(node)) continue;
+    if (!isSchemaObject(node)) continue;
     if (Object.hasOwn(node, HEADER)) {
-      const [header, type] = [node[HEADER], field(node, "type")];
-      const fault = faultOf(header, type, direct && name !== undefined, headers);
+      const type = Object.hasOwn(node, "type") ? node.type : undefined;
+      const fault = faultOf(node[HEADER], type, direct && name !== undefined, headers);
       if (fault !== undefined) return { ok: false, reason: `${name ?? "its schema"} ${fault}` };
-      const told = { path: pathOf(at), name: String(header), type: String(type) };
+      const told = { path: pathOf(at), name: String(node[HEADER]), type: String(type) };
       headers.set(told.name.toLowerCase(), told);
     }
-    for (const [key, child] of entriesOf(node, "properties"))
-      pending.push({ node: child, name: key, parent: at, direct });
-    const elsewhere = [
-      ...SINGLE.flatMap((key) => field(node, key) ?? []),
-      ...NAMED.flatMap((key) => entriesOf(node, key).map(([, child]) => child)),
-    ];
-    for (const child of elsewhere)
-      pending.push({ node: child, ...(name !== undefined && { name }), direct: false });
+    for (const { value, keyword, key } of subschemas(node)) {
+      if (keyword === "properties") pending.push({ node: value, name: String(key), parent: at, direct });
+      else pending.push({ node: value, ...(name !== undefined && { name }), direct: false });
+    }
   }
   return { ok: true, headers: [...headers.values()] };
 }
@@ -83,8 +66,4 @@ function faultOf(
     return "declares a header by a name that no header can have";
   if (!TYPES.includes(type)) return "declares a header and is neither a string, an integer nor a boolean";
   return taken.has(header.toLowerCase()) ? "declares a header that another argument has" : undefined;
-}
-
-function entriesOf(node: unknown, key: string): [string, unknown][] {
-  return Object.entries(fieldsOf(field(node, key)));
 }
