@@ -15,12 +15,18 @@ export function toSearchDocument(entry: Entry, domain: Domain | undefined): Sear
     name: entry.name,
     aliases: [entry.op, ...entry.aliases, ...entry.phrases],
     description: entry.description,
-    parameters: schemaText(entry.inputSchema),
+    parameters: parametersOf(entry),
     domainText: domain ? `${domain.name} ${domain.description}` : entry.domain,
     content: entry.content ?? "",
     ...(entry.kind === "resource" && factsOf(entry.metadata)),
     ...(domain?.searchConfig && { weights: toWeights(domain.searchConfig) }),
   };
+}
+
+/** Most documents take no parameters; people search them by their tags. */
+function parametersOf({ kind, inputSchema, tags }: Entry): string {
+  const text = schemaText(inputSchema);
+  return kind === "resource" ? [text, ...tags].join(" ").trim() : text;
 }
 
 const TEXT_FACTS = ["resource_type", "path_segment", "source_id"] as const;

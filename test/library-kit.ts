@@ -55,7 +55,7 @@ export interface Kit {
   readonly source: ReturnType<typeof createMarkdownSource>;
   readonly gateway: Gateway;
   save(path: string, text: string): void;
-  /** What get answers for a route: its content, or the code of the problem. */
+  /** Reads a route with get. Returns its content, or the code of the problem. */
   read(route: string, principal?: GatewayOptions["principal"]): Promise<string>;
 }
 

@@ -17,7 +17,7 @@ async function builtNotes(): Promise<string> {
   return directory;
 }
 
-verifies("markdown:index", "a start with it has all that a start without it has", async () => {
+verifies("markdown:index", "a start with the index gives the same entries as a start without", async () => {
   const directory = await builtNotes();
   const withIndex = openNotes({}, { directory });
   const without = openNotes({}, { directory, indexDirectory: join(directory, "none") });
@@ -28,14 +28,14 @@ verifies("markdown:index", "a start with it has all that a start without it has"
   expect(await withIndex.read(LOOKUP)).toBe(await without.read(LOOKUP));
 });
 
-verifies("markdown:index", "what it holds is read, not the files", async () => {
+verifies("markdown:index", "unchanged files are read from the index alone", async () => {
   const directory = await builtNotes();
   const file = join(directory, "fragments/agents/types.md");
   const past = new Date(Date.now() - 60_000);
   utimesSync(file, past, past);
   await buildLibraryIndex(directory);
   const text = readFileSync(file, "utf8");
-  // Other text of the same size and time can only be told by reading.
+  // Text of the same size and time can be detected by reading only.
   writeFileSync(file, text.replace("How to", "Why to"));
   utimesSync(file, past, past);
   const { read } = openNotes({}, { directory, watch: false });
@@ -43,7 +43,7 @@ verifies("markdown:index", "what it holds is read, not the files", async () => {
   expect([same, await read(TYPES)]).toEqual([true, expect.stringContaining("How to")]);
 });
 
-verifies("markdown:index", "files that were changed, added or removed since are found out", async () => {
+verifies("markdown:index", "detects files that were changed, added or removed since", async () => {
   const directory = await builtNotes();
   writeFileSync(join(directory, "fragments/agents/types.md"), "Changed since.");
   writeFileSync(join(directory, "fragments/agents/added.md"), "Added since, for designing interfaces.");
@@ -56,13 +56,13 @@ verifies("markdown:index", "files that were changed, added or removed since are 
   expect(source.diagnostics().index).toBe("used");
 });
 
-verifies("markdown:index", "a damaged, cut or old one is not used, and no part of it alone", async () => {
+verifies("markdown:index", "a damaged, cut or old index is not used", async () => {
   const directory = await builtNotes();
   const path = (file: string) => join(directory, ".index", file);
   const whole = readFileSync(path("files.index"));
   const flipped = Buffer.from(whole);
   flipped[whole.length - 5]! ^= 1;
-  const old = Buffer.from(whole.toString("latin1").replace('"version":"3"', '"version":"0"'), "latin1");
+  const old = Buffer.from(whole.toString("latin1").replace('"version":"4"', '"version":"0"'), "latin1");
   for (const damaged of [
     flipped,
     whole.subarray(0, whole.length - 9),
@@ -84,7 +84,7 @@ verifies("markdown:index", "a damaged, cut or old one is not used, and no part o
   }
 });
 
-verifies("markdown:index", "keyhole index build writes it, and names files that are left out", () => {
+verifies("markdown:index", "keyhole index build writes it and names the files it left out", () => {
   const directory = temporaryFolder();
   openNotes({ ...NOTES, "fragments/broken.md": "---\nid: a" }, { directory });
   const out = join(directory, "elsewhere");
@@ -95,7 +95,7 @@ verifies("markdown:index", "keyhole index build writes it, and names files that 
   expect(JSON.parse(built.stdout).problems).toEqual([expect.stringContaining("fragments/broken.md:1:1")]);
   expect(built.status).toBe(1);
   expect(JSON.parse(readFileSync(join(out, "usewhen-index.json"), "utf8"))).toMatchObject({
-    version: "3",
+    version: "4",
     totalFragments: 3,
     stats: { totalScenarios: 3 },
   });

@@ -9,7 +9,7 @@ import { verifies } from "./requirements.ts";
 const TYPES = "notes://resources/agents/types";
 const WAIT = { timeout: 30_000, interval: 5 };
 
-verifies("markdown:reload", "a saved, renamed, new or removed file is in the next answers", async () => {
+verifies("markdown:reload", "answers follow saved, renamed, new and removed files", async () => {
   const { directory, gateway, read, save } = openNotes();
   await gateway.ready();
   const soon = (route: string, text: string) =>
@@ -17,7 +17,7 @@ verifies("markdown:reload", "a saved, renamed, new or removed file is in the nex
 
   save("fragments/agents/types.md", "Written in place.");
   await soon(TYPES, "Written in place.");
-  // Same length, at once: no difference in size, perhaps none in time.
+  // The same length at once: the size is equal, perhaps also the time.
   save("fragments/agents/types.md", "Written in plaice");
   await soon(TYPES, "Written in plaice");
 
@@ -49,7 +49,7 @@ verifies("markdown:reload", "a saved, renamed, new or removed file is in the nex
   await soon("notes://resources/match?query=error+handling&mode=full", "Otherwise now.");
 });
 
-verifies("markdown:reload", "a library that is not there yet is found when it comes", async () => {
+verifies("markdown:reload", "a directory may appear after the start and disappear again", async () => {
   const { directory, gateway, read, save, source } = openNotes({});
   await gateway.ready();
   save("fragments/a.md", "Here.");
@@ -62,7 +62,7 @@ verifies("markdown:reload", "a library that is not there yet is found when it co
 
 verifies(
   "markdown:reload",
-  "an invalid file serves as it was, and says where it is wrong, once",
+  "an invalid file serves its last good content and is reported once, with the place",
   async () => {
     const { gateway, read, save, source } = openNotes();
     const notices: string[] = [];
@@ -87,7 +87,7 @@ verifies(
 
 verifies(
   "markdown:reload",
-  "many saves at once are one change, and a save without a change none",
+  "many saves at once are one change, and a save of the same text is none",
   async () => {
     const { directory, gateway, read, save, source } = openNotes();
     await gateway.ready();
@@ -105,7 +105,7 @@ verifies(
   },
 );
 
-verifies("markdown:reload", "without watching, refresh brings what has changed", async () => {
+verifies("markdown:reload", "without watching, refresh reads changed files", async () => {
   const { gateway, read, save, source } = openNotes(undefined, { watch: false });
   await gateway.ready();
   save("fragments/agents/types.md", "Refreshed.");
@@ -145,7 +145,7 @@ verifies("markdown:reload", "500 broken and half-written saves fail no answer", 
     }
   });
   for (let count = 0; count < 500; count++) {
-    // A file that is taken away comes back before anyone may take it for removed.
+    // A removed file comes back before the library counts it as removed.
     saves[count % saves.length]!(count);
     if (count % saves.length === 5) save("fragments/agents/types.md", "---\nunclosed");
     if (count % 3 === 0) await setImmediate();
@@ -172,21 +172,25 @@ test("a source serves one gateway after another", async () => {
     seen.push(drafts.length);
     break;
   }
-  expect(seen).toEqual([5]);
+  expect(seen).toEqual([7]);
 });
 
-verifies("markdown:reload", "skills reload too, and a broken one serves as it was", async () => {
-  const skill = (text: string) => `---\nname: pack\ndescription: How to pack a parcel.\n---\n${text}`;
-  const { directory, read, save, source } = openNotes({ "skills/pack/SKILL.md": skill("Wrap it.") });
-  const route = "notes://skills/pack";
-  expect(await read(route)).toContain("Wrap it.");
-  save("skills/pack/SKILL.md", skill("Wrap it twice."));
-  await vi.waitFor(async () => expect(await read(route)).toContain("Wrap it twice."), WAIT);
-  save("skills/pack/SKILL.md", "---\nname: pack\n");
-  await vi.waitFor(() => expect(source.diagnostics().problems.join()).toContain("SKILL.md"), WAIT);
-  expect(await read(route)).toContain("Wrap it twice.");
-  save("skills/send/SKILL.md", skill("Send it.").replace("name: pack", "name: send"));
-  await vi.waitFor(async () => expect(await read("notes://skills/send")).toContain("Send it."), WAIT);
-  rmSync(join(directory, "skills/pack"), { recursive: true });
-  await vi.waitFor(async () => expect(await read(route)).toBe("NOT_FOUND"), WAIT);
-});
+verifies(
+  "markdown:reload",
+  "skills reload too, and a broken skill serves its last good content",
+  async () => {
+    const skill = (text: string) => `---\nname: pack\ndescription: How to pack a parcel.\n---\n${text}`;
+    const { directory, read, save, source } = openNotes({ "skills/pack/SKILL.md": skill("Wrap it.") });
+    const route = "notes://skills/pack";
+    expect(await read(route)).toContain("Wrap it.");
+    save("skills/pack/SKILL.md", skill("Wrap it twice."));
+    await vi.waitFor(async () => expect(await read(route)).toContain("Wrap it twice."), WAIT);
+    save("skills/pack/SKILL.md", "---\nname: pack\n");
+    await vi.waitFor(() => expect(source.diagnostics().problems.join()).toContain("SKILL.md"), WAIT);
+    expect(await read(route)).toContain("Wrap it twice.");
+    save("skills/send/SKILL.md", skill("Send it.").replace("name: pack", "name: send"));
+    await vi.waitFor(async () => expect(await read("notes://skills/send")).toContain("Send it."), WAIT);
+    rmSync(join(directory, "skills/pack"), { recursive: true });
+    await vi.waitFor(async () => expect(await read(route)).toBe("NOT_FOUND"), WAIT);
+  },
+);

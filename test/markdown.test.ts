@@ -7,7 +7,7 @@ import { verifies } from "./requirements.ts";
 const keeper = { id: "keeper", scopes: ["vault.read"], allowWrite: false };
 const reader = { id: "reader", scopes: [], allowWrite: false };
 
-verifies("markdown:fragments", "ask ranks fragments beside tools, by what they are for", async () => {
+verifies("markdown:fragments", "ask ranks fragments beside tools by their uses", async () => {
   const { directory } = openNotes();
   const tools = defineDomain({
     name: "build",
@@ -30,13 +30,13 @@ verifies("markdown:fragments", "ask ranks fragments beside tools, by what they a
   expect(routes).toContainEqual(expect.stringMatching(/^build:.*compile/));
 });
 
-verifies("markdown:fragments", "references between fragments are related entries", async () => {
+verifies("markdown:fragments", "fragments that name each other are related entries", async () => {
   const { gateway } = openNotes();
   const help = await gateway.help({ path: "notes.resources.agents.types", format: "full" });
   expect(help.text).toContain("- notes://resources/skills/deep/errors");
 });
 
-verifies("markdown:prompts", "arguments are filled in, and missing ones named", async () => {
+verifies("markdown:prompts", "fills in arguments and names missing ones", async () => {
   const { gateway } = openNotes();
   const route = "notes://prompts/workflows/new-project";
   const { results } = await gateway.get({
@@ -52,7 +52,7 @@ verifies("markdown:prompts", "arguments are filled in, and missing ones named", 
   });
 });
 
-verifies("markdown:rules", "rules come with the entries of their category, once a session", async () => {
+verifies("markdown:rules", "delivers rules with the entries of their category, once a session", async () => {
   const { gateway } = openNotes();
   const first = await gateway.ask({ query: "design types", session: "new" });
   expect(first.rules).toEqual([
@@ -62,7 +62,7 @@ verifies("markdown:rules", "rules come with the entries of their category, once 
   expect(again.rules).toEqual([]);
 });
 
-test("rules of a category that no entry has wait for one, and say so", async () => {
+test("rules of an unused category are reported and not delivered", async () => {
   const { gateway, source } = openNotes({ ...NOTES, "rules/images.md": "Search first." });
   await gateway.ready();
   expect(source.diagnostics().problems).toEqual([expect.stringContaining("rules/images.md: no entry")]);
@@ -71,7 +71,7 @@ test("rules of a category that no entry has wait for one, and say so", async () 
 
 verifies(
   "markdown:match",
-  "a query string at the end of a route gives params, and explicit ones win",
+  "a query string of a route gives params; explicit params take precedence",
   async () => {
     const { gateway, read } = openNotes();
     expect(await read("notes://resources/match?query=types&mode=index")).toContain(
@@ -101,7 +101,7 @@ verifies(
 
 verifies(
   "markdown:match",
-  "what a principal may not see is in no match, count or related entry",
+  "a match never shows or counts fragments outside the principal's scopes",
   async () => {
     const { read } = openNotes();
     for (const mode of ["index", "catalog", "full"]) {
@@ -117,7 +117,7 @@ verifies(
   },
 );
 
-test("files whose routes would be the same do not take the library down", async () => {
+test("files with the same route do not break the library", async () => {
   const { read, source } = openNotes({
     ...NOTES,
     "fragments/agents/a b.md": "First.",

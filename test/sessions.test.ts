@@ -17,7 +17,7 @@ import { temporaryFolder } from "./temporary-folder.ts";
 const countTokens = await loadTokenCounter();
 
 describe("a session", () => {
-  verifies("session:memory", "remembers what was found, described, used and unveiled", async () => {
+  verifies("session:memory", "remembers entries that were found, described, used and unveiled", async () => {
     const { gateway, session } = openPages();
     const memory = () => gateway.session(session).memory;
     expect(memory().discoveredTools).toEqual([]);
@@ -41,7 +41,7 @@ describe("a session", () => {
     ).toEqual(["1", "2"]);
   });
 
-  verifies("session:memory", "does not count what ran dry, or never ran, as used", async () => {
+  verifies("session:memory", "does not count dry runs and refused calls as use", async () => {
     const { gateway, session } = openPages();
     await gateway.exec({ op: "cms.page.get", args: { id: 1 }, dry_run: true, session });
     await gateway.exec({ op: "cms.page.get", args: { nothing: 1 }, session });
@@ -49,7 +49,7 @@ describe("a session", () => {
     expect(gateway.session(session).memory.entities).toEqual([]);
   });
 
-  verifies("session:memory", "goes on after a restart", async () => {
+  verifies("session:memory", "continues after a restart", async () => {
     const path = join(temporaryFolder(), "state.db");
     const first = await createSqliteSessionStore(path);
     const before = createGateway({ domains: [pages], principal: ann, sessions: first });
@@ -66,7 +66,7 @@ describe("a session", () => {
     second.close();
   });
 
-  verifies("session:bounded", "keeps five things of a result and ten in all", async () => {
+  verifies("session:bounded", "keeps five entities of a result and ten in all", async () => {
     const { gateway, session } = openPages();
     const found = await gateway.get({ routes: [{ route: "cms.page.list" }], session });
     expect(found.summary.success).toBe(1);
@@ -76,7 +76,7 @@ describe("a session", () => {
     expect(gateway.session(session).memory.entities).toHaveLength(10);
   });
 
-  verifies("session:principal", "with two swapped handles gives neither what is the other's", async () => {
+  verifies("session:principal", "refuses the handle of another principal", async () => {
     const { gateway } = openPages();
     const handles = new Map([ann, bob].map((principal) => [principal, gateway.openSession({ principal })]));
     for (const [principal, session] of handles) {
@@ -116,7 +116,7 @@ describe("a session", () => {
     expect(gateway.session(annHandle, { principal: ann }).memory.entities).toHaveLength(1);
   });
 
-  verifies("session:nothing-lost", "counts every call of many at the same time", async () => {
+  verifies("session:nothing-lost", "counts every one of many concurrent calls", async () => {
     for (const sessions of [createMemorySessionStore(), await createSqliteSessionStore(":memory:")]) {
       const { gateway, session } = openPages({ sessions });
       await Promise.all(
@@ -126,7 +126,7 @@ describe("a session", () => {
     }
   });
 
-  verifies("session:nothing-lost", "that ends while a call runs does not fail the call", async () => {
+  verifies("session:nothing-lost", "that ends during a call does not fail the call", async () => {
     const { gateway, session } = openPages({ domains: [] });
     await gateway.setDomains([
       defineDomain({
@@ -155,7 +155,7 @@ describe("a session", () => {
 });
 
 describe("extraction", () => {
-  verifies("session:extraction", "takes the tool's own extractor, and never fails a call", async () => {
+  verifies("session:extraction", "prefers the tool's own extractor and never fails a call", async () => {
     const { gateway, session } = openPages();
     const heard: string[] = [];
     onTestFinished(
@@ -186,7 +186,7 @@ describe("extraction", () => {
 });
 
 describe("after a compaction", () => {
-  verifies("session:compaction", "get session:// gives everything back", async () => {
+  verifies("session:compaction", "get session:// restores everything", async () => {
     const { gateway, session } = openPages();
     await gateway.ask({ query: "list pages", session });
     const read = await gateway.get(
@@ -217,7 +217,7 @@ describe("after a compaction", () => {
 
   verifies(
     "session:compaction",
-    "lines shrink before they are dropped, and what is left out is counted",
+    "lines shrink before they are dropped, and dropped lines are counted",
     async () => {
       const tools = Array.from({ length: 100 }, (_, number) =>
         defineTool({
@@ -244,7 +244,7 @@ describe("after a compaction", () => {
     },
   );
 
-  verifies("session:compaction", "shows what is still there and in sight, no more", async () => {
+  verifies("session:compaction", "shows only entries that still exist and are visible", async () => {
     const { gateway, session } = openPages();
     await gateway.exec({ op: "cms.page.get", args: { id: 1 }, session });
     await gateway.setDomains([defineDomain({ ...pages, requiredScopes: ["editor"] })]);

@@ -23,63 +23,59 @@ async function start(endpoint: string, more: object = {}) {
   return telemetry;
 }
 
-verifies(
-  "telemetry:conventions",
-  "operations and requests of MCP clients are spans and metrics",
-  async () => {
-    const collector = await startCollector();
-    const telemetry = await start(collector.url, { headers: { "x-key": "collector-key" } });
-    const gateway = createGateway({ domains: createShop().domains, principal: clerk });
-    const server = createMcpServer(gateway);
-    const { client } = await connect(server, "2026-07-28");
-    const args = { op: "shop.order.create", args: { customer: CANARY, wrong: CANARY } };
-    await client.callTool({ name: "exec", arguments: args });
-    await client.callTool({ name: "ask", arguments: { query: CANARY } });
-    await client.callTool({ name: CANARY, arguments: {} }).catch(() => {});
-    await gateway.exec({ op: CANARY, args: {} });
-    await client.close();
-    await telemetry.close();
+verifies("telemetry:conventions", "operations and MCP requests become spans and metrics", async () => {
+  const collector = await startCollector();
+  const telemetry = await start(collector.url, { headers: { "x-key": "collector-key" } });
+  const gateway = createGateway({ domains: createShop().domains, principal: clerk });
+  const server = createMcpServer(gateway);
+  const { client } = await connect(server, "2026-07-28");
+  const args = { op: "shop.order.create", args: { customer: CANARY, wrong: CANARY } };
+  await client.callTool({ name: "exec", arguments: args });
+  await client.callTool({ name: "ask", arguments: { query: CANARY } });
+  await client.callTool({ name: CANARY, arguments: {} }).catch(() => {});
+  await gateway.exec({ op: CANARY, args: {} });
+  await client.close();
+  await telemetry.close();
 
-    expect(collector.resource()).toMatchObject({ "service.name": "keyhole", "service.version": "1.2.3" });
-    const spans = collector.spans();
-    const served = spans.find(({ name }) => name === "tools/call exec")!;
-    expect(served).toMatchObject({
-      kind: 2,
-      status: { code: 2 },
-      attributes: {
-        "mcp.method.name": "tools/call",
-        "gen_ai.tool.name": "exec",
-        "gen_ai.operation.name": "execute_tool",
-        "mcp.protocol.version": "2026-07-28",
-        "network.transport": "pipe",
-        "jsonrpc.request.id": expect.any(String),
-        "error.type": "tool_error",
-      },
-    });
-    const ran = spans.find(({ name }) => name === "execute_tool shop.order.create")!;
-    expect(ran).toMatchObject({
-      kind: 1,
-      traceId: served.traceId,
-      parentSpanId: served.spanId,
-      attributes: { "gen_ai.tool.name": "shop.order.create", "error.type": "INVALID_PARAMS" },
-    });
-    expect(spans.map(({ name }) => name)).toEqual(
-      expect.arrayContaining(["tools/call ask", "keyhole.ask", "tools/call"]),
-    );
-    expect(BigInt(ran.endTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(ran.startTimeUnixNano));
-    const duration = collector.metrics().find(({ name }) => name === "mcp.server.operation.duration")!;
-    expect(duration.unit).toBe("s");
-    const [point] = duration.histogram.dataPoints;
-    expect(point!.bucketCounts.length).toBe(point!.explicitBounds.length + 1);
-    expect(point!.attributes).toMatchObject({ "mcp.method.name": "tools/call" });
-    expect(collector.api.seen[0]?.headers).toMatchObject({
-      "content-type": "application/json",
-      "x-key": "collector-key",
-    });
-    expect(collector.text()).not.toContain(CANARY);
-    expect(collector.text()).not.toContain("collector-key");
-  },
-);
+  expect(collector.resource()).toMatchObject({ "service.name": "keyhole", "service.version": "1.2.3" });
+  const spans = collector.spans();
+  const served = spans.find(({ name }) => name === "tools/call exec")!;
+  expect(served).toMatchObject({
+    kind: 2,
+    status: { code: 2 },
+    attributes: {
+      "mcp.method.name": "tools/call",
+      "gen_ai.tool.name": "exec",
+      "gen_ai.operation.name": "execute_tool",
+      "mcp.protocol.version": "2026-07-28",
+      "network.transport": "pipe",
+      "jsonrpc.request.id": expect.any(String),
+      "error.type": "tool_error",
+    },
+  });
+  const ran = spans.find(({ name }) => name === "execute_tool shop.order.create")!;
+  expect(ran).toMatchObject({
+    kind: 1,
+    traceId: served.traceId,
+    parentSpanId: served.spanId,
+    attributes: { "gen_ai.tool.name": "shop.order.create", "error.type": "INVALID_PARAMS" },
+  });
+  expect(spans.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(["tools/call ask", "keyhole.ask", "tools/call"]),
+  );
+  expect(BigInt(ran.endTimeUnixNano)).toBeGreaterThanOrEqual(BigInt(ran.startTimeUnixNano));
+  const duration = collector.metrics().find(({ name }) => name === "mcp.server.operation.duration")!;
+  expect(duration.unit).toBe("s");
+  const [point] = duration.histogram.dataPoints;
+  expect(point!.bucketCounts.length).toBe(point!.explicitBounds.length + 1);
+  expect(point!.attributes).toMatchObject({ "mcp.method.name": "tools/call" });
+  expect(collector.api.seen[0]?.headers).toMatchObject({
+    "content-type": "application/json",
+    "x-key": "collector-key",
+  });
+  expect(collector.text()).not.toContain(CANARY);
+  expect(collector.text()).not.toContain("collector-key");
+});
 
 function runOfAgent(text: string): AgentEvent[] {
   const span = newSpan();
@@ -102,7 +98,7 @@ function runOfAgent(text: string): AgentEvent[] {
   ];
 }
 
-verifies("telemetry:conventions", "a run of an agent is a tree of spans", async () => {
+verifies("telemetry:conventions", "an agent's run becomes a tree of spans", async () => {
   const collector = await startCollector();
   const telemetry = await start(collector.url);
   const record = recordAgentEvents(telemetry.recorder, { provider: () => "azure", arguments: false });
@@ -154,7 +150,7 @@ verifies("telemetry:conventions", "a run of an agent is a tree of spans", async 
   expect(collector.text()).not.toContain(CANARY);
 });
 
-verifies("telemetry:no-values", "values are sent when asked for, secrets still not", async () => {
+verifies("telemetry:no-values", "values are sent on request, secrets never", async () => {
   const collector = await startCollector();
   const telemetry = await start(collector.url, { secrets: ["sk-planted-1234"] });
   const record = recordAgentEvents(telemetry.recorder, { provider: () => "openai", arguments: true });
@@ -171,7 +167,7 @@ verifies("telemetry:no-values", "values are sent when asked for, secrets still n
 
 verifies(
   "telemetry:trace-context",
-  "a trace goes from the client through the gateway to an upstream",
+  "a trace continues from the client through the gateway to an upstream",
   async () => {
     const seen: string[] = [];
     const probe = defineTool({
@@ -206,7 +202,7 @@ verifies(
       expect(found.isError, JSON.stringify(found.structuredContent)).toBeFalsy();
       return seen.at(-1);
     };
-    // Without telemetry the trace of the caller passes through as it came; what is not one does not.
+    // Without telemetry a valid trace of the caller passes through unchanged; an invalid one does not.
     expect(await call(`00-${traceId}-00f067aa0ba902b7-01`)).toBe(
       `00-${traceId}-00f067aa0ba902b7-01 vendor=1`,
     );
@@ -242,7 +238,7 @@ verifies(
 
 verifies(
   "telemetry:collector-down",
-  "what cannot be sent is bounded, dropped quietly, and nothing fails",
+  "unsent spans are bounded and dropped quietly, and nothing fails",
   async () => {
     const api = await startLoopbackApi();
     await api.close();
@@ -263,7 +259,7 @@ verifies(
 
 verifies(
   "telemetry:collector-down",
-  "a collector that comes back gets what waited; a refusal is not repeated",
+  "a collector that returns gets the waiting spans; refused ones are not resent",
   async () => {
     const collector = await startCollector();
     const telemetry = await start(collector.url);
@@ -282,7 +278,7 @@ verifies(
   },
 );
 
-test("a collector that never answers does not keep the process", async () => {
+test("a collector that never answers does not keep the process alive", async () => {
   const collector = await startCollector();
   collector.api.answer = () => {};
   const telemetry = await start(collector.url);
@@ -303,13 +299,10 @@ test("metrics have a bounded number of series", async () => {
   expect(points.at(-1)).toMatchObject({ count: "1500", attributes: { "otel.metric.overflow": true } });
 });
 
-verifies(
-  "telemetry:off",
-  "nothing is started, nothing of the exporter is loaded, and no span is made",
-  async () => {
-    expect(await startTelemetry({ enabled: false })).toBeUndefined();
-    expect(await startTelemetry({})).toBeUndefined();
-    const program = `
+verifies("telemetry:off", "nothing starts, the exporter is not loaded, and no span is made", async () => {
+  expect(await startTelemetry({ enabled: false })).toBeUndefined();
+  expect(await startTelemetry({})).toBeUndefined();
+  const program = `
     import { registerHooks } from "node:module";
     const loaded = [];
     registerHooks({ load: (url, context, next) => { loaded.push(url); return next(url, context); } });
@@ -321,12 +314,11 @@ verifies(
     await startTelemetry({});
     const answer = await createGateway({ domains }).exec({ op: "a.look", args: {} });
     console.log(JSON.stringify({ ok: answer.ok, trace: trace ?? null, otel: loaded.filter((url) => /otel|opentelemetry/.test(url)) }));`;
-    const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
-      encoding: "utf8",
-    });
-    expect(JSON.parse(stdout || "null"), stderr).toEqual({ ok: true, trace: null, otel: [] });
-  },
-);
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+    encoding: "utf8",
+  });
+  expect(JSON.parse(stdout || "null"), stderr).toEqual({ ok: true, trace: null, otel: [] });
+});
 
 test.each([
   [`00-${"1".repeat(32)}-${"2".repeat(16)}-01`, true],

@@ -1,12 +1,12 @@
-// What engineers know about building and running software, as a library of Markdown files.
+// A library of Markdown files about building and running software.
 import { createMarkdownSource, type MarkdownSource } from "keyhole/sources";
 
 export interface LibraryOptions {
-  /** Whether a saved file counts at once. */
+  /** Whether saved files count at once. */
   readonly watch?: boolean;
 }
 
-/** It keeps nothing open of its own: the gateway that it is given to closes it. */
+/** Creates the library as a source. The gateway that uses it closes it. */
 export function createLibrary({ watch = true }: LibraryOptions = {}): MarkdownSource {
   return createMarkdownSource("library", {
     directory: new URL("./content", import.meta.url),

@@ -1,4 +1,4 @@
-// A library of what engineers know: matched by itself in three modes, and found by ask beside the tools of a website.
+// A library of engineering knowledge: matched in three modes, and found by ask beside the tools of a website.
 import assert from "node:assert/strict";
 import { createGateway, loadTokenCounter } from "keyhole";
 import { createCms } from "../cms/cms.ts";
@@ -26,7 +26,7 @@ const indexTokens = countTokens(index);
 assert.ok(indexTokens >= 50 && indexTokens <= 120, `${indexTokens} tokens`);
 assert.match(index, /patterns\/retry-backoff/);
 
-heading("3. mode catalog: what each is for, before anything is read");
+heading("3. mode catalog: the use of each fragment");
 const catalog = await match({ query, mode: "catalog", maxResults: 3 });
 assert.ok(countTokens(catalog) >= indexTokens * 1.85, "a catalog shows at least 85 % more");
 
@@ -69,7 +69,7 @@ assert.match(text, /Fix a bug: totals differ by a cent/);
 await gateway.close();
 await cms.close();
 
-/** What a match answers, as a model reads it. */
+/** Runs a match and returns the text for the model. */
 async function match(params: Record<string, unknown>): Promise<string> {
   const answer = await gateway.get({ routes: [{ route: "library://resources/match", params }] });
   const [result] = answer.results;

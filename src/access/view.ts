@@ -1,7 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Domain, Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
-import { maySee } from "../util/may-see.ts";
 import { splitWords } from "../util/split-words.ts";
 
 /** The part of a catalog that one principal may see. Operations get a View and nothing else. */
@@ -86,6 +85,11 @@ function createSight(catalog: Snapshot, principal: Principal, scopeKey: string):
       return names.get(words.join(" ")) ?? [];
     },
   };
+}
+
+/** Decides on access: the principal needs every scope of the entry. */
+function maySee(principal: Principal, entry: Entry): boolean {
+  return entry.scopes.every((scope) => principal.scopes.includes(scope));
 }
 
 function indexNames(entries: readonly Entry[]): Map<string, Entry[]> {

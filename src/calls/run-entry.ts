@@ -5,6 +5,7 @@ import { addressOf } from "../util/address-of.ts";
 import type { Json } from "../util/json.ts";
 import { toJson } from "../util/to-json.ts";
 import { type CallEnvironment, conversationOf } from "./call-environment.ts";
+import { findWithin } from "./find-within.ts";
 import { type GuidanceStep, guidanceSteps } from "./guidance-steps.ts";
 import { rememberFailure, rememberRun } from "./remember-run.ts";
 import { withDeadline } from "./with-deadline.ts";
@@ -14,6 +15,8 @@ export interface EntryRun {
   readonly value: Json;
   readonly guidance: readonly GuidanceStep[];
   readonly warnings: readonly string[];
+  /** The size in tokens up to which the entry wants its result shown whole. */
+  readonly showUpTo?: number;
 }
 
 /** Runs an entry with checked params within its deadline, and notes it in the session. Throws problems only. */
@@ -46,6 +49,7 @@ async function run(
   const { view, session, request } = environment;
   const name = addressOf(entry);
   const ms = (entry.kind === "tool" && entry.timeoutMs) || environment.callMs;
+  let showUpTo: number | undefined;
   const returned = await withDeadline({ ms, signal: request.signal, name }, (signal) =>
     call({
       principal: view.principal,
@@ -56,6 +60,10 @@ async function run(
       ...(session && { session: session.handle }),
       ...(request.client && { client: request.client }),
       ...(request.trace && { trace: request.trace }),
+      find: (wanted) => findWithin(environment, wanted),
+      showUpTo: (tokens) => {
+        showUpTo = tokens;
+      },
     }),
   );
   const json = toJson(isGuided(returned) ? returned.content : returned);
@@ -64,5 +72,6 @@ async function run(
     value: json.value,
     guidance: guidanceSteps(entry, isGuided(returned) ? returned.guidance : [], environment),
     warnings: json.warnings,
+    ...(showUpTo !== undefined && { showUpTo }),
   };
 }

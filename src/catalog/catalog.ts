@@ -14,9 +14,11 @@ export interface Catalog {
   readonly domains: ReadonlyMap<string, Domain>;
   /** Sorted by route. */
   readonly entries: readonly Entry[];
-  /** Finds an entry by route or op. */
+  /** By route, op or further address; a leading `@`, as in `@notes://…`, is ignored. */
   find(address: string): Entry | undefined;
 }
+
+const MENTION = /^@[a-z][a-z0-9+.-]*:\/\//i;
 
 /**
  * Builds a snapshot of what sources yield.
@@ -47,12 +49,17 @@ export function buildCatalog(content: SourceContent): Catalog {
   );
   const byAddress = new Map<string, Entry>();
   for (const entry of linked) byAddress.set(entry.route, entry).set(entry.op, entry);
+  for (const entry of linked) {
+    for (const address of entry.addresses ?? []) {
+      if (!byAddress.has(address)) byAddress.set(address, entry);
+    }
+  }
 
   return Object.freeze({
     version: versionOf(content.domains, linked),
     domains,
     entries: Object.freeze(linked),
-    find: (address: string) => byAddress.get(address),
+    find: (address: string) => byAddress.get(MENTION.test(address) ? address.slice(1) : address),
   });
 }
 

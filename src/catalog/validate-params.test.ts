@@ -93,7 +93,7 @@ describe("validateParams", () => {
   test("sees that a missing argument was sent under another name", async () => {
     const open = { properties: { user_id: { type: "string" } }, required: ["user_id", "other"] };
     expect(await errorsOf(open, { usrId: "1" })).toEqual([
-      'user_id: is required; rename "usrId" to "user_id" if that is what it is',
+      'user_id: is required; rename "usrId" to "user_id" if you meant that',
       "other: is required",
     ]);
   });

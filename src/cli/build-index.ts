@@ -9,6 +9,7 @@ Reads the Markdown files under prompts/, fragments/ (or resources/) and rules/ o
 (default: here) and writes what a start needs of them, so that it reads one file instead of all.
 
   --out DIRECTORY  where to write (default: .index in the directory)
+  --scheme NAME    the scheme of the library's URIs, which the index then names
   --json           prints the result as JSON
   --help
 
@@ -19,7 +20,10 @@ export async function run(args: readonly string[]): Promise<void> {
   const [what, directory = ".", ...rest] = positionals;
   if (values.help) return console.log(USAGE);
   if (what !== "build" || rest.length > 0) throw invalid("write keyhole index build [DIRECTORY]");
-  const built = await buildLibraryIndex(resolve(directory), values.out && resolve(values.out));
+  const built = await buildLibraryIndex(resolve(directory), {
+    ...(values.out && { out: resolve(values.out) }),
+    ...(values.scheme && { scheme: values.scheme }),
+  });
   if (values.json) console.log(JSON.stringify(built));
   else {
     const { files, fragments, scenarios, keywords } = built;
@@ -37,6 +41,7 @@ function readOptions(args: readonly string[]) {
     allowPositionals: true,
     options: {
       out: { type: "string" },
+      scheme: { type: "string" },
       json: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },

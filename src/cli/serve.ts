@@ -4,6 +4,7 @@ import { problem } from "../schema/problem.ts";
 import { SURFACES, type Surface } from "../surfaces/surface.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { type LoadedConfig, loadConfig } from "./load-config.ts";
+import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { readArgs } from "./read-args.ts";
 import { cacheFolder } from "./user-folders.ts";
@@ -30,6 +31,7 @@ export async function run(args: readonly string[]): Promise<void> {
   if (values.help) return console.log(USAGE);
   // stdout belongs to the protocol, whatever tools and config print.
   globalThis.console = new console.Console(process.stderr);
+  void openLog();
   const surface = values.surface as Surface;
   if (!SURFACES.includes(surface)) {
     throw problem("INVALID_INPUT", {

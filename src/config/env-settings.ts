@@ -27,6 +27,7 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   GOOGLE_API_KEY: at("providers.gemini.apiKey"),
   GITHUB_TOKEN: at("providers.github.token"),
   OTEL_EXPORTER_OTLP_ENDPOINT: at("telemetry.endpoint"),
+  LOG_LEVEL: at("logging.level"),
   KEYHOLE_PROVIDER: at("providers.default"),
   KEYHOLE_MODE: at("agent.mode"),
   KEYHOLE_MAX_STEPS: at("agent.maxSteps", toNumber),

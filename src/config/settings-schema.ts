@@ -5,6 +5,7 @@ import {
   type ProviderName,
   retryConfigSchema,
 } from "../schema/models-config.ts";
+import { LOG_LEVELS } from "../telemetry/log-line.ts";
 
 const text = z.string().max(4096);
 const count = z.int().min(0);
@@ -79,6 +80,11 @@ export const settingsFileSchema = z.strictObject({
         .describe("Sends what was asked, called and answered, not only that it was"),
     })
     .optional(),
+  logging: z
+    .strictObject({
+      level: z.enum(LOG_LEVELS).optional().describe("The least grave events that a server tells on stderr"),
+    })
+    .optional(),
   session: z.strictObject({ keep: z.boolean().optional(), maxAgeDays: count.optional() }).optional(),
   mcpServers: z
     .record(name, z.looseObject({ command: text.optional(), url: text.optional() }))
@@ -107,6 +113,7 @@ export const DEFAULT_SETTINGS = {
   retry: retryConfigSchema.parse({}),
   skills: { disabled: [], places: [], maxSkills: 20 },
   telemetry: { enabled: false, endpoint: "http://localhost:4318", headers: {}, arguments: false },
+  logging: { level: "info" },
   session: { keep: true, maxAgeDays: 30 },
   mcpServers: {},
   trustedFolders: [],
@@ -124,6 +131,7 @@ export interface Settings {
   /** By whose they are: the project's are asked first, and a deny of either holds. */
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
   readonly telemetry: Required<Section<"telemetry">>;
+  readonly logging: Required<Section<"logging">>;
   readonly session: Required<Section<"session">>;
   readonly mcpServers: Section<"mcpServers">;
   readonly trustedFolders: readonly string[];

@@ -20,6 +20,7 @@ export type CallOutcome = { readonly address: string; readonly entry?: Entry | u
       readonly guidance: readonly GuidanceStep[];
       readonly warnings: readonly (string | Saying)[];
       readonly dryRun: boolean;
+      readonly showUpTo?: number;
     }
   | { readonly ok: false; readonly failure: Failure }
 );

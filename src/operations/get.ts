@@ -101,7 +101,11 @@ export const get = defineOperation({
 function toResult(outcome: CallOutcome, room: Room): GetResult {
   const { address, entry } = outcome;
   if (!outcome.ok) return { route: address, success: false, error: toErrorAnswer(outcome.failure, room) };
-  const { content, stored } = showResult(outcome.value, entry ? addressOf(entry) : address, room);
+  const wanted = Math.min(outcome.showUpTo ?? 0, room.tokensLeft);
+  const { content, stored } = showResult(outcome.value, entry ? addressOf(entry) : address, {
+    ...room,
+    resultTokens: Math.max(room.resultTokens, wanted),
+  });
   const warnings = sayWarnings(outcome.warnings, room.words);
   return {
     route: entry?.route ?? address,

@@ -2,7 +2,6 @@ import type { z } from "zod";
 import type { CallEnvironment } from "../calls/call-environment.ts";
 import type { CallRequest } from "../calls/decide-call.ts";
 import type { Words } from "../schema/say.ts";
-import type { SearchIndex } from "../search/search-index.ts";
 import type { ResultStore } from "../session/result-store.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import type { Cause } from "../session/tokens-by-cause.ts";
@@ -32,7 +31,6 @@ export interface Limits {
 export interface OperationContext extends CallEnvironment {
   readonly limits: Limits;
   readonly countTokens: TokenCounter;
-  readonly search: Pick<SearchIndex, "search">;
   readonly sessions: SessionStore;
   readonly results: ResultStore;
   /** How many hits of an `ask` count as discovered and bring their rules; absent: all. */

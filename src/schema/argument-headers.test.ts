@@ -36,14 +36,14 @@ test.each([
   expect(readArgumentHeaders(schema)).toMatchObject({ ok: false, reason: expect.any(String) });
 });
 
-test("any JSON, however deep, is judged", () => {
+test("JSON of any depth is judged", () => {
   fc.assert(fc.property(fc.jsonValue(), (schema) => void readArgumentHeaders(schema)));
   let deep: object = header("Deep");
   for (let depth = 0; depth < 5_000; depth += 1) deep = object({ deeper: deep });
   expect(readArgumentHeaders(deep)).toMatchObject({ ok: true, headers: [{ name: "Deep" }] });
 });
 
-test("headers come with the path and type of their argument", () => {
+test("a header has the path and type of its argument", () => {
   const schema = object({ where: object({ region: header("Region") }), count: header("Count", "integer") });
   expect(readArgumentHeaders(schema)).toEqual({
     ok: true,

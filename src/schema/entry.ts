@@ -89,6 +89,27 @@ export interface CallContext {
   readonly client?: CallingClient;
   /** The trace of the call, to pass on with requests to others. */
   readonly trace?: CallTrace;
+  /** Searches the entries that the caller may see, best first. */
+  readonly find?: (request: FindRequest) => Promise<readonly FoundEntry[]>;
+  /** Raises the size up to which the result is shown whole, for entries whose caller names a budget. */
+  readonly showUpTo?: (tokens: number) => void;
+}
+
+/** A search by an entry among the entries of one domain. */
+export interface FindRequest {
+  readonly query: string;
+  readonly domain: string;
+  readonly kinds?: readonly Kind[];
+  readonly categories?: readonly string[];
+  /** Every one of these tags. */
+  readonly tags?: readonly string[];
+  readonly limit: number;
+}
+
+/** An entry that a search found. Scores compare within one answer only. */
+export interface FoundEntry {
+  readonly route: string;
+  readonly score: number;
 }
 
 /** An error in the shape of JSON-RPC. */
@@ -140,6 +161,8 @@ interface EntryBase {
   readonly route: string;
   readonly op: string;
   readonly domain: string;
+  /** Further addresses that find the entry, where no other entry has them as route or op. */
+  readonly addresses?: readonly string[];
   /** The name that its author gave it: a function name or a title. */
   readonly name: string;
   readonly description: string;

@@ -1,8 +1,8 @@
 import type { SessionStore, SessionStoreOptions } from "./session-store.ts";
 
 /**
- * Sessions in a file, which they outlive the process in; several processes may share it. They are forgotten
- * after a week without a call. The database is loaded here and not before.
+ * Opens a store that keeps sessions in a SQLite file, which several processes may share. Sessions are forgotten
+ * after a week without a call. Loads the database on first use. See {@link createMemorySessionStore}.
  */
 export async function createSqliteSessionStore(
   path: string,

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { createDiskResultStore } from "./disk-result-store.ts";
 
-test("results are on disk, for their owner only, without secrets, until they are cleared", () => {
+test("keeps results on disk, for their owner only, without secrets, until they are cleared", () => {
   const path = temporaryFolder();
   const store = createDiskResultStore({ path, secrets: ["hunter-two"] });
   const handle = store.put({ note: "the word is hunter-two", rows: [1, 2] }, 50, "ada");
@@ -24,7 +24,7 @@ test("results are on disk, for their owner only, without secrets, until they are
   expect(() => store.get(handle, "ada")).toThrow("not known");
 });
 
-test("the ones used longest ago go, with their files", () => {
+test("deletes the least recently used results with their files", () => {
   const path = temporaryFolder();
   const store = createDiskResultStore({ path, maxChars: 100 });
   const first = store.put("a", 60, "ada");
@@ -36,7 +36,7 @@ test("the ones used longest ago go, with their files", () => {
   expect(() => store.get(second, "ada")).toThrow("not known");
 });
 
-test("what an ended process left is deleted, what another has is not", () => {
+test("deletes files of ended processes, and keeps those of running ones", () => {
   const path = temporaryFolder();
   const { pid } = spawnSync(process.execPath, ["-e", "0"]);
   mkdirSync(join(path, `${pid}-gone`));
@@ -46,7 +46,7 @@ test("what an ended process left is deleted, what another has is not", () => {
   expect(existsSync(join(path, `${process.ppid}-there`))).toBe(true);
 });
 
-test("a gateway keeps what is too large to show there", async () => {
+test("a gateway keeps large results there", async () => {
   const path = temporaryFolder();
   const rows = Array.from({ length: 5_000 }, (_, id) => ({ id, name: `row ${id}` }));
   const list = defineTool({

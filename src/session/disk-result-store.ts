@@ -7,17 +7,19 @@ import { createRedact } from "../util/redact.ts";
 import { mintHandle } from "./mint-handle.ts";
 import { RESULT_SCHEME, type ResultStore } from "./result-store.ts";
 
+/** Options of {@link createDiskResultStore}. */
 export interface DiskResultStoreOptions {
-  /** Where the files are, in a folder of this process. Made when it is needed, for its owner only. */
+  /** The folder for the files of this process. It is created on first use, for its owner only. */
   readonly path: string;
-  /** What must not be written, beside what is spelled as a secret. */
+  /** Texts that must not be written, beside those that look like secrets. */
   readonly secrets?: readonly string[];
-  /** The results used longest ago go beyond this many characters. Default: 512 Mi. */
+  /** Beyond this many characters the least recently used results are deleted. Default: 512 Mi. */
   readonly maxChars?: number;
 }
 
+/** A {@link ResultStore} on disk. */
 export interface DiskResultStore extends ResultStore {
-  /** Deletes all of them. */
+  /** Deletes all results. */
   clear(): void;
 }
 
@@ -25,8 +27,8 @@ const MAX_RESULTS = 1_000;
 const MAX_CHARS = 512 * 1024 * 1024;
 
 /**
- * Results on disk and pointers to them in memory: each is read when it is asked for. Only this process knows
- * the handles, so what others left behind when they ended is deleted.
+ * Keeps results on disk and their handles in memory. Only this process knows its handles, so files of ended
+ * processes are deleted. See {@link ResultStore}.
  */
 export function createDiskResultStore(options: DiskResultStoreOptions): DiskResultStore {
   const { path, secrets = [], maxChars = MAX_CHARS } = options;
@@ -55,7 +57,7 @@ export function createDiskResultStore(options: DiskResultStoreOptions): DiskResu
       try {
         return (JSON.parse(readFileSync(fileOf(handle), "utf8")) as { result: Json }).result;
       } catch {
-        // Somebody has cleaned up: for the caller it is as if it had expired.
+        // Somebody deleted the file: the handle counts as expired.
         throw problem("UNKNOWN_HANDLE", { handle });
       }
     },

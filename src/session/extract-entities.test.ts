@@ -11,12 +11,12 @@ const found = (extraction: ExtractionSchema, result: unknown) =>
   extractEntities({ extraction }, result, now).map(({ type, id, name }) => `${type}:${id}:${name}`);
 
 describe("a schema", () => {
-  test("finds one thing at the root", () => {
+  test("finds one entity at the root", () => {
     const schema = { path: "$root", type: "page", nameField: "name" };
     expect(found(schema, { id: "p1", name: "Home" })).toEqual(["page:p1:Home"]);
   });
 
-  test("finds many, five at most, at a nested path, by other fields", () => {
+  test("finds up to five at a nested path, by other fields", () => {
     const schema = {
       path: "data.images",
       type: "image",
@@ -30,7 +30,7 @@ describe("a schema", () => {
     );
   });
 
-  test("takes a field that has a dot in its name before a path", () => {
+  test("prefers a field with a dot in its name to a path", () => {
     const schema = { path: "a.b", type: "x", nameField: "name" };
     const result = { "a.b": { id: 1, name: "whole" }, a: { b: { id: 2, name: "path" } } };
     expect(found(schema, result)).toEqual(["x:1:whole"]);
@@ -50,15 +50,15 @@ describe("a schema", () => {
     expect(found({ path: "$root", type: "page", nameField: "name" }, result)).toEqual([]);
   });
 
-  test("sees only what a result has itself", () => {
+  test("reads own fields only", () => {
     const schema = { path: "constructor", type: "x", nameField: "name", idField: "length" };
     expect(found(schema, {})).toEqual([]);
     expect(found({ ...schema, path: "__proto__" }, {})).toEqual([]);
   });
 });
 
-describe("an extractor of the tool's own", () => {
-  test("comes before the schema, and its answer is checked", () => {
+describe("a tool's own extractor", () => {
+  test("takes precedence over the schema, and its answer is checked", () => {
     const tool: Extraction = {
       extraction: { path: "$root", type: "schema", nameField: "name" },
       extractEntities: () =>
@@ -87,7 +87,7 @@ describe("an extractor of the tool's own", () => {
   );
 });
 
-test("results of any shape give five things at most, each whole, and never throw", () => {
+test("results of any shape give at most five whole entities and never throw", () => {
   const key = fc.constantFrom("id", "name", "a", "b", "__proto__", "constructor");
   const { shape } = fc.letrec((tie) => ({
     shape: fc.oneof(
@@ -134,7 +134,7 @@ describe("the counts", () => {
     call: async () => null,
   });
 
-  test("tell when results came and none was processed, and who failed, once", () => {
+  test("tell when no result was processed, and each failing tool once", () => {
     const failures: string[] = [];
     const extractor = createExtractor((detail) => failures.push(detail));
     const broken = tool(() => {
@@ -152,7 +152,7 @@ describe("the counts", () => {
     expect(extractor.warning).toBeUndefined();
   });
 
-  test("leave out tools that name no things", () => {
+  test("leave out tools without entities", () => {
     const extractor = createExtractor(() => {});
     extractor.extract({ ...tool(), extraction: null }, {}, now);
     expect(extractor.counts.results).toBe(0);

@@ -2,7 +2,7 @@ import type { ToolEntry } from "../schema/entry.ts";
 import type { Entity, ExtractionSchema } from "../schema/extraction.ts";
 import { cleanText } from "../util/clean-text.ts";
 
-/** Where a tool says how the things in its results are found; its own extractor comes before its schema. */
+/** How a tool finds the entities in its results. Its own extractor takes precedence over its schema. */
 export type Extraction = Pick<ToolEntry, "extraction" | "extractEntities">;
 
 export const MOST_FROM_ONE_RESULT = 5;
@@ -13,7 +13,7 @@ const TYPE_CHARS = 64;
 const ID_CHARS = 256;
 const NAME_CHARS = 160;
 
-/** The things named in a result, at most five. What an extractor of the tool's own throws, it throws. */
+/** Finds at most five entities in a result. Throws what the tool's own extractor throws. */
 export function extractEntities(tool: Extraction, result: unknown, now = new Date()): Entity[] {
   const { extraction: schema, extractEntities: own } = tool;
   if (own) return collect(own(result), (candidate) => toEntity(candidate, now));
@@ -38,7 +38,7 @@ function read(candidate: unknown, { type, nameField, idField = "id" }: Extractio
   return { type, id: follow(candidate, idField), name: follow(candidate, nameField) };
 }
 
-/** A thing needs a type, an id and a name; without one of them it is none. */
+/** An entity needs a type, an id and a name. */
 function toEntity(candidate: unknown, now: Date): Entity | undefined {
   const type = wordsOf(own(candidate, "type"), TYPE_CHARS);
   const id = idOf(own(candidate, "id"));
@@ -47,7 +47,7 @@ function toEntity(candidate: unknown, now: Date): Entity | undefined {
   return { type, id, name, timestamp: timeOf(own(candidate, "timestamp"), now) };
 }
 
-/** An id is of use only as it is, so one that would have to be cut or cleaned is none. */
+/** A changed id is useless, so an id that would have to be cut or cleaned is refused. */
 function idOf(value: unknown): string {
   const id = wordsOf(value, ID_CHARS);
   return typeof value === "number" || id === value ? id : "";
@@ -55,17 +55,17 @@ function idOf(value: unknown): string {
 
 function wordsOf(value: unknown, maxChars: number): string {
   if (typeof value !== "string" && !(typeof value === "number" && Number.isFinite(value))) return "";
-  // Read no more than can be kept: names from outside have any length.
+  // Names from outside have any length; read no more than is kept.
   const text = String(value).slice(0, maxChars * 4);
   return cleanText(text.replace(/\s/g, " "), maxChars).trim();
 }
 
-/** A time to come would keep the entity in the window for ever. */
+/** Future timestamps would never expire. */
 function timeOf(value: unknown, now: Date): Date {
   return value instanceof Date && value <= now ? value : now;
 }
 
-/** Follows a dotted path; a field that is called just so comes first. */
+/** Follows a dotted path. A field with exactly that name takes precedence. */
 function follow(value: unknown, path: string): unknown {
   if (has(value, path)) return value[path];
   let found = value;

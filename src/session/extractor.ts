@@ -3,23 +3,24 @@ import type { Entity } from "../schema/extraction.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { extractEntities } from "./extract-entities.ts";
 
+/** How often entities were looked for and found. */
 interface ExtractionCounts {
-  /** Results of tools that say how the things in them are found. */
+  /** Results of tools that have an extraction schema or extractor. */
   readonly results: number;
   readonly processed: number;
   readonly failed: number;
   readonly entities: number;
 }
 
-/** Finds the things named in results, and counts how that goes. Must not throw: a call never fails by it. */
+/** Finds entities in results and counts them. Must not throw: extraction never fails a call. */
 export interface Extractor {
   extract(tool: ToolEntry, result: unknown, now: Date): Entity[];
   readonly counts: ExtractionCounts;
-  /** Set where results came and none was processed. */
+  /** Set if results came and none was processed. */
   readonly warning: string | undefined;
 }
 
-/** `onFailed` hears once of every tool whose extraction fails. */
+/** `onFailed` is called once for each tool whose extraction fails. */
 export function createExtractor(onFailed: (detail: string) => void): Extractor {
   const counts = { results: 0, processed: 0, failed: 0, entities: 0 };
   const reported = new Set<string>();

@@ -5,9 +5,9 @@ import { lazy } from "../util/lazy.ts";
 /** Remembers the answers to calls that carry an idempotency key. */
 export interface Idempotency<T> {
   /**
-   * Runs the call once for a key. The same key with the same call gives the first answer, also while it
-   * is still running; with another call it is a conflict. A failure is an answer too, since it may have
-   * had an effect, unless `neverRan` says that the call was refused before.
+   * Runs a call once for each key. The same key with the same call gives the first answer, also while the call is
+   * running; with another call it is a conflict. A failure is kept too, since it may have had an effect, unless
+   * `neverRan` says that the call was refused before it ran.
    */
   once(
     key: string,

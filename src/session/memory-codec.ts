@@ -35,12 +35,12 @@ const storedSchema = z.object({
   tokens: z.record(z.enum(CAUSES), z.number()).readonly(),
 });
 
-/** A memory as a store keeps it. */
+/** Writes a memory for a store. */
 export function toStored(memory: WorkingMemory): string {
   return JSON.stringify({ format: FORMAT, ...memory });
 }
 
-/** Nothing where it cannot be read: such a session is as unknown as one that never was. */
+/** Reads a memory. Undefined if unreadable: the session then counts as unknown. */
 export function fromStored(text: string): WorkingMemory | undefined {
   try {
     const { format: _, ...memory } = storedSchema.parse(JSON.parse(text));

@@ -17,7 +17,10 @@ interface Kept {
 
 const IDLE_MS = 30 * 60_000;
 
-/** Sessions that live as long as the process. They are forgotten after half an hour without a call. */
+/**
+ * Creates a store that keeps sessions in memory. They are forgotten after half an hour without a call. See
+ * {@link createSqliteSessionStore}.
+ */
 export function createMemorySessionStore(options: SessionStoreOptions = {}): SessionStore {
   const sessions = lazy(
     () =>
@@ -28,7 +31,7 @@ export function createMemorySessionStore(options: SessionStoreOptions = {}): Ses
       }),
   );
   function find(handle: string, principalId: string): Kept {
-    // Only its own principal keeps a session from growing old.
+    // Only calls of its own principal keep a session alive.
     if (sessions().peek(handle)?.principalId !== principalId) throw problem("UNKNOWN_HANDLE", { handle });
     return sessions().get(handle)!;
   }

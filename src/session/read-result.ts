@@ -4,7 +4,7 @@ import { z } from "zod";
 import { problem } from "../schema/problem.ts";
 import type { Json } from "../util/json.ts";
 
-/** How to read a stored result. Applied in this order: path, grep, fields, offset and limit, count. */
+/** Options for reading a stored result, applied in this order: path, grep, fields, offset and limit, count. */
 export const readResultSchema = z.strictObject({
   path: z.string().max(1_000).optional().describe("JSON pointer (/a/0) or JSONPath ($.a[*].b)"),
   grep: z.string().min(1).max(500).optional().describe("keep the items or lines that match, any case"),
@@ -15,12 +15,12 @@ export const readResultSchema = z.strictObject({
 });
 export type ReadResult = z.output<typeof readResultSchema>;
 
-// Regular expressions inside JSONPath would run on the native engine, which an outside pattern can stall.
+// Patterns inside JSONPath would run on the native regex engine, which a hostile pattern can stall.
 const paths = new JSONPathEnvironment();
 paths.functionRegister.delete("match");
 paths.functionRegister.delete("search");
 
-/** Reads a part of a value. Strings are read by lines, arrays by items, objects by their fields. */
+/** Reads a part of a value: strings by lines, arrays by items, objects by fields. */
 export function readResult(value: Json, how: ReadResult): Json {
   const found = how.path === undefined ? value : follow(value, how.path);
   const kept = how.grep === undefined ? found : grep(found, how.grep);
@@ -50,7 +50,7 @@ function grep(value: Json, pattern: string): Json {
   );
 }
 
-/** A linear-time regular expression, or the words themselves where they are none. */
+/** Compiles a linear-time regular expression. Text that is no pattern matches literally. */
 function matcher(pattern: string): (text: string) => boolean {
   try {
     const compiled = RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);

@@ -3,10 +3,10 @@ import { problem } from "../schema/problem.ts";
 import type { Json } from "../util/json.ts";
 import { mintHandle } from "./mint-handle.ts";
 
-/** Keeps results that are too large to show, for who got them. */
+/** Keeps results that are too large to show, each for its principal. */
 export interface ResultStore {
   put(value: Json, chars: number, principalId: string): string;
-  /** A handle that is unknown, expired or another principal's is refused alike. */
+  /** Unknown, expired and foreign handles are refused alike. */
   get(handle: string, principalId: string): Json;
   has(handle: string, principalId: string): boolean;
 }

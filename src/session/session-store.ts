@@ -1,34 +1,35 @@
 import { bounded, type MemoryChange, type WorkingMemory } from "./working-memory.ts";
 
-/** Keeps what sessions remember, each for the principal that opened it. */
+/** Keeps the memory of sessions, each for the principal that opened it. */
 export interface SessionStore {
-  /** Opens an empty session; the answer is its handle. */
+  /** Opens an empty session and returns its handle. */
   open(principalId: string): string;
-  /** A handle that is unknown, expired or another principal's is refused alike, here and below. */
+  /** Unknown, expired and foreign handles are refused alike, here and below. */
   read(handle: string, principalId: string): WorkingMemory;
-  /** Applies the change to what is remembered now, so that no other change is lost. */
+  /** Applies the change to the current memory, so that no other change is lost. */
   update(handle: string, principalId: string, change: MemoryChange): WorkingMemory;
   /** Forgets the session. */
   end(handle: string, principalId: string): void;
-  /** Lets go of the file, where there is one. */
+  /** Closes the file, if the store has one. */
   close(): void;
 }
 
+/** Options of {@link createMemorySessionStore} and {@link createSqliteSessionStore}. */
 export interface SessionStoreOptions {
-  /** The sessions used longest ago are forgotten beyond this many. Default: 10,000. */
+  /** Beyond this many the least recently used sessions are forgotten. Default: 10,000. */
   readonly maxSessions?: number;
   /** Milliseconds without a call after which a session is forgotten. */
   readonly idleMs?: number;
-  /** Told that the file was damaged and put aside, so that all sessions in it are gone. */
+  /** Called if the file was damaged and renamed, so that all its sessions are gone. */
   readonly onDamage?: (detail: string) => void;
 }
 
 export const SESSION_PREFIX = "ses_";
 const SESSION_SCHEME = "session://";
-/** The session of the call itself: callers whose session is implied do not know its handle. */
+/** The session of the call itself, for callers that do not know their handle. */
 export const CURRENT_SESSION = `${SESSION_SCHEME}current`;
 
-/** Tells where a session can be read from what an entry is called: a domain may have any name. */
+/** Whether an address names a session rather than an entry of a domain called `session`. */
 export function isSessionAddress(address: string): boolean {
   return address === CURRENT_SESSION || address.startsWith(SESSION_SCHEME + SESSION_PREFIX);
 }
@@ -41,10 +42,10 @@ export const MAX_SESSIONS = 10_000;
 /** One conversation, as its principal sees it. */
 export interface Session {
   readonly handle: string;
-  /** What it remembers now. */
+  /** Its current memory. */
   readonly memory: WorkingMemory;
   update(change: MemoryChange): void;
-  /** Forgets it. */
+  /** Forgets the session. */
   end(): void;
 }
 
@@ -58,7 +59,7 @@ export function isKnown(store: SessionStore, handle: string, principalId: string
   }
 }
 
-/** A session for anybody who has its handle: changes are brought within the bounds. */
+/** Opens a session for callers in code. Brings their changes within bounds. */
 export function toSession(store: SessionStore, handle: string, principalId: string): Session {
   store.read(handle, principalId);
   return {
@@ -72,8 +73,8 @@ export function toSession(store: SessionStore, handle: string, principalId: stri
 }
 
 /**
- * A session for the calls in it, which it never fails: a tool may have had its effect by then. What could
- * not be remembered is told to `onFailed`. Its changes keep to the bounds themselves.
+ * Opens a session for the gateway's own calls. It never fails a call, since a tool may have had its effect by then;
+ * `onFailed` hears of changes that were lost. The changes keep to the bounds themselves.
  */
 export function toLenientSession(
   store: SessionStore,

@@ -21,7 +21,7 @@ const STORES: Record<string, (options?: SessionStoreOptions) => SessionStore> = 
 };
 
 describe.each(Object.entries(STORES))("sessions in %s", (_, create) => {
-  verifies("session:memory", "start empty, and keep what they are told", () => {
+  verifies("session:memory", "start empty and keep changes", () => {
     const store = create();
     const handle = store.open("ann");
     expect(store.read(handle, "ann")).toEqual(EMPTY_MEMORY);
@@ -58,10 +58,10 @@ describe.each(Object.entries(STORES))("sessions in %s", (_, create) => {
     expect(fresh.read(foreignFresh, "ann")).toEqual(EMPTY_MEMORY);
   });
 
-  test("make room for new ones by forgetting those used longest ago", async () => {
+  test("forget the least recently used session to make room", async () => {
     const store = create({ maxSessions: 3 });
     const first = store.open("ann");
-    // Of sessions used in the same millisecond none is older.
+    // Sessions used in the same millisecond are equally old.
     const opened = Date.now();
     await expect.poll(() => Date.now()).toBeGreaterThan(opened);
     const handles = [first, ...Array.from({ length: 8 }, () => store.open("ann"))];
@@ -97,7 +97,7 @@ describe("a file of sessions", () => {
     second.close();
   });
 
-  verifies("session:nothing-lost", "keeps the changes of all who share it", () => {
+  verifies("session:nothing-lost", "keeps the changes of all processes that share it", () => {
     const path = join(temporaryFolder(), "state.db");
     const stores = [openSqliteSessionStore(path, {}), openSqliteSessionStore(path, {})];
     const handle = stores[0]!.open("ann");
@@ -109,7 +109,7 @@ describe("a file of sessions", () => {
     for (const store of stores) store.close();
   });
 
-  verifies("session:nothing-lost", "is whole after its writer was killed", async () => {
+  verifies("session:nothing-lost", "is intact after its writer was killed", async () => {
     const path = join(temporaryFolder(), "state.db");
     const store = openSqliteSessionStore(path, {});
     const handle = store.open("ann");
@@ -132,7 +132,7 @@ describe("a file of sessions", () => {
     store.close();
   });
 
-  test("that is damaged is put aside, and tells", () => {
+  test("is renamed and reported if it is damaged", () => {
     const path = join(temporaryFolder(), "state.db");
     writeFileSync(path, "this is no database, but it is long enough to be taken for one".repeat(100));
     const damages: string[] = [];
@@ -143,7 +143,7 @@ describe("a file of sessions", () => {
   });
 });
 
-/** The whole refusal but the handle in it; nothing where there is none. */
+/** The refusal without its handle; undefined if the call succeeds. */
 function refusal(call: () => unknown, handle: string): string | undefined {
   try {
     call();

@@ -13,9 +13,9 @@ import {
 import { EMPTY_MEMORY, type WorkingMemory } from "./working-memory.ts";
 
 const IDLE_MS = 7 * 24 * 60 * 60_000;
-/** Sweeping looks at every session, so it is not done with every new one. */
+/** A sweep reads every session, so it does not run for every new one. */
 const SWEEP_EVERY = 64;
-/** A session need not be marked as used more often than this part of its time. */
+/** Sessions are marked as used at most once in this part of their lifetime. */
 const RENEWALS = 100;
 const MOST_KNOWN = 256;
 
@@ -29,13 +29,13 @@ const MIGRATIONS = [
   CREATE INDEX sessions_by_use ON sessions (used_at)`,
 ];
 
-/** See `createSqliteSessionStore`. Every change is one transaction: all of it is there, or none. */
+/** Implements {@link createSqliteSessionStore}. Every change is one transaction. */
 export function openSqliteSessionStore(path: string, options: SessionStoreOptions): SessionStore {
   const { maxSessions = MAX_SESSIONS, idleMs = IDLE_MS } = options;
   const { database, damage } = openDatabase(path, "sessions", MIGRATIONS);
   if (damage) options.onDamage?.(damage);
   const statements = prepare(database);
-  // What was read or written last, so that it need not be taken apart again while nobody has changed it.
+  // Caches the memory last read or written, to save parsing it while it is unchanged.
   const known = new LRUCache<string, { readonly text: string; readonly memory: WorkingMemory }>({
     max: MOST_KNOWN,
   });
@@ -104,7 +104,7 @@ function prepare(database: DatabaseSync) {
   };
 }
 
-/** Takes the write lock before it reads, so that no other process changes in between. */
+/** Takes the write lock before reading, so that no other process writes in between. */
 function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
   try {

@@ -1,4 +1,4 @@
-/** Why something was put into an agent's context. */
+/** The reason for text in an agent's context. */
 export const CAUSES = ["menu", "ask", "help", "results", "rules", "skills"] as const;
 export type Cause = (typeof CAUSES)[number];
 

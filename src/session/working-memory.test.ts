@@ -25,7 +25,7 @@ const entity: fc.Arbitrary<Entity> = fc.record({
 const keyOf = ({ type, id }: Entity) => `${type}/${id}`;
 
 describe("entities", () => {
-  test("are one of each type and id, the newest, ten at most, the newest first", () => {
+  test("keep the newest of each type and id, ten at most, newest first", () => {
     fc.assert(
       fc.property(fc.array(fc.array(entity, { maxLength: 5 }), { maxLength: 30 }), (results) => {
         const { entities } = results.reduce(meet, EMPTY_MEMORY);
@@ -37,7 +37,7 @@ describe("entities", () => {
     );
   });
 
-  test("that still fit the window are all there, each as it was met last", () => {
+  test("within the window are all there, each in its latest state", () => {
     fc.assert(
       fc.property(fc.array(entity, { maxLength: 60 }), (met) => {
         const inOrder = met.map((one, index) => ({ ...one, timestamp: new Date(index) }));
@@ -51,7 +51,7 @@ describe("entities", () => {
     );
   });
 
-  test("met at the same moment count as met later", () => {
+  test("of the same moment count by order of arrival", () => {
     const at = new Date(5);
     const first = meet(EMPTY_MEMORY, [{ type: "page", id: "1", name: "old", timestamp: at }]);
     const { entities } = meet(first, [{ type: "page", id: "1", name: "new", timestamp: at }]);
@@ -71,7 +71,7 @@ describe("changes", () => {
     fc.array(entity).map((entities) => (memory: WorkingMemory) => meet(memory, entities)),
   );
 
-  test("leave the memory they change as it was, and the new one without repetitions and within bounds", () => {
+  test("do not modify the old memory, and keep the new one distinct and within bounds", () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (changes) => {
         let memory = EMPTY_MEMORY;
@@ -88,7 +88,7 @@ describe("changes", () => {
     );
   });
 
-  test("of windows keep the newest", () => {
+  test("beyond a bound keep the newest", () => {
     const names = Array.from({ length: MOST_NAMES * 3 }, (_, index) => `tool.${index}`);
     const memory = names.reduce((known, name) => discover(known, [name]), EMPTY_MEMORY);
     expect(memory.discoveredTools).toEqual(names.slice(-MOST_NAMES));
@@ -96,7 +96,7 @@ describe("changes", () => {
     expect(results.results.map(({ handle }) => handle)).toEqual(names.slice(-MOST_RESULTS));
   });
 
-  test("of use count, and tell how it went last", () => {
+  test("of use count calls and keep the last outcome", () => {
     const once = use(EMPTY_MEMORY, { name: "a", result: "success", at: new Date(0) });
     const other = use(once, { name: "b", result: "success", at: new Date(1) });
     const twice = use(other, { name: "a", result: "error", at: new Date(2) });
@@ -106,7 +106,7 @@ describe("changes", () => {
     ]);
   });
 
-  test("that somebody wrote by hand are brought within bounds", () => {
+  test("written by hand are brought within bounds", () => {
     const wild = {
       ...EMPTY_MEMORY,
       summary: "word ".repeat(5_000),

@@ -2,7 +2,7 @@ import type { Entity } from "../schema/extraction.ts";
 import { cutText } from "../util/cut-text.ts";
 import { NO_TOKENS, type Tokens } from "./tokens-by-cause.ts";
 
-/** How often an entry was run in a session, and how that went last. */
+/** How often an entry was run in a session, and its last outcome. */
 export interface ToolUse {
   /** Tools by op, everything else by route. */
   readonly name: string;
@@ -12,33 +12,33 @@ export interface ToolUse {
   readonly lastResult: "success" | "error";
 }
 
-/** A result too large to show, which the session can still read by its handle. */
+/** A result too large to show, which stays readable by its handle. */
 export interface KeptResult {
   readonly handle: string;
-  /** What gave it: tools by op, everything else by route. */
+  /** The entry that returned it: tools by op, everything else by route. */
   readonly name: string;
 }
 
-/** What one conversation has discovered, used and been given. It never changes: every change makes another. */
+/** Immutable record of what one conversation has discovered, used and been given. */
 export interface WorkingMemory {
-  /** In the order they were discovered: tools by op, skills and prompts by route. */
+  /** In order of discovery: tools by op, skills and prompts by route. */
   readonly discoveredTools: readonly string[];
-  /** The one used last at the end. */
+  /** Most recently used last. */
   readonly usedTools: readonly ToolUse[];
-  /** The newest first. */
+  /** Newest first. */
   readonly entities: readonly Entity[];
   /** Ids of the rules already delivered. */
   readonly rules: readonly string[];
   /** Routes that guidance has unveiled. */
   readonly unveiled: readonly string[];
   readonly results: readonly KeptResult[];
-  /** What the conversation was about, for whoever condenses it. */
+  /** Subjects of the conversation, for condensing it. */
   readonly summary?: string;
-  /** What Keyhole has put into the conversation, by cause. */
+  /** Tokens that Keyhole put into the conversation, by cause. */
   readonly tokens: Tokens;
 }
 
-/** A change of a memory: pure, since a store may apply it to a newer memory than the caller has seen. */
+/** A pure change of a memory: a store may apply it to a newer memory than the caller has seen. */
 export type MemoryChange = (memory: WorkingMemory) => WorkingMemory;
 
 export const EMPTY_MEMORY: WorkingMemory = {
@@ -52,7 +52,7 @@ export const EMPTY_MEMORY: WorkingMemory = {
 };
 
 export const MOST_ENTITIES = 10;
-/** Of tools, rules and routes each; the oldest are forgotten first. */
+/** Bound on tools, rules and routes each. The oldest are forgotten first. */
 export const MOST_NAMES = 128;
 export const MOST_RESULTS = 32;
 export const SUMMARY_CHARS = 4_000;
@@ -71,7 +71,7 @@ export function use(
   return { ...memory, usedTools: [...others, used].slice(-MOST_NAMES) };
 }
 
-/** One of each type and id, the newest; the window has the newest ten. */
+/** Keeps the newest of each type and id, ten in all. */
 export function meet(memory: WorkingMemory, entities: readonly Entity[]): WorkingMemory {
   const newest = new Map<string, Entity>();
   for (const entity of [...entities, ...memory.entities]) {
@@ -97,7 +97,7 @@ export function keepResult(memory: WorkingMemory, result: KeptResult): WorkingMe
   return { ...memory, results: [...others, result].slice(-MOST_RESULTS) };
 }
 
-/** The memory within all of its bounds, whatever made it. */
+/** Cuts a memory to its bounds. */
 export function bounded(memory: WorkingMemory): WorkingMemory {
   const { discoveredTools, usedTools, entities, rules, unveiled, results, summary } = memory;
   return {

@@ -1,7 +1,7 @@
 const MAX_DEPTH = 6;
 const MAX_KEYS = 32;
 
-/** What arguments look like without what they say: `{ title: "string(12)", tags: "array(2)" }`. */
+/** Describes arguments by type and size, without values: `{ title: "string(12)", tags: "array(2)" }`. */
 export function argumentShape(value: unknown, depth = 0): unknown {
   if (value === null) return "null";
   if (typeof value === "string") return `string(${value.length})`;

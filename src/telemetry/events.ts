@@ -1,28 +1,28 @@
 import { channel, subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { SpanContext } from "../schema/span-context.ts";
 
-/** One operation, as it went. Arguments appear by shape, never by value. */
+/** A finished operation. Arguments appear by shape, never by value. */
 export interface OperationEvent {
   readonly type: "operation";
   readonly operation: string;
-  /** What was run or described: routes and ops. */
+  /** Routes and ops that were run or described. */
   readonly targets: readonly string[];
   readonly principal: string;
   readonly session?: string;
   readonly traceId: string;
   readonly latencyMs: number;
-  /** Tokens of the text that was answered. */
+  /** Tokens of the answer. */
   readonly tokens: number;
   /** `ok`, or the code of the problem. */
   readonly outcome: string;
   readonly argumentShape: Readonly<Record<string, unknown>>;
-  /** Where in a trace it was; absent where the caller's trace is not recorded. */
+  /** Its place in a trace. Absent if the caller's trace is not recorded. */
   readonly span?: SpanContext;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
 }
 
-/** One request of the protocol: of a client to this server, or of this gateway to an upstream. */
+/** A request of the protocol: from a client to this server, or from this gateway to an upstream. */
 export interface McpEvent {
   readonly type: "mcp";
   readonly side: "server" | "client";
@@ -37,13 +37,13 @@ export interface McpEvent {
   readonly span: SpanContext;
   readonly startedAt: number;
   readonly latencyMs: number;
-  /** What kind of error it ended with: `tool_error`, or a code. */
+  /** The kind of error: `tool_error`, or a code. */
   readonly error?: string;
   /** The code of a JSON-RPC error. */
   readonly status?: string;
 }
 
-/** Something that was decided silently for the caller and that the owner may want to know. */
+/** A problem that no caller hears of and the owner may want to know. */
 export interface NoticeEvent {
   readonly type: "notice";
   readonly notice:
@@ -61,37 +61,50 @@ export interface NoticeEvent {
   readonly detail: string;
 }
 
-/** How a source gets on. */
+/** A change in the state of a source. */
 export interface SourceEvent {
   readonly type: "source";
   /** Its id. */
   readonly source: string;
   readonly state: "loading" | "loaded" | "failed" | "removed";
-  /** While it loads: how many of how many documents. */
+  /** Progress while it loads, in documents. */
   readonly done?: number;
   readonly total?: number;
-  /** When it is loaded: how many entries it has. */
+  /** Number of entries once it is loaded. */
   readonly entries?: number;
   readonly detail?: string;
 }
 
+/** Every event of a gateway and its faces. See {@link onEvent}. */
 export type KeyholeEvent = OperationEvent | McpEvent | NoticeEvent | SourceEvent;
 
 export const EVENT_CHANNEL = "keyhole:events";
+const NOTICE_CHANNEL = "keyhole:notices";
 const events = channel(EVENT_CHANNEL);
+const notices = channel(NOTICE_CHANNEL);
 
-/** Whether anyone would hear an event: what only serves events need not be worked out otherwise. */
+/** Whether anyone listens. Data that serves events alone need not be computed otherwise. */
 export function isHeard(): boolean {
   return events.hasSubscribers;
 }
 
 export function publish(event: KeyholeEvent): void {
   if (events.hasSubscribers) events.publish(event);
+  if (notices.hasSubscribers && (event.type === "notice" || event.type === "source")) notices.publish(event);
 }
 
-/** Calls the listener for every event of this process; the answer stops it. */
+/** Calls the listener for every event of this process. Returns unsubscribe. */
 export function onEvent(listener: (event: KeyholeEvent) => void): () => void {
-  const handler = (message: unknown) => listener(message as KeyholeEvent);
-  subscribe(EVENT_CHANNEL, handler);
-  return () => void unsubscribe(EVENT_CHANNEL, handler);
+  return listen(EVENT_CHANNEL, listener);
+}
+
+/** Calls the listener for notices and states of sources only, so that calls make no spans for it. */
+export function onNotice(listener: (event: NoticeEvent | SourceEvent) => void): () => void {
+  return listen(NOTICE_CHANNEL, listener);
+}
+
+function listen<E>(name: string, listener: (event: E) => void): () => void {
+  const handler = (message: unknown) => listener(message as E);
+  subscribe(name, handler);
+  return () => void unsubscribe(name, handler);
 }

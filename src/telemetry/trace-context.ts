@@ -6,19 +6,19 @@ const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(
 const MAX_STATE = 512;
 const SAMPLED = 1;
 
-/** What a call knows of the trace it is in. */
+/** The trace of a call. */
 export interface Tracing {
-  /** The call's own span; absent where nobody listens or the caller's trace is not recorded. */
+  /** The call's own span. Absent if nobody listens or the caller's trace is not recorded. */
   readonly span?: SpanContext;
-  /** What goes on from it. */
+  /** The trace to pass on. */
   readonly trace?: CallTrace;
 }
 
 const NONE: Tracing = {};
 
 /**
- * Begins a span below the trace that came with a call, or a trace of its own. Where nobody listens no span is
- * made, and the caller's trace goes on as it came. A trace of its own has the id of that UUID.
+ * Begins a span below the trace that came with a call, or a new trace whose id is that UUID. If nobody listens no
+ * span is made, and the caller's trace is passed on unchanged.
  */
 export function beginSpan(given: CallTrace | undefined, uuid?: string): Tracing {
   const parent = given && parseTraceparent(given.traceparent);
@@ -29,7 +29,7 @@ export function beginSpan(given: CallTrace | undefined, uuid?: string): Tracing 
   return { span, trace: { traceparent: toTraceparent(span), ...(parent && given && stateOf(given)), begin } };
 }
 
-/** A span below another, or the first of a trace. */
+/** Creates a span below another, or the first of a trace. */
 export function newSpan(parent?: SpanContext, rootTraceId?: string): SpanContext {
   const spanId = randomBytes(8).toString("hex");
   if (parent) return { traceId: parent.traceId, spanId, parentSpanId: parent.spanId };
@@ -40,7 +40,7 @@ export function toTraceparent({ traceId, spanId }: SpanContext): string {
   return `00-${traceId}-${spanId}-01`;
 }
 
-/** Reads a `traceparent`; undefined where it is not one. It comes from outside. */
+/** Parses a `traceparent` from outside. Undefined if it is not one. */
 export function parseTraceparent(text: unknown): (SpanContext & { readonly sampled: boolean }) | undefined {
   const match = typeof text === "string" && text.length <= MAX_STATE ? TRACEPARENT.exec(text) : null;
   if (!match) return undefined;
@@ -50,7 +50,7 @@ export function parseTraceparent(text: unknown): (SpanContext & { readonly sampl
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & SAMPLED) === SAMPLED };
 }
 
-/** The trace that came in the `_meta` of a request. */
+/** Reads the trace from the `_meta` of a request. */
 export function traceOf(meta: Readonly<Record<string, unknown>> | undefined): CallTrace | undefined {
   const traceparent = meta?.traceparent;
   if (typeof traceparent !== "string") return undefined;

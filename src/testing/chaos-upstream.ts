@@ -1,5 +1,5 @@
-// A scripted MCP server over stdio that misbehaves on demand. What it does is chosen by the name of the
-// tool that is called; what it does at its start by words among its arguments, or in CHAOS_START.
+// A scripted MCP server over stdio that misbehaves on demand. The name of the called tool chooses the fault; words
+// among the arguments, or in CHAOS_START, choose faults at the start.
 import { spawn } from "node:child_process";
 import { appendFileSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -85,7 +85,7 @@ function receive({ id, method = "", params = {} }: { id?: Id; method?: string; p
     known(id, params);
     return;
   }
-  // Some servers of the older protocol end themselves over what they do not know.
+  // Some servers of the older protocol exit on unknown methods.
   if (words.has("dies-on-probe")) process.exit(1);
   write({ jsonrpc: "2.0", id, error: { code: -32601, message: "Method not found" } });
 }
@@ -112,7 +112,7 @@ function crash(): void {
   process.exit(7);
 }
 
-/** A grandchild in a session of its own, which holds on to nothing of ours and does not heed SIGTERM. */
+/** Starts a grandchild in its own session that ignores SIGTERM. */
 function fork(): void {
   const idle = "setInterval(() => {}, 1000)";
   const script = `process.on("SIGTERM", () => {});
@@ -121,7 +121,7 @@ function fork(): void {
   spawn(process.execPath, ["-e", script], { detached: true, stdio: "ignore" }).unref();
 }
 
-/** Tests count what was really done by the lines of a file. */
+/** Appends a line to a file, so that tests can count real effects. */
 function note(file: string | undefined, line: string): void {
   if (file) appendFileSync(file, `${line}\n`);
 }

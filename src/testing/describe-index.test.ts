@@ -3,7 +3,7 @@ import { createEmbeddedIndex } from "../search/embedded-index.ts";
 import type { SearchIndex } from "../search/search-index.ts";
 import { describeIndex, INDEX_BEHAVIOURS } from "./describe-index.ts";
 
-test("tells an index that shows the behaviours from those that do not", async () => {
+test("passes a right index and fails wrong ones", async () => {
   expect(await failuresOf(() => createEmbeddedIndex())).toEqual([]);
   expect(await failuresOf(forgetful)).toContain("what is put is found");
   expect(await failuresOf(leaking)).toEqual(
@@ -15,7 +15,7 @@ test("tells an index that shows the behaviours from those that do not", async ()
   );
 });
 
-test("names what is skipped, with the reason, and refuses to skip what is not there", async () => {
+test("names skipped behaviours with the reason, and refuses unknown ones", async () => {
   const [behaviour] = INDEX_BEHAVIOURS;
   const skipped: string[] = [];
   const runner = {
@@ -27,7 +27,7 @@ test("names what is skipped, with the reason, and refuses to skip what is not th
   expect(() => describeIndex("any", forgetful, runner, { skip: { misspelt: "why" } })).toThrow("misspelt");
 });
 
-/** Runs the suite and gives the names of what failed. */
+/** Runs the suite and returns the names of failed behaviours. */
 async function failuresOf(create: () => SearchIndex): Promise<string[]> {
   const bodies: [string, () => Promise<void>][] = [];
   describeIndex("any", create, {

@@ -7,7 +7,7 @@ import { RANKING } from "./index-behaviours/ranking.ts";
 import { STORING } from "./index-behaviours/storing.ts";
 import { WORDS } from "./index-behaviours/words.ts";
 
-/** What is used of a test framework. Those of vitest and `node:test` fit. */
+/** The functions of a test framework. Those of vitest and `node:test` fit. */
 export interface TestRunner {
   describe(name: string, body: () => void): unknown;
   readonly test: {
@@ -16,19 +16,20 @@ export interface TestRunner {
   };
 }
 
+/** Options of {@link describeIndex}. */
 export interface DescribeIndexOptions {
-  /** Behaviours that the engine does not show, by name, each with the reason, which is printed. */
+  /** Behaviours to skip, by name, each with its reason, which is printed. */
   readonly skip?: Readonly<Record<string, string>>;
 }
 
 const BEHAVIOURS: readonly Behaviour[] = [...STORING, ...FILTERING, ...RANKING, ...WORDS, ...HOSTILE];
 
-/** The names of all behaviours, for `skip`. */
+/** Names of all behaviours, for `skip` of {@link describeIndex}. */
 export const INDEX_BEHAVIOURS: readonly string[] = BEHAVIOURS.map(({ name }) => name);
 
 /**
- * Tests that an engine behaves as the port says. `create` must give an empty index each time, apart from
- * every other that it gave. Behaviours only: no score is compared with a number.
+ * Tests that an engine behaves as the `SearchIndex` port demands. `create` must return a new, empty, independent
+ * index each time. No score is compared with a number.
  */
 export function describeIndex(
   name: string,

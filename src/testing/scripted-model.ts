@@ -4,7 +4,7 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 
-/** One message of a request, whatever vendor's shape it came in. */
+/** One message of a request, in a shape common to all vendors. */
 export interface ScriptedMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
   readonly text: string;
@@ -12,21 +12,21 @@ export interface ScriptedMessage {
   readonly calls: readonly string[];
 }
 
-/** What a scripted model is asked. */
+/** A request to a scripted model. */
 export interface ScriptedRequest {
   readonly messages: readonly ScriptedMessage[];
-  /** Names of the tools that it is offered, in their order. */
+  /** Names of the offered tools, in order. */
   readonly tools: readonly string[];
-  /** The request as it came, for what the neutral shape leaves out. */
+  /** The request as the vendor's client sent it. */
   readonly body: unknown;
 }
 
-/** What a scripted model answers. */
+/** An answer of a scripted model. */
 export interface ScriptedReply {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
   readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
-  /** Over HTTP: an error in the place of an answer. */
+  /** Over HTTP: an error in place of an answer. */
   readonly error?: {
     readonly status: number;
     readonly message: string;
@@ -34,24 +34,25 @@ export interface ScriptedReply {
   };
   /** Over HTTP: the connection breaks after this many events of a stream. */
   readonly breakAfter?: number;
-  /** Over HTTP: a stream ends, without a fault of the connection, after this many events. */
+  /** Over HTTP: the stream ends cleanly after this many events. */
   readonly endAfter?: number;
 }
 
-/** Decides on an answer; `turn` counts the requests from 0. */
+/** Chooses the answer to a request. `turn` counts requests from 0. */
 export type ModelScript = (request: ScriptedRequest, turn: number) => ScriptedReply;
 
-/** A script that gives these answers, one after another; when there are no more, it says so. */
+/** Creates a script of these answers, one after another. Further requests get a text that says so. */
 export function inOrder(replies: readonly ScriptedReply[]): ModelScript {
   return (_request, turn) => replies[turn] ?? { text: `The script has no reply to request ${turn + 1}.` };
 }
 
+/** A model that follows a script and records its requests. */
 export interface ScriptedModel extends LanguageModelV4 {
-  /** What it was asked, in order. */
+  /** Requests so far, in order. */
   readonly requests: readonly ScriptedRequest[];
 }
 
-/** A model for the AI SDK that follows a script. */
+/** Creates a model for the AI SDK that follows a script. See {@link serveScriptedModel}. */
 export function createScriptedModel(script: ModelScript): ScriptedModel {
   const requests: ScriptedRequest[] = [];
   const answer = (options: LanguageModelV4CallOptions): ScriptedReply => {
@@ -94,7 +95,7 @@ function* partsOf(reply: ScriptedReply): Generator<LanguageModelV4StreamPart> {
   yield { type: "finish", ...endOf(reply) };
 }
 
-/** No two calls have the same id, whichever model made them. */
+/** Call ids are unique across models. */
 let calls = 0;
 
 function callsOf({ calls: wanted = [] }: ScriptedReply) {

@@ -8,10 +8,11 @@ import { openAIChat } from "./model-wire/openai-chat.ts";
 import { openAIResponses } from "./model-wire/openai-responses.ts";
 import type { ModelScript, ScriptedReply, ScriptedRequest } from "./scripted-model.ts";
 
+/** A scripted model behind HTTP. See {@link serveScriptedModel}. */
 export interface ServedModel {
-  /** Such as `http://127.0.0.1:41234`; vendors' own paths come after it. */
+  /** Base URL such as `http://127.0.0.1:41234`. Vendors' paths follow it. */
   readonly url: string;
-  /** What it was asked, in order. */
+  /** Requests so far, in order. */
   readonly requests: readonly ScriptedRequest[];
   /** Headers of the requests, in the same order. */
   readonly headers: readonly IncomingMessage["headers"][];
@@ -22,7 +23,7 @@ export interface ServedModel {
 
 const WIRES: readonly ModelWire[] = [openAIChat, openAIResponses, anthropicMessages, geminiContent];
 
-/** A server on loopback that speaks the vendors' own formats and answers by a script. */
+/** Serves a scripted model on loopback, in the formats of the vendors. See {@link createScriptedModel}. */
 export async function serveScriptedModel(script: ModelScript): Promise<ServedModel> {
   const requests: ScriptedRequest[] = [];
   const headers: IncomingMessage["headers"][] = [];
@@ -76,7 +77,7 @@ function stream(wire: ModelWire, reply: ScriptedReply, turn: number, response: S
     .map(toText)
     .join("");
   if (reply.breakAfter === undefined) return void response.end(sent);
-  // What was sent before the break has to leave first.
+  // Events sent before the break must leave first.
   response.write(sent || ":\n\n", () => response.destroy());
 }
 

@@ -1,6 +1,6 @@
 /**
- * Edits between two strings (insert, delete, replace, swap of neighbours), or undefined when more
- * than `limit` are needed. Looks only at the band of the table that can stay within the limit.
+ * Counts the edits between two strings (insert, delete, replace, swap of neighbours). Undefined beyond `limit`.
+ * Computes only the band of the table that can stay within the limit.
  */
 export function boundedDistance(a: string, b: string, limit: number): number | undefined {
   if (a === b) return 0;

@@ -17,7 +17,7 @@ const hostile = fc
   .map((parts) => parts.join(""));
 
 describe("cleanText", () => {
-  test("keeps what people write", () => {
+  test("keeps ordinary text", () => {
     const text = "Größe: 5 µm\n\t– naïve “日本語” ✔️ <b>not a comment</b> a->b --> c";
     expect(cleanText(text)).toBe(text);
   });
@@ -43,7 +43,7 @@ describe("cleanText", () => {
     expect(cleanText(text)).toBe(cleaned);
   });
 
-  test("cuts", () => {
+  test("cuts to the limit", () => {
     expect(cleanText("\u200babcdef", 4)).toBe("abc…");
     expect(cleanText("abcd", 4)).toBe("abcd");
   });
@@ -71,7 +71,7 @@ describe("cleanText", () => {
 });
 
 describe("cutText", () => {
-  test("never splits what reads as one character", () => {
+  test("never splits a character as a person reads it", () => {
     expect(cutText("ab👩‍💻cd", 5)).toBe("ab…");
     expect(cutText("cafe\u0301s", 5)).toBe("caf…");
     expect(cutText("🇩🇪🇫🇷!", 7)).toBe("🇩🇪…");
@@ -79,7 +79,7 @@ describe("cutText", () => {
     expect(cutText("abc", 0)).toBe("");
   });
 
-  test("keeps what it can of a pile of combining marks", () => {
+  test("keeps as much of a pile of combining marks as fits", () => {
     expect(cutText(`e${"\u0301".repeat(5000)}`, 1000)).toHaveLength(1000);
   });
 

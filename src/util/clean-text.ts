@@ -2,13 +2,13 @@ import { cutText } from "./cut-text.ts";
 
 const PLAIN = /^[\n\t\x20-\x7e]*$/;
 const CARRIAGE_RETURN = /\r\n?/g;
-// What a reader cannot see: controls, bidi overrides, zero-width and tag characters, selectors that carry data.
+// Characters that a reader cannot see: controls, bidi overrides, zero-width and tag characters, selectors that carry data.
 const INVISIBLE = /(?!\n|\t|\uFE0E|\uFE0F)[\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/gu;
 const REPEATED_SELECTOR = /([\uFE0E\uFE0F])[\uFE0E\uFE0F]+/g;
 const CONTROL = /(?!\n|\t)\p{Cc}/u;
 
 /**
- * Text from outside, as a person would see it: without control and invisible characters, terminal
+ * Removes from outside text everything that a person would not see: control and invisible characters, terminal
  * escape sequences and HTML comments. Cleaning twice changes nothing more.
  */
 export function cleanText(text: string, maxChars?: number): string {
@@ -57,7 +57,7 @@ function dropEscapes(text: string): string {
   return kept.join("");
 }
 
-/** Where the escape sequence that starts at `at` ends; `at` itself where none starts. */
+/** Finds the end of the escape sequence that starts at `at`. Returns `at` if none starts there. */
 function escapeEnd(text: string, at: number): number {
   const unit = text.charCodeAt(at);
   if (unit === 0x9b) return controlSequenceEnd(text, at + 1);
@@ -70,7 +70,7 @@ function escapeEnd(text: string, at: number): number {
   return inRange(text.charCodeAt(final), 0x30, 0x7e) ? final + 1 : at + 1;
 }
 
-/** DCS, SOS, OSC, PM, APC: they hold text up to a terminator. */
+/** DCS, SOS, OSC, PM and APC hold text up to a terminator. */
 function isStringOpener(unit: number): boolean {
   return unit === 0x90 || unit === 0x98 || inRange(unit, 0x9d, 0x9f);
 }
@@ -80,7 +80,7 @@ function controlSequenceEnd(text: string, from: number): number {
   return inRange(text.charCodeAt(final), 0x40, 0x7e) ? final + 1 : final;
 }
 
-/** A string without its terminator loses only its opener: what follows stays for the reader to see. */
+/** A string without a terminator loses only its opener, so the text after it stays visible. */
 function controlStringEnd(text: string, from: number): number {
   for (let at = from; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
@@ -102,7 +102,7 @@ function inRange(unit: number, low: number, high: number): boolean {
   return unit >= low && unit <= high;
 }
 
-/** A space takes a comment's place, so that what stood around it cannot join up to another one. */
+/** Replaces each comment by a space, so that the text around it cannot form another comment. */
 function dropComments(text: string): string {
   let open = text.indexOf("<!--");
   if (open === -1) return text;

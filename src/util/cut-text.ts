@@ -1,9 +1,9 @@
 const WINDOW_BEFORE = 256;
 const WINDOW_AFTER = 32;
-/** Made with the first text that is cut, because making it takes milliseconds. */
+/** Created on first use: creating a segmenter takes milliseconds. */
 let graphemes: Intl.Segmenter | undefined;
 
-/** The text, at most `maxChars` UTF-16 units long, an ellipsis included; never cut inside a character as read. */
+/** Cuts text to `maxChars` UTF-16 units, ellipsis included. Never splits a character as a person reads it. */
 export function cutText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   if (maxChars < 1) return "";
@@ -11,8 +11,8 @@ export function cutText(text: string, maxChars: number): string {
 }
 
 /**
- * The last place up to `end` that is not inside a character as read. Looks at a window only, so that the
- * cost does not grow with the text.
+ * Finds the last place up to `end` that splits no character as a person reads it. Looks at a window only, so that
+ * the cost does not grow with the text.
  */
 export function boundaryBefore(text: string, end: number): number {
   const start = codePointBoundary(text, Math.max(0, end - WINDOW_BEFORE));

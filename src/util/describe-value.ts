@@ -3,7 +3,7 @@ import { cleanText } from "./clean-text.ts";
 const MAX_SHOWN = 40;
 const MAX_CHOICES = 20;
 
-/** A value with its type, for the one who sent it: `string "5"`, `array of 3`, `null`. */
+/** Names a value and its type: `string "5"`, `array of 3`, `null`. */
 export function describeValue(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -12,19 +12,19 @@ export function describeValue(value: unknown): string {
   return `${typeof value} ${showValue(value)}`;
 }
 
-/** A value as JSON, short enough for a sentence. */
+/** Writes a value as JSON that is short enough for a sentence. */
 export function showValue(value: unknown): string {
   if (typeof value === "string") return JSON.stringify(cleanText(value.slice(0, 10 * MAX_SHOWN), MAX_SHOWN));
   if (value === null || typeof value !== "object") return String(value);
   return cleanText(JSON.stringify(value) ?? "", MAX_SHOWN);
 }
 
-/** Types as a sentence names them: `a string`, `an integer or null`. */
+/** Names types within a sentence: `a string`, `an integer or null`. */
 export function describeTypes(types: readonly string[]): string {
   return [...new Set(types)].map(withArticle).join(" or ");
 }
 
-/** The values that are allowed, the first few of them written out: `one of "low", "high"`. */
+/** Lists the first few allowed values: `one of "low", "high"`. */
 export function describeChoices(values: readonly unknown[]): string {
   const shown = [...new Set(values.slice(0, MAX_CHOICES).map(showValue))];
   if (values.length > MAX_CHOICES)

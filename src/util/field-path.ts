@@ -3,7 +3,7 @@ import { cleanText } from "./clean-text.ts";
 const MAX_NAME = 64;
 const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;
 
-/** Keys as people write a path: `items[3].name`; a name with other characters is quoted: `["a b"]`. */
+/** Writes keys as a path, such as `items[3].name`. Names with other characters are quoted: `["a b"]`. */
 export function fieldPath(keys: readonly PropertyKey[]): string {
   return keys.reduce((path: string, key) => path + step(key, path === ""), "");
 }

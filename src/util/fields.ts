@@ -1,7 +1,7 @@
-/** A value from outside as an object with fields, each of which may be anything. */
+/** An object from outside. Its fields may hold anything. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The value as an object with fields; an empty one where it is something else. */
+/** Returns the value if it is an object, else an empty one. */
 export function fieldsOf(value: unknown): Fields {
   return isFields(value) ? value : {};
 }
@@ -10,7 +10,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** An own field: names such as `constructor` mean nothing else. */
+/** Reads an own field, never one of the prototype such as `constructor`. */
 export function field(holder: unknown, name: string): unknown {
   return isFields(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined;
 }

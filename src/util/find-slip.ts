@@ -1,6 +1,6 @@
 import { nearest } from "./nearest.ts";
 
-/** A key that nobody knows and the known one it is near: likelier a slip than meant. */
+/** Finds an unknown key that is probably a misspelt known one. */
 export function findSlip(
   keys: readonly string[],
   known: readonly string[],

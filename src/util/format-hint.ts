@@ -13,7 +13,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ["hostname", "a host name, such as api.example.com"],
 ]);
 
-/** What a text format wants, with an example where there is one. */
+/** Describes a text format, with an example for the known ones. */
 export function formatHint(format: string): string {
   return HINTS.get(format) ?? `text in the format ${JSON.stringify(format.slice(0, 40))}`;
 }

@@ -1,8 +1,8 @@
-/** Knows which calls are under way. */
+/** Tracks the calls that are under way. */
 export interface InFlight {
-  /** Notes a call; the answer ends it. */
+  /** Registers a call. Returns the function that ends it. */
   enter(): () => void;
-  /** Resolves when all that are under way now have ended, however many come after them. */
+  /** Resolves when the calls under way now have ended. Later calls do not delay it. */
   settled(): Promise<void>;
 }
 

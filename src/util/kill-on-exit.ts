@@ -1,7 +1,7 @@
 const groups = new Set<number>();
 let listening = false;
 
-/** Kills the process group if this process ends before the answer was called. */
+/** Kills the process group when this process exits, unless the returned function was called before. */
 export function killOnExit(group: number): () => void {
   if (!listening) process.on("exit", killAll);
   listening = true;
@@ -9,13 +9,13 @@ export function killOnExit(group: number): () => void {
   return () => void groups.delete(group);
 }
 
-/** Nothing asynchronous runs any more; what has left its group is swept by the next start. */
+/** Runs synchronously, as an exit requires. The next start sweeps processes that left their group. */
 function killAll(): void {
   for (const group of groups) {
     try {
       process.kill(-group, "SIGKILL");
     } catch {
-      // It has ended by itself.
+      // The group has already ended.
     }
   }
 }

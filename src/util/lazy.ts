@@ -1,4 +1,4 @@
-/** A value that is made when it is first asked for, such as a cache that takes all its room at once. */
+/** Defers making a value until it is first asked for. */
 export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => {

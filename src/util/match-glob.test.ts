@@ -20,7 +20,7 @@ test.each([
   expect(compileGlob(pattern)(path)).toBe(expected);
 });
 
-test("sets of characters, where they are wanted", () => {
+test("sets of characters are optional", () => {
   const test = compileGlob("[!a-c]x[0-9]", { sets: true });
   expect([test("dx5"), test("bx5"), test("dxx")]).toEqual([true, false, false]);
 });
@@ -35,6 +35,6 @@ test("an escaped text matches itself and nothing else", () => {
   );
 });
 
-test("many wildcards do not stall it", () => {
+test("many wildcards take linear time", () => {
   expect(compileGlob(`${"*a".repeat(500)}b`)("a".repeat(5_000))).toBe(false);
 });

@@ -9,14 +9,14 @@ type Token =
   | { readonly kind: "many" };
 
 export interface GlobOptions {
-  /** Whether `[a-z]` is a set of characters; without it, brackets are characters like others. */
+  /** Reads `[a-z]` as a set of characters. Without it brackets stand for themselves. */
   readonly sets?: boolean;
 }
 
 /**
- * Makes a test of paths with `/` between their parts: `*` is any text within a part, `?` one character,
- * `**` any number of parts, a backslash takes the meaning from what follows. Takes time in proportion to
- * pattern times path, whatever either holds.
+ * Compiles a glob into a test for paths with `/` between their parts. `*` is any text within a part, `?` one
+ * character, `**` any number of parts; a backslash escapes the next character. Takes time in proportion to
+ * pattern times path, for any input.
  */
 export function compileGlob(pattern: string, options: GlobOptions = {}): (path: string) => boolean {
   const parts = pattern.split("/").map((part) => (part === "**" ? "any" : toTokens(part, options)));
@@ -34,7 +34,7 @@ export function compileGlob(pattern: string, options: GlobOptions = {}): (path: 
   };
 }
 
-/** The text as a pattern that matches nothing else. */
+/** Escapes text into a pattern that matches that text alone. */
 export function escapeGlob(text: string): string {
   return text.replace(/[\\*?[\]]/g, "\\$&");
 }
@@ -48,7 +48,7 @@ function matchSegment(tokens: readonly Token[], characters: readonly string[]): 
   );
 }
 
-/** The usual matching of wildcards: only the last one is ever tried again. */
+/** Greedy wildcard matching: only the last wildcard is ever retried. */
 function matches(
   patternLength: number,
   length: number,

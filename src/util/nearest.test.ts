@@ -12,7 +12,7 @@ describe("nearest", () => {
     ]);
   });
 
-  test("knows the same words in another order, and parts of a name", () => {
+  test("finds the same words in another order, and parts of a name", () => {
     expect(nearest("create_issue", ["github.issue.create", "issue.delete"])).toEqual(["github.issue.create"]);
     expect(nearest("taskList", ["list-tasks", "listing"])[0]).toBe("list-tasks");
     expect(nearest("id", ["user_id", "title"])).toEqual(["user_id"]);

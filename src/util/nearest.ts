@@ -5,10 +5,10 @@ import { splitWords } from "./split-words.ts";
 
 const MAX_LENGTH = 128;
 const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/gu;
-/** A name this much farther away than the best one is noise beside it. */
+/** Names this much farther away than the best one are noise. */
 const SPREAD = 1.5;
 
-/** The names most like `name`, best first, ties by alphabet; none where nothing is reasonably near. */
+/** Finds the names most like `name`, best first, ties in alphabetical order. Empty if nothing is reasonably near. */
 export function nearest(name: string, candidates: Iterable<string>, limit = 3): string[] {
   const wanted = { ...toForm(name), words: wordsOf(name) };
   if (limit < 1 || wanted.joined === "") return [];
@@ -34,7 +34,7 @@ interface Wanted extends Form {
   readonly words: ReadonlySet<string>;
 }
 
-/** The same names are compared again and again. */
+/** Caches forms: the same names are compared again and again. */
 const forms = lazy(() => new LRUCache<string, Form>({ max: 50_000 }));
 
 function toForm(whole: string): Form {
@@ -47,7 +47,7 @@ function toForm(whole: string): Form {
   return form;
 }
 
-/** How far apart two names are; undefined where suggesting the one for the other would be nonsense. */
+/** The distance between two names. Undefined if suggesting one for the other would be nonsense. */
 function costBetween(wanted: Wanted, candidate: Form): number | undefined {
   if (candidate.joined === "") return undefined;
   if (wanted.joined === candidate.joined) return 0;
@@ -70,10 +70,10 @@ function typoCost(a: string, b: string): number | undefined {
   return boundedDistance(a, b, allowed);
 }
 
-/** Same words in another order, or all words of one name among those of the other. */
+/** Compares words: the same words in another order, or all words of one name within the other. */
 function wordCost(wanted: Wanted, candidate: Form): number | undefined {
   if (wanted.joined.length < 2 || candidate.joined.length < 2) return undefined;
-  // Splitting into words is what costs, so names that cannot share all their words are ruled out first.
+  // Splitting into words is slow, so names that cannot share all their words are ruled out first.
   const mayBeWithin = wanted.joined.includes(candidate.joined.slice(0, 2));
   if (!mayBeWithin && !allWithin(wanted.words, candidate.joined)) return undefined;
   const words = wordsOf(candidate.name);

@@ -6,7 +6,7 @@ import { openDatabase } from "./open-database.ts";
 
 const NOTES = ["CREATE TABLE notes (text TEXT) STRICT"];
 
-test("keeps what was written, readable by its owner alone", () => {
+test("keeps data in a file that only its owner may read", () => {
   const path = join(temporaryFolder(), "state", "keyhole.db");
   const first = openDatabase(path, "notes", NOTES);
   first.database.prepare("INSERT INTO notes VALUES (?)").run("kept");
@@ -18,7 +18,7 @@ test("keeps what was written, readable by its owner alone", () => {
   second.database.close();
 });
 
-test("runs only the migrations that are new, each part for itself", () => {
+test("runs only new migrations, for each part separately", () => {
   const path = join(temporaryFolder(), "keyhole.db");
   openDatabase(path, "notes", NOTES).database.close();
   openDatabase(path, "other", ["CREATE TABLE other (id TEXT) STRICT"]).database.close();
@@ -33,7 +33,7 @@ test("a migration that fails changes nothing", () => {
   expect(() => openDatabase(":memory:", "notes", broken)).toThrow(/nowhere/);
 });
 
-test("a damaged file is put aside and the state starts anew", () => {
+test("a damaged file is renamed and the state starts empty", () => {
   const folder = temporaryFolder();
   const path = join(folder, "keyhole.db");
   writeFileSync(path, "this is not a database, but long enough to be taken for one".repeat(100));

@@ -4,15 +4,15 @@ import { DatabaseSync } from "node:sqlite";
 
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
-  /** Set where the file was damaged: it was put aside, and the state starts anew. */
+  /** Set if the file was damaged. It was renamed, and the state starts empty. */
   readonly damage?: string;
 }
 
 const BUSY_MS = 5_000;
 
 /**
- * Opens a file of state that only its owner may read, or `:memory:`. Several parts may share one file: each
- * has a name and its own list of migrations, where the one at index n brings its tables from version n on.
+ * Opens a SQLite file that only its owner may read, or `:memory:`. Several parts may share one file. Each part has
+ * a name and its own migrations; migration n takes its tables from version n to n + 1.
  */
 export function openDatabase(path: string, part: string, migrations: readonly string[]): OpenedDatabase {
   if (path === ":memory:") return { database: open(path, part, migrations) };
@@ -69,6 +69,6 @@ function moveAside(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch {
-    // It was not there.
+    // The file does not exist.
   }
 }

@@ -1,8 +1,8 @@
-/** Hands values from whoever makes them to one reader who comes for them. */
+/** Passes values from a producer to one reader. */
 export interface Outlet<T> {
-  /** Puts a value out, in the place of one that was not taken yet. Resolves when the reader is done with it. */
+  /** Offers a value in place of one that was not read yet. Resolves when the reader is done with it. */
   put(value: T): Promise<void>;
-  /** What was put out, until the signal is raised. */
+  /** Reads values until the signal aborts. */
   values(signal: AbortSignal): AsyncIterable<T>;
 }
 

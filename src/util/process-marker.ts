@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 
-/** The variable that every process of an upstream inherits, so that none can get lost. */
+/** Environment variable that every process of an upstream inherits, so that each can be found again. */
 export const MARKER = "KEYHOLE_UPSTREAM";
 
-/** `owner/id`: whose child it is, and which one. */
+/** Creates a marker `owner/id`, where the owner is this process. */
 export function createMarker(): string {
   return `${ownerKey(process.pid)}/${randomUUID()}`;
 }
 
-/** Whether the process that gave this marker has ended. Unknown counts as alive. */
+/** Whether the process that created this marker has ended. Unknown counts as alive. */
 export function isOrphan(marker: string): boolean {
   const [owner = ""] = marker.split("/");
   const [pid, started, namespace] = owner.split(":");
@@ -17,7 +17,7 @@ export function isOrphan(marker: string): boolean {
   return startTime(Number(pid)) !== started;
 }
 
-/** A pid is used again one day; with its start time and namespace it is unique. */
+/** Pids are reused; with start time and namespace they are unique. */
 function ownerKey(pid: number): string {
   return `${pid}:${startTime(pid) ?? ""}:${pidNamespace()}`;
 }
@@ -25,7 +25,7 @@ function ownerKey(pid: number): string {
 function startTime(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The name may hold spaces and brackets, so fields are counted from behind it.
+    // The process name may hold spaces and brackets, so fields are counted after it.
     return stat.slice(stat.lastIndexOf(")") + 2).split(" ")[19];
   } catch {
     return undefined;

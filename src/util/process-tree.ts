@@ -11,21 +11,21 @@ interface Found {
 }
 
 /**
- * Ends a process group and everything that carries its marker, also what has left the group: waits,
- * asks, waits, then kills. Resolves when nothing is left.
+ * Ends a process group and every process with its marker, also those that left the group. Waits, sends SIGTERM,
+ * waits, then sends SIGKILL. Resolves when none is left.
  */
 export async function endProcesses(group: number, marker: string, graceMs: number): Promise<void> {
   if (await gone(group, marker, graceMs)) return;
   await signalAll(group, marker, "SIGTERM");
   if (await gone(group, marker, graceMs)) return;
-  // What forks while it is being killed is found in the next round.
+  // Processes forked during the kill are found in the next round.
   for (let round = 0; round < KILL_ROUNDS; round += 1) {
     await signalAll(group, marker, "SIGKILL");
     if (await gone(group, marker, CHECK_MS * 5)) return;
   }
 }
 
-/** Ends what gateways that no longer live have left behind. Resolves to the number of processes. */
+/** Kills processes that ended gateways left behind. Resolves to their number. */
 export async function sweepOrphans(): Promise<number> {
   const orphans = (await living()).filter(({ marker }) => marker !== undefined && isOrphan(marker));
   for (const { pid } of orphans) send(pid, "SIGKILL");
@@ -45,7 +45,7 @@ async function signalAll(group: number, marker: string, signal: NodeJS.Signals):
   for (const pid of await members(group, marker)) send(pid, signal);
 }
 
-/** Where there is no /proc, the group as a whole stands for its members. */
+/** Without /proc the whole group stands for its members. */
 async function members(group: number, marker: string): Promise<number[]> {
   if (process.platform !== "linux") return send(-group, 0) ? [-group] : [];
   const found = await living();
@@ -71,7 +71,7 @@ async function inspect(pid: number): Promise<Found | undefined> {
   }
 }
 
-/** Whether there was anybody to receive it. */
+/** Sends a signal. False if no process received it. */
 function send(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(pid, signal);

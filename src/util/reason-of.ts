@@ -1,4 +1,4 @@
-/** What a caught value says: anything may be thrown, and what others throw often is no Error. */
+/** The message of a caught value, which need not be an Error. */
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

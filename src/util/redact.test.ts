@@ -2,13 +2,13 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createRedact } from "./redact.ts";
 
-test("secrets go from texts, keys and nested values, in every spelling", () => {
+test("removes secrets from texts, keys and nested values, in every spelling", () => {
   const redact = createRedact(["s3cr/et+1"]);
   const value = { "x-s3cr/et+1": ["token=s3cr%2Fet%2B1&a=1", { deep: 'is "s3cr/et+1"' }], n: 4 };
   expect(redact(value)).toEqual({ "x-[secret]": ["token=[secret]&a=1", { deep: 'is "[secret]"' }], n: 4 });
 });
 
-test("what is too short to be a secret stays", () => {
+test("keeps text that is too short to be a secret", () => {
   expect(createRedact(["abc", ""])("abcdef")).toBe("abcdef");
 });
 

@@ -5,11 +5,11 @@ const MIN_VARIABLE_CHARS = 8;
 const REPLACEMENT = "[secret]";
 
 export interface RedactOptions {
-  /** Also what is spelled as known kinds of secrets are, and texts of fields that are named as secrets. */
+  /** Also replaces text that looks like a known kind of secret, and fields whose names say secret. */
   readonly kinds?: boolean;
 }
 
-/** Replaces secrets in text and in every text of a JSON value. Shorter than four characters is not a secret. */
+/** Replaces secrets in text and throughout a JSON value. Texts under four characters are no secrets. */
 export function createRedact(
   secrets: readonly string[],
   { kinds = false }: RedactOptions = {},
@@ -21,7 +21,7 @@ export function createRedact(
   return (value) => redactValue(value, { needles, kinds }) as typeof value;
 }
 
-/** The secrets of an environment, by what its variables are called. */
+/** Collects the values of environment variables whose names say secret. */
 export function secretVariables(env: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(env).flatMap(([name, value = ""]) =>
     namesSecret(name) && value.length >= MIN_VARIABLE_CHARS ? [value] : [],
@@ -33,7 +33,7 @@ interface Wanted {
   readonly kinds: boolean;
 }
 
-/** As itself, and as it would stand in a URL or in JSON. */
+/** The spellings of a secret: plain, in a URL, in JSON. */
 function spellings(secret: string): string[] {
   const wellFormed = secret.toWellFormed();
   return [secret, encodeURIComponent(wellFormed), JSON.stringify(wellFormed).slice(1, -1)];

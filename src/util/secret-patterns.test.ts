@@ -16,7 +16,7 @@ test.each(Object.entries(PLANTED))("%s goes from prose, JSON, code and URLs", (_
   }
 });
 
-test("a field that is named as a secret has none", () => {
+test("replaces the value of a field whose name says secret", () => {
   const value = { apiKey: "plain words", db_password: "swordfish", nextPageToken: "abc1234567", tokens: 7 };
   expect(redact(value)).toEqual({
     apiKey: "[secret]",
@@ -26,7 +26,7 @@ test("a field that is named as a secret has none", () => {
   });
 });
 
-test("ordinary text stays", () => {
+test("keeps ordinary text", () => {
   const text = [
     "The password: string field and the token: Token type are declared in session.ts.",
     "Bearer tokens are needed. sk-learn is a library; the task-runner-of-the-week is npm_config.",
@@ -36,7 +36,7 @@ test("ordinary text stays", () => {
   expect(redact(text)).toBe(text);
 });
 
-test("secrets of an environment are those that their names say", () => {
+test("finds secrets of an environment by variable names", () => {
   const env = {
     OPENAI_API_KEY: "abcdefghij",
     HOME: "/home/ada",
@@ -46,7 +46,7 @@ test("secrets of an environment are those that their names say", () => {
   expect(secretVariables(env)).toEqual(["abcdefghij", "long enough"]);
 });
 
-test("long hostile text comes to its end: nothing here is quadratic", () => {
+test("long hostile text takes linear time", () => {
   const hostile = ["eyJ", "sk-", "password=", "://a:", "-----BEGIN PRIVATE KEY-----", "Bearer "];
   for (const text of hostile) expect(redact(text.repeat(200_000))).toBeTypeOf("string");
 });

@@ -1,7 +1,7 @@
-/** Where no word goes on, so that a long run of letters is looked at once; `\\n` in JSON is a line's end. */
+/** Matches only at word starts, which keeps long runs of letters linear. An escaped `\\n` in JSON starts a word too. */
 const START = "(?:(?<!\\w)|(?<=\\\\[bfnrt]))";
 
-/** Secrets by how their issuers spell them. */
+/** Formats of secrets by issuer. */
 const KINDS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]{0,40}-----|$)/,
   /sk-[\w-]{16,}/, // OpenAI, Anthropic, OpenRouter
@@ -46,18 +46,18 @@ const AZURE = new RegExp(`${START}(AccountKey|SharedAccessKey|sig)=[\\w%+/=-]{16
 const NAMED_WORDS =
   "(?:password|passwd|passphrase|secret|(?<!page|sync|cursor|continuation)token|api[_-]?key|access[_-]?key|private[_-]?key|authorization|cookie|credential)";
 const NAMED = new RegExp(`${NAMED_WORDS}s?$`, "i");
-/** A value with a digit: what is written of types and in prose mostly has none. */
+/** Requires a digit in the value: prose and type names mostly have none. */
 const ASSIGNED = new RegExp(
   `(${NAMED_WORDS}\\\\?["']?\\s{0,3}[:=]\\s{0,3}\\\\?["']?)(?=[^\\s"'\\\\,;&]{0,200}\\d)[^\\s"'\\\\,;&]{6,}`,
   "gi",
 );
-/** Of a variable, as files and commands set it, whatever the value is. */
+/** Matches assignments to variables in files and commands, with any value. */
 const VARIABLE = new RegExp(
   `${START}([A-Z][A-Z0-9_]{0,60}(?:PASSWORD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|CREDENTIALS)=\\\\?["']?)[^\\s"'\\\\]{4,}`,
   "g",
 );
 
-/** Text without what looks like a secret of one of the known kinds. */
+/** Replaces everything that looks like a known kind of secret. */
 export function replaceSecrets(text: string, replacement: string): string {
   return text
     .replace(ANY_KIND, replacement)

@@ -11,7 +11,7 @@ function gated() {
   return { runs, fly };
 }
 
-test("who comes while it runs joins, who comes after starts anew", async () => {
+test("callers join a run under way, later callers start a new one", async () => {
   const { runs, fly } = gated();
   const both = Promise.all([fly(), fly()]);
   await Promise.resolve();
@@ -25,7 +25,7 @@ test("who comes while it runs joins, who comes after starts anew", async () => {
   expect(runs.some(({ signal }) => signal.aborted)).toBe(false);
 });
 
-test("one who leaves does not end it for the others", async () => {
+test("a caller who leaves does not end the run for others", async () => {
   const { runs, fly } = gated();
   const leaving = new AbortController();
   const left = fly(leaving.signal);
@@ -38,7 +38,7 @@ test("one who leaves does not end it for the others", async () => {
   expect(await stays).toBe(3);
 });
 
-test("when all have left it is cancelled, and the next begins after it has ended", async () => {
+test("the run is cancelled when all callers left, and the next starts after it", async () => {
   const { runs, fly } = gated();
   const leaving = new AbortController();
   const left = fly(leaving.signal);
@@ -55,7 +55,7 @@ test("when all have left it is cancelled, and the next begins after it has ended
   expect(await next).toBe(4);
 });
 
-test("a failure reaches everybody, once each, and is over", async () => {
+test("a failure reaches every caller once and is not kept", async () => {
   const { runs, fly } = gated();
   const outcomes = Promise.allSettled([fly(), fly()]);
   await Promise.resolve();

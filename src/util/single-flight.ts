@@ -7,8 +7,8 @@ interface Flight<T> {
 }
 
 /**
- * Makes of work that is done once at a time a function that joins the work under way. A caller's signal lets
- * that caller leave; the work itself is cancelled when nobody waits for it any more.
+ * Runs work once at a time: callers that arrive meanwhile join it. A caller's signal lets that caller leave; the
+ * work is cancelled when nobody waits for it any more.
  */
 export function singleFlight<T>(
   work: (signal: AbortSignal) => Promise<T>,
@@ -20,7 +20,7 @@ export function singleFlight<T>(
     const cancel = new AbortController();
     const promise = previous.then(() => work(cancel.signal));
     const flight: Flight<T> = { promise, cancel, riders: 0 };
-    // Cancelled work may take a moment to end; the next begins after that.
+    // Cancelled work may take a moment to end. The next run starts after it.
     previous = promise.then(
       () => land(flight),
       () => land(flight),

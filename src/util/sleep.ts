@@ -1,6 +1,6 @@
 import type { Clock } from "./clock.ts";
 
-/** Resolves after that time, or as soon as the signal is raised. Only with `keepAlive` the process waits for it. */
+/** Resolves after that time, or when the signal aborts. Keeps the process alive only with `keepAlive`. */
 export function sleep(
   ms: number,
   clock: Clock,

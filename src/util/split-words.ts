@@ -1,4 +1,4 @@
-/** The words of an identifier or title, in lower case: `cms_getPage`, `get-page` and `Get Page` give `get`, `page`. */
+/** Splits an identifier or title into lower-case words: `getPage`, `get-page` and `Get Page` give `get`, `page`. */
 export function splitWords(name: string): string[] {
   return name
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, "$1 $2")

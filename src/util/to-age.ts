@@ -4,7 +4,7 @@ const UNITS: readonly (readonly [string, number])[] = [
   ["min", 60_000],
 ];
 
-/** A time span in its largest whole unit, such as `2 h`. */
+/** Writes a time span in its largest whole unit, such as `2 h`. */
 export function toAge(ms: number): string {
   const [name, length] = UNITS.find(([, unit]) => ms >= unit) ?? ["s", 1_000];
   return `${Math.max(0, Math.floor(ms / length))} ${name}`;

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { toJson } from "./to-json.ts";
 
 describe("toJson", () => {
-  test("keeps the meaning of what JSON has no word for", () => {
+  test("keeps the meaning of values that JSON lacks", () => {
     const value = {
       at: new Date("2026-01-31T09:00:00Z"),
       big: 12345678901234567890n,
@@ -49,7 +49,7 @@ describe("toJson", () => {
     expect(pairs).toMatchObject({ value: [[{ id: 1 }, "a"]], warnings: ["a Map became a list of pairs"] });
   });
 
-  test("takes a view's own bytes only", () => {
+  test("copies only the bytes that a view shows", () => {
     const view = new Uint8Array([1, 2, 3, 4]).subarray(1, 3);
     expect(toJson(view)).toMatchObject({ value: Buffer.from([2, 3]).toString("base64") });
   });
@@ -129,7 +129,7 @@ describe("toJson", () => {
     );
   });
 
-  test("plain JSON comes out as it is", () => {
+  test("leaves plain JSON as it is", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const expected = JSON.parse(JSON.stringify(value));

@@ -10,7 +10,7 @@ export type ToJsonOutcome =
   | { readonly ok: true; readonly value: Json; readonly warnings: string[] }
   | { readonly ok: false; readonly reason: string };
 
-/** Any value as plain JSON, a copy that shares its strings. Never throws, whatever the value does. */
+/** Copies any value into plain JSON. Never throws, also if getters of the value do. */
 export function toJson(value: unknown): ToJsonOutcome {
   const walk: Walk = { ancestors: [], path: [], work: 0, warnings: [], moreWarnings: 0, refusal: undefined };
   try {
@@ -33,7 +33,7 @@ interface Walk {
 
 type Key = string | number;
 
-/** Undefined stands for what JSON leaves out: undefined, functions, symbols. */
+/** Returns undefined for values that JSON leaves out: undefined, functions, symbols. */
 function convert(value: unknown, key: Key, walk: Walk): Json | undefined {
   switch (typeof value) {
     case "string":
@@ -51,7 +51,7 @@ function convert(value: unknown, key: Key, walk: Walk): Json | undefined {
 }
 
 function convertNumber(value: number, key: Key, walk: Walk): number | null {
-  // JSON has no negative zero either; the sum turns it into zero.
+  // JSON has no negative zero; the sum turns it into zero.
   if (Number.isFinite(value)) return value + 0;
   warn(walk, `${value}${place(walk, key)} became null`);
   return null;
@@ -108,7 +108,7 @@ function convertFields(value: object, walk: Walk): Json {
   return result;
 }
 
-/** Keys that are no words, or that fall together as words, make it a list of pairs. */
+/** A map becomes a list of pairs if a key is not text or two keys have the same text. */
 function convertMap(map: ReadonlyMap<unknown, unknown>, walk: Walk): Json {
   const entries = [...map];
   const words = new Set(entries.map(([key]) => (isWord(key) ? String(key) : key)));
@@ -145,14 +145,14 @@ function convertBytes(value: ArrayBufferView | ArrayBufferLike, walk: Walk): str
   return bytes.toString("base64");
 }
 
-/** Shared parts are written out each time they occur, so few objects can stand for very many values. */
+/** Shared objects are written out each time, so a few objects can stand for very many values. */
 function count(walk: Walk, values: number): void {
-  // Deep places cost more: each looks through all that are above it.
+  // Deep values cost more: each is compared with all its ancestors.
   walk.work += values + CONTAINER_WORK + walk.ancestors.length;
   if (walk.work > MAX_WORK) refuse(walk, "it has millions of values");
 }
 
-/** Leaves the walk; `toJson` catches it. */
+/** Aborts the walk. `toJson` catches it. */
 function refuse(walk: Walk, reason: string): never {
   walk.refusal = reason;
   throw walk;
@@ -167,7 +167,7 @@ function allWarnings({ warnings, moreWarnings }: Walk): string[] {
   return moreWarnings === 0 ? warnings : [...warnings, `and ${moreWarnings} more like these`];
 }
 
-/** ` at rows.3.price`; empty at the root. */
+/** Writes ` at rows.3.price`, or nothing at the root. */
 function place(walk: Walk, key?: Key): string {
   const keys = key === undefined ? walk.path : [...walk.path, key];
   return keys.length < 2 ? "" : ` at ${keys.slice(1).join(".").slice(0, 200)}`;

@@ -1,6 +1,6 @@
 import { cutText } from "./cut-text.ts";
 
-/** The first sentence of a description on one line. Over `maxChars` it ends at a word, with `…`. */
+/** Takes the first sentence of a description, on one line. Beyond `maxChars` it ends at a word, with `…`. */
 export function toSummary(description: string, maxChars = 160): string {
   const limit = Math.max(0, Math.floor(maxChars) || 0);
   const head = description.slice(0, Math.max(MAX_READ, limit * 2)).trimStart();
@@ -8,7 +8,7 @@ export function toSummary(description: string, maxChars = 160): string {
   return cutAtWord(paragraph.slice(0, sentenceEnd(paragraph)), limit);
 }
 
-/** Descriptions from outside can be of any size; no first sentence is longer than this. */
+/** Outside descriptions can be of any size. No first sentence is longer than this. */
 const MAX_READ = 4_000;
 const BLANKS = /[\s\p{Cc}]+/gu;
 
@@ -20,7 +20,7 @@ function stripLeadingMarks(text: string): string {
   return close === -1 ? unopened : unopened.slice(0, close) + unopened.slice(close + 2);
 }
 
-/** A heading has no full stop: the blank line after it ends it. */
+/** Headings have no full stop; the blank line after a heading ends it. */
 function firstParagraph(text: string): string {
   const end = text.search(/\n[^\S\n]{0,80}\n|\r\n[^\S\n]{0,80}\r\n/);
   return end === -1 ? text : text.slice(0, end);
@@ -37,7 +37,7 @@ function sentenceEnd(text: string): number {
   return text.length;
 }
 
-// A stop takes the quotes and brackets that close after it along.
+// Closing quotes and brackets after a stop belong to it.
 const STOPS = /[.!?。！？｡]{1,8}["'”’»)\]`*」』）]{0,4}/gu;
 const WIDE_STOP = /[。！？｡]/u;
 

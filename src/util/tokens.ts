@@ -1,6 +1,7 @@
+/** Counts the tokens of a text. See {@link loadTokenCounter}. */
 export type TokenCounter = (text: string) => number;
 
-/** Loads the o200k vocabulary on first use, once. The counter must not throw and takes linear time. */
+/** Loads a counter of o200k tokens, once. The counter never throws and takes linear time. */
 export function loadTokenCounter(): Promise<TokenCounter> {
   loading ??= load().catch((error: unknown) => {
     loading = undefined;
@@ -20,16 +21,15 @@ async function load(): Promise<TokenCounter> {
   };
 }
 
-/** Without it, text that spells a special token is refused. */
+/** Without this option, text that spells a special token is refused. */
 const AS_ORDINARY_TEXT = { disallowedSpecial: new Set<string>() };
 
 const MAX_RUN = 256;
 const PIECE_LENGTH = 100_000;
 
 /**
- * Byte pair encoding takes quadratic time on an unbroken run of letters, marks or blanks, so longer runs
- * are cut, each cut adding at most a token or two. A cut before a blank that follows a word changes
- * nothing: the vocabulary's own words begin there.
+ * Byte pair encoding takes quadratic time on an unbroken run of letters, marks or blanks, so long runs are cut. A
+ * cut adds at most a token or two; a cut before a blank adds none, because the vocabulary's words begin there.
  */
 function* toPieces(text: string): Generator<string> {
   if (text.length <= MAX_RUN) {

@@ -3,8 +3,8 @@ import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Writes a file so that a reader, or a crash, finds the old content or the new, never a part. With `mode`,
- * the file has these permissions; otherwise those of a new file.
+ * Writes a file atomically: a reader, also after a crash, finds the old content or the new, never a part. `mode`
+ * sets the permissions; the default is that of a new file.
  */
 export async function writeFileAtomic(
   path: string,
@@ -29,7 +29,7 @@ export async function writeFileAtomic(
   await syncFolder(dirname(path));
 }
 
-/** A rename is on disk only when its folder is; where folders cannot be opened there is nothing to do. */
+/** Flushes the folder, without which a rename is not on disk. Some systems cannot open folders. */
 async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, "r");

@@ -34,9 +34,14 @@ describe.each(ERAS)("a client of %s", (era) => {
     const { gateway } = openNotes();
     const { client } = await connect(createMcpServer(gateway), era);
     const { resourceTemplates } = await client.listResourceTemplates();
-    expect(resourceTemplates).toEqual([
-      expect.objectContaining({ uriTemplate: "notes://resources/match{+rest}", mimeType: "text/markdown" }),
-    ]);
+    expect(resourceTemplates).toEqual(
+      ["agents/match", "match", "skills/match"].map((path) =>
+        expect.objectContaining({
+          uriTemplate: `notes://resources/${path}{+rest}`,
+          mimeType: "text/markdown",
+        }),
+      ),
+    );
     const { contents } = await client.readResource({
       uri: "notes://resources/match?query=design+types&mode=full&maxTokens=100&tags=types",
     });

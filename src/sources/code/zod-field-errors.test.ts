@@ -81,7 +81,7 @@ describe("zodFieldErrors", () => {
     const input = { titel: "abc" };
     const parsed = task.safeParse(input);
     expect(parsed.error && zodFieldErrors(parsed.error, input, Object.keys(task.shape))).toEqual([
-      { field: "title", message: 'is required; rename "titel" to "title" if that is what it is' },
+      { field: "title", message: 'is required; rename "titel" to "title" if you meant that' },
       { field: "titel", message: 'is not known; did you mean "title"?', nearest: "title" },
     ]);
   });

@@ -11,9 +11,9 @@ const list = z.array(line).max(MAX_WORDS);
 
 /** A field without a value counts as absent. */
 export const text = orAbsent(line.optional());
-/** A list of short words; `a, b` is one too. */
+/** A list of short words; `a, b` is a list too. */
 export const words = orAbsent(z.preprocess(splitCommas, list.optional()));
-/** A list of sentences; a single one stands for itself. */
+/** A list of sentences; a text is a list of one. */
 export const sentences = orAbsent(
   z.preprocess(
     (value) => (typeof value === "string" && !/^\s*[[{]/.test(value) ? [value] : value),
@@ -21,12 +21,16 @@ export const sentences = orAbsent(
   ),
 );
 export const tokens = orAbsent(z.int().positive().optional());
-/** Fails closed: a field that is there and names nothing is a slip of somebody who meant to restrict. */
+/** Fails closed: an empty field is an error, because its author meant to restrict access. */
 export const scopes = z
   .preprocess(splitCommas, list.min(1).optional())
   .transform((value): readonly string[] => value ?? []);
 
-/** The front matter as the schema reads it, or the problem at the line of the first field that is wrong. */
+/**
+ * Reads front matter by a schema.
+ *
+ * @throws FILE_INVALID at the line of the first wrong field.
+ */
 export function readFields<S extends z.ZodType>(
   schema: S,
   { data, lines }: FrontMatter,
@@ -45,7 +49,7 @@ function orAbsent<S extends z.ZodType>(schema: S) {
 }
 
 function splitCommas(value: unknown): unknown {
-  // A list that its author did not close was read as text: what it would have held is anyone's guess.
+  // A list that was not closed is read as text; its items cannot be guessed.
   if (typeof value !== "string" || /^\s*[[{]/.test(value)) return value;
   return value
     .split(",")

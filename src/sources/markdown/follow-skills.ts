@@ -6,19 +6,19 @@ import { readSkills } from "./skills/read-skills.ts";
 import type { RefusedSkill, Skill, SkillPlace } from "./skills/skill.ts";
 import { type SkillDraftOptions, skillDrafts } from "./skills/skill-drafts.ts";
 
-/** The skills of some places, each as it was when it was last good. */
+/** The skills of some places, each with its last good content. */
 export interface FollowedSkills {
-  /** Changes with what their drafts hold. */
+  /** Changes with the content of the drafts. */
   readonly key: string;
   readonly drafts: readonly EntryDraft[];
   readonly problems: readonly string[];
-  /** Everything to watch, whole paths. */
+  /** Absolute paths of the folders to watch. */
   readonly folders: readonly string[];
 }
 
 const MAX_WALKED = 20_000;
 
-/** Reads skills anew only where a file of theirs has another size or time than before. */
+/** Reads skills again only if the size or time of a file changed. */
 export function createFollowSkills(
   places: readonly SkillPlace[],
   domain: string,
@@ -36,13 +36,13 @@ export function createFollowSkills(
     const key = contentHash(known.map(({ name, frontmatter, files }) => ({ name, frontmatter, files })));
     const drafts = key === followed.key ? followed.drafts : skillDrafts(known, domain, options);
     followed = { key, drafts, problems: read.refused.map(toProblem), folders };
-    // What was written while it was read has another stamp the next time.
+    // Files written during the read have another stamp next time.
     seen = stamps;
     return followed;
   };
 }
 
-/** A skill that was good and is refused now, and has not gone. */
+/** Whether a skill was good before, is refused now, and still exists. */
 function isBroken(
   { name, folder }: Skill,
   refused: readonly RefusedSkill[],

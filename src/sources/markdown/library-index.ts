@@ -4,39 +4,38 @@ import { crc32 } from "../../util/crc32.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import type { LibraryFile } from "./files/library-file.ts";
-import { buildScenarioIndex, type Scenario, type ScenarioIndex } from "./match/scenario-index.ts";
+import { buildScenarioIndex } from "./match/scenario-index.ts";
 
-/** Changes with what the files of an index hold or mean. */
-const VERSION = "3";
+/** Raise it when the format of an index changes. */
+const VERSION = "4";
 const FILES = "files.index";
 const USE_WHEN = "usewhen-index.json";
 const KEYWORDS = "keyword-index.json";
 
-/** Files whose bodies are kept together. */
+/** Number of files whose bodies are stored as one text. */
 const CHUNK = 128;
 
 export const INDEX_FOLDER = ".index";
 
-/** A library as an index holds it. */
+/** A library read from an index. */
 export interface KeptLibrary {
   readonly files: ReadonlyMap<string, LibraryFile>;
-  /** The scenarios of exactly these files; undefined where they are damaged. */
-  loadScenarios(): Promise<ScenarioIndex | undefined>;
 }
 
 /**
- * Writes what a start needs: the files as they were parsed, their scenarios, and the keywords of those. The
- * first is a line of version and checksum, a line of facts, and all bodies; the others are JSON.
+ * Writes the parsed files, which a start reads, and two files of JSON for other programs: the scenarios and their
+ * keywords. The first is a line of version and checksum, a line of facts, and all bodies.
  */
 export async function writeLibraryIndex(
   folder: string,
   files: readonly LibraryFile[],
+  scheme?: string,
 ): Promise<{ readonly fragments: number; readonly scenarios: number; readonly keywords: number }> {
   await mkdir(folder, { recursive: true });
   const chunks = toChunks(files);
   const facts = chunks.map(({ bytes, files: some }) => ({
     bytes: bytes.length,
-    // The place of the body is kept: an object that gets another field later costs a second one.
+    // An empty body keeps the object's shape: adding the field later would copy the object.
     files: some.map((file) => [file.body.length, { ...file, body: "" }]),
   }));
   const content = Buffer.concat([
@@ -47,14 +46,14 @@ export async function writeLibraryIndex(
   const head = Buffer.from(`${JSON.stringify({ version: VERSION, checksum })}\n`);
 
   const fragments = files.filter((file) => file.kind === "fragment");
-  const { scenarios, keywords } = buildScenarioIndex(fragments);
+  const { scenarios, keywords } = buildScenarioIndex(fragments, scheme);
   const generated = new Date().toISOString();
   const per = (count: number, of: number) => (of === 0 ? 0 : Math.round((count / of) * 100) / 100);
   const words = [...scenarios.values()].reduce((sum, scenario) => sum + scenario.keywords.length, 0);
   await writeFileAtomic(join(folder, FILES), Buffer.concat([head, content]));
-  await writeSealed(join(folder, USE_WHEN), {
+  await writeJson(join(folder, USE_WHEN), {
+    version: VERSION,
     generated,
-    files: checksum,
     totalFragments: fragments.length,
     index: Object.fromEntries(scenarios),
     stats: {
@@ -63,16 +62,16 @@ export async function writeLibraryIndex(
       avgKeywordsPerScenario: per(words, scenarios.size),
     },
   });
-  await writeSealed(join(folder, KEYWORDS), {
+  await writeJson(join(folder, KEYWORDS), {
+    version: VERSION,
     generated,
-    files: checksum,
     keywords: Object.fromEntries(keywords),
     stats: { totalKeywords: keywords.size, avgScenariosPerKeyword: per(words, keywords.size) },
   });
   return { fragments: fragments.length, scenarios: scenarios.size, keywords: keywords.size };
 }
 
-/** Undefined where there is no index; a reason where it is not usable. */
+/** Undefined without an index; a reason where it cannot be used. */
 export async function readLibraryIndex(
   folder: string,
 ): Promise<KeptLibrary | { reason: string } | undefined> {
@@ -83,24 +82,21 @@ export async function readLibraryIndex(
     if (version !== VERSION) return { reason: `the index is of version ${version}` };
     const content = whole.subarray(headEnd + 1);
     if (checksumOf(content) !== checksum) return { reason: "the index is damaged" };
-    return {
-      files: readFiles(content),
-      loadScenarios: () => readScenarios(folder, checksum).catch(() => undefined),
-    };
+    return { files: readFiles(content) };
   } catch (error) {
     if ((error as { code?: unknown }).code === "ENOENT") return undefined;
     return { reason: `the index cannot be read: ${reasonOf(error)}` };
   }
 }
 
-/** Against accidents, not against whoever may write the folder: that one could write the library itself. */
-function checksumOf(content: string | Buffer): string {
+/** Detects accidents. Tampering is out of scope: whoever can write the folder can write the library itself. */
+function checksumOf(content: Buffer): string {
   return `${content.length} ${crc32(content).toString(16)}`;
 }
 
 /**
- * Bodies are kept many together: a few long texts are read far faster than many short ones, and what is cut
- * out of a text shares its memory. Not all in one, so that one wide character does not widen everything.
+ * Joins bodies into chunks: a few long texts are read far faster than many short ones, and slices share their
+ * memory. A single text would not do, since one wide character would widen all of it.
  */
 function toChunks(files: readonly LibraryFile[]): { bytes: Buffer; files: readonly LibraryFile[] }[] {
   const starts = Array.from({ length: Math.ceil(files.length / CHUNK) }, (_, index) => index * CHUNK);
@@ -133,25 +129,6 @@ function readFiles(content: Buffer): Map<string, LibraryFile> {
   return files;
 }
 
-async function readScenarios(folder: string, checksum: string): Promise<ScenarioIndex | undefined> {
-  const [useWhen, keyword] = await Promise.all([
-    readSealed<{ files: string; index: Record<string, Scenario> }>(join(folder, USE_WHEN)),
-    readSealed<{ files: string; keywords: Record<string, string[]> }>(join(folder, KEYWORDS)),
-  ]);
-  if (useWhen?.files !== checksum || keyword?.files !== checksum) return undefined;
-  return {
-    scenarios: new Map(Object.entries(useWhen.index)),
-    keywords: new Map(Object.entries(keyword.keywords)),
-  };
-}
-
-async function writeSealed(path: string, content: Readonly<Record<string, unknown>>): Promise<void> {
-  const checksum = checksumOf(JSON.stringify(content));
-  await writeFileAtomic(path, `${JSON.stringify({ version: VERSION, checksum, ...content })}\n`);
-}
-
-async function readSealed<T>(path: string): Promise<T | undefined> {
-  const { version, checksum, ...content } = JSON.parse(await readFile(path, "utf8"));
-  const whole = version === VERSION && checksumOf(JSON.stringify(content)) === checksum;
-  return whole ? content : undefined;
+async function writeJson(path: string, content: object): Promise<void> {
+  await writeFileAtomic(path, `${JSON.stringify(content)}\n`);
 }

@@ -12,19 +12,19 @@ export interface FoundFile {
 
 export interface FoundFiles {
   readonly files: readonly FoundFile[];
-  /** Everything to watch, whole paths. */
+  /** Absolute paths of the folders to watch. */
   readonly folders: readonly string[];
 }
 
 const MAX_FILES = 100_000;
 const SLICE = 512;
-/** A file that was written so recently may be written again without its time moving on. */
+/** A file this young may change again without a new time. */
 const RACY_MS = 50;
 
 /**
- * The Markdown files of a library with their stamps, in the order of their paths; undefined where the
- * directory is not there. Links, hidden files and hidden folders are left alone. Asking the file system
- * directly, a slice at a time, takes a quarter of what its thread pool takes.
+ * Lists the Markdown files of a library with their stamps, ordered by path. Undefined without the directory. Skips
+ * links, hidden files and hidden folders. Synchronous calls, a slice at a time, take a quarter of the time that the
+ * thread pool takes.
  */
 export async function listFiles(directory: string): Promise<FoundFiles | undefined> {
   const top = readFolder(directory);
@@ -54,7 +54,7 @@ export async function listFiles(directory: string): Promise<FoundFiles | undefin
   return { files, folders };
 }
 
-/** Undefined where the file has gone. */
+/** Undefined if the file is gone. */
 export function stampOf(file: string): { stamp: string; bytes: number } | undefined {
   const stat = statSync(file, { throwIfNoEntry: false });
   if (!stat) return undefined;

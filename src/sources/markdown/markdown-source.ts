@@ -6,62 +6,79 @@ import { systemClock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
 import { type Debounced, debounce } from "../../util/debounce.ts";
 import { followSource, type Reading, type ReadRequest } from "../follow-source.ts";
+import { createOwnAddresses } from "./files/own-addresses.ts";
 import { createFollowSkills, type FollowedSkills } from "./follow-skills.ts";
 import { INDEX_FOLDER } from "./library-index.ts";
+import { matchDrafts } from "./match/match-drafts.ts";
 import type { LookupStatistics } from "./match/matcher.ts";
-import { buildScenarioIndex, type ScenarioIndex } from "./match/scenario-index.ts";
-import { matchDraft } from "./match-draft.ts";
-import { fragmentsOf, openLibrary, sameFiles } from "./open-library.ts";
+import { openLibrary } from "./open-library.ts";
 import { type Library, readLibrary } from "./read-library.ts";
 import type { SkillPlace } from "./skills/skill.ts";
 import type { SkillDraftOptions } from "./skills/skill-drafts.ts";
 import { createToContent } from "./to-content.ts";
 import { type FolderWatch, watchFolders } from "./watch-folders.ts";
 
+/** Options of {@link createMarkdownSource}. */
 export interface MarkdownSourceOptions {
   /** Holds `prompts/`, `fragments/` (or `resources/`), `rules/` and `skills/`. */
   readonly directory: string | URL;
-  /** What the library is about, in the owner's words. */
+  /** The subject of the library, in the owner's words. */
   readonly description: string;
-  /** Who must have which scopes to see it. Files may ask for further ones. */
+  /** Scopes that a caller needs to see anything of the library. Files may ask for further ones. */
   readonly scopes?: readonly string[];
-  /** Whether a saved file counts at once. Default true. */
+  /**
+   * The scheme of the library's own URIs: with `orchestr8`, `fragments/agents/types.md` is shown as
+   * `orchestr8://agents/types`. Without it entries are shown by their routes, and the source's name serves as
+   * scheme for reading.
+   */
+  readonly scheme?: string;
+  /** Whether saved files count at once. Default true. */
   readonly watch?: boolean;
-  /** Where further skills are, such as `skillPlaces()`; those of the directory come before them. */
+  /** Further places of skills, such as `skillPlaces()`. Skills of the directory take precedence. */
   readonly skillPlaces?: readonly SkillPlace[];
-  /** Which skills wait for approval, and which bundled ones are wanted. */
+  /** Says which skills wait for approval and which bundled ones are wanted. */
   readonly skillOptions?: Omit<SkillDraftOptions, "source">;
-  /** Where `keyhole index build` has written. Default `.index` in the directory. */
+  /** The folder that `keyhole index build` wrote. Default: `.index` in the directory. */
   readonly indexDirectory?: string;
 }
 
+/** The state of a library, as {@link MarkdownSource.diagnostics} tells it. */
 export interface MarkdownDiagnostics {
   readonly files: number;
-  /** What is wrong with files as they are now, each with its place; they serve on as they were last good. */
+  /** Problems of the files as they are now, each with its place. Such files serve their last good content. */
   readonly problems: readonly string[];
-  /** Whether the start had an index, and why not where there is one. */
+  /** Whether the start used an index, and the reason where one exists and was not used. */
   readonly index: "used" | "absent" | { readonly reason: string };
   readonly lookups: Readonly<LookupStatistics>;
 }
 
-/** The entries of one library of Markdown files. */
+/** A source that follows one library of Markdown files. */
 export interface MarkdownSource extends Source {
-  /** Looks at the files again, with `anew` also into those that seem unchanged. */
+  /** Looks for changed files; with `anew`, reads every file. */
   refresh(signal?: AbortSignal, anew?: boolean): Promise<void>;
   diagnostics(): MarkdownDiagnostics;
 }
 
 const NAME = /^[a-z][a-z0-9_-]{0,63}$/i;
-/** Saving takes several steps: they are over when nothing has happened for this long, or it took too long. */
+const SCHEME = /^[a-z][a-z0-9+.-]{0,63}$/i;
+/** Saving a file takes several steps. They are over after a quiet time, or when they take too long. */
 const QUIET_MS = 40;
 const LONGEST_MS = 400;
 
-/** A source for a directory of Markdown files, as the domain of that name. */
+/**
+ * Creates a source for a directory of Markdown files. Its entries are in the domain of the given name.
+ *
+ * @throws INVALID_INPUT if the name or the scheme is not one.
+ * @example
+ * ```ts
+ * const notes = createMarkdownSource("notes", { directory: "./notes", description: "How we work." });
+ * const gateway = createGateway({ domains: [], sources: [notes] });
+ * ```
+ */
 export function createMarkdownSource(name: string, options: MarkdownSourceOptions): MarkdownSource {
-  if (!NAME.test(name)) {
-    const reason = "it has letters, digits, hyphens and underscores, and begins with a letter";
-    throw problem("INVALID_INPUT", { operation: "createMarkdownSource", reason: `name: ${reason}` });
-  }
+  const { scheme } = options;
+  check("name", NAME.test(name), "letters, digits, hyphens and underscores");
+  check("scheme", scheme === undefined || SCHEME.test(scheme), "letters, digits, plus, dots and hyphens");
   const directory =
     options.directory instanceof URL ? fileURLToPath(options.directory) : resolve(options.directory);
   const indexFolder = resolve(options.indexDirectory ?? join(directory, INDEX_FOLDER));
@@ -70,9 +87,9 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
     { origin: "project", folder: join(directory, "skills") },
   ];
   const id = `markdown:${name}`;
-  const lookups: LookupStatistics = { quick: 0, keywords: 0, full: 0 };
+  const lookups: LookupStatistics = { quick: 0, searched: 0 };
   const { description, scopes = [], watch = true } = options;
-  const toContent = createToContent({ name, description, scopes });
+  const toContent = createToContent({ name, description, scopes }, scheme);
   const followSkills = createFollowSkills(places, name, { ...options.skillOptions, source: id });
   let library: Library | undefined;
   let skills: FollowedSkills | undefined;
@@ -93,8 +110,7 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
     library = next;
     skills = nextSkills;
     if (!content || !isUnchanged) {
-      const loadScenarios = opened?.loadScenarios ?? (async () => buildScenarioIndex(fragmentsOf(next)));
-      content = toSourceContent(next, nextSkills, loadScenarios);
+      content = toSourceContent(next, nextSkills);
     }
     return { content };
   }
@@ -108,15 +124,14 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
   function toSourceContent(
     { files, problems: broken }: Library,
     { drafts: skillDrafts, problems: brokenSkills }: FollowedSkills,
-    loadScenarios: () => Promise<ScenarioIndex>,
   ): SourceContent {
     const { domain, drafts, fragments, warnings } = toContent(files.values());
     const told = new Set(problems);
     problems = [...broken.values(), ...brokenSkills, ...warnings];
-    const match = fragments.size > 0 ? [matchDraft(name, fragments, loadScenarios, lookups)] : [];
+    const matches = matchDrafts(name, fragments, createOwnAddresses(name, scheme), lookups);
     return {
       domains: [domain],
-      drafts: [...drafts, ...skillDrafts, ...match],
+      drafts: [...drafts, ...skillDrafts, ...matches],
       warnings: problems.filter((one) => !told.has(one)),
     };
   }
@@ -144,7 +159,13 @@ export function createMarkdownSource(name: string, options: MarkdownSourceOption
   };
 }
 
-/** So that every file is read, whatever its size and time say. */
+function check(what: string, holds: boolean, allowed: string): void {
+  if (holds) return;
+  const reason = `${what}: begins with a letter and has ${allowed} only`;
+  throw problem("INVALID_INPUT", { operation: "createMarkdownSource", reason });
+}
+
+/** Without stamps every file counts as changed and is read. */
 function withoutStamps(library: Library): Library {
   const files = [...library.files].map(([path, file]) => [path, { ...file, stamp: "" }] as const);
   return { ...library, files: new Map(files) };
@@ -153,6 +174,13 @@ function withoutStamps(library: Library): Library {
 function isSame(one: Library, other: Library): boolean {
   const reasons = ({ problems }: Library) => JSON.stringify([...problems]);
   return sameFiles(one.files, other.files) && reasons(one) === reasons(other);
+}
+
+/** Compares content only; when the files were written does not matter. */
+function sameFiles(one: Library["files"], other: Library["files"]): boolean {
+  if (one.size !== other.size) return false;
+  for (const [path, { hash }] of other) if (one.get(path)?.hash !== hash) return false;
+  return true;
 }
 
 function isSameSkills(one: FollowedSkills, other: FollowedSkills): boolean {

@@ -1,4 +1,4 @@
-/** What the headings and lists of a Markdown text tell about it. */
+/** The headings and lists of a Markdown text. */
 export interface Outline {
   /** The first heading. */
   readonly title: string | undefined;

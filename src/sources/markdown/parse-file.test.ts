@@ -11,7 +11,7 @@ const prompt = (text: string, path = "prompts/workflows/new.md") =>
   parse("prompt", path, text).facts as PromptFacts;
 
 describe("a fragment", () => {
-  test("says what it is in its front matter", () => {
+  test("has the facts of its front matter", () => {
     const facts = fragment(`---
 id: typescript-core
 category: agent
@@ -42,7 +42,7 @@ How to design types. Then more.
     });
   });
 
-  test("of a list alone is described by what it can do, not by the second line of an item", () => {
+  test("that is only a list is described by its capabilities", () => {
     const facts = fragment(
       "# Steps\n\n1. First this,\n   then that.\n2. Last.\n\n## Capabilities\n\n- Take steps\n",
     );
@@ -86,7 +86,7 @@ When a call fails, in TypeScript. See [limits](../patterns/rate-limits.md) and \
     expect(facts.estimatedTokens).toBeGreaterThan(20);
   });
 
-  test("one that means to restrict and names no scope is refused", () => {
+  test("with an empty scopes field is refused", () => {
     expect(() => fragment("---\nscopes:\n---\nText")).toThrow("fragments/agents/types.md:2:1: scopes");
     expect(() => fragment("---\nscopes: []\n---\nText")).toThrow("scopes");
     expect(() => fragment("---\ntags: [a, b\n---\nText")).toThrow(":2:1: tags");
@@ -96,7 +96,7 @@ When a call fails, in TypeScript. See [limits](../patterns/rate-limits.md) and \
     );
   });
 
-  test("text that nobody can see is left out", () => {
+  test("invisible text is removed", () => {
     const file = parse(
       "fragment",
       "fragments/a/b.md",
@@ -139,7 +139,7 @@ Build it.`);
     });
   });
 
-  test("that uses $ARGUMENTS without declaring any takes one", () => {
+  test("that uses $ARGUMENTS and declares no argument takes one", () => {
     expect(prompt("Fix $ARGUMENTS").arguments).toEqual([{ name: "arguments", required: false }]);
     expect(prompt("Fix it").arguments).toEqual([]);
   });
@@ -150,7 +150,7 @@ Build it.`);
   });
 });
 
-test("rules are of the category that their file is named after, or of the whole domain", () => {
+test("rules concern the category in their file name, or the whole domain", () => {
   expect(parse("rule", "rules/images.md", "Search first.")).toMatchObject({
     facts: { category: "images" },
     body: "Search first.",
@@ -158,6 +158,6 @@ test("rules are of the category that their file is named after, or of the whole 
   expect(parse("rule", "rules/_all.md", "Be kind.").facts).toEqual({});
 });
 
-test.each(["", "\n\n", "---\nid: a\n---\n", "---\nid: a\n"])("%j is not taken", (text) => {
+test.each(["", "\n\n", "---\nid: a\n---\n", "---\nid: a\n"])("%j is refused", (text) => {
   expect(() => parse("fragment", "fragments/a.md", text)).toThrow("fragments/a.md:");
 });

@@ -15,11 +15,15 @@ interface RawFile {
   readonly hash: string;
 }
 
-/** The rules of a domain as a whole. */
+/** File name of rules that concern the whole domain. */
 const ALL = "_all";
 const ruleMatter = z.object({ category: text });
 
-/** A file of a library, or the FILE_INVALID problem that says where it is wrong. */
+/**
+ * Parses a file of a library.
+ *
+ * @throws FILE_INVALID with the place of the mistake.
+ */
 export function parseFile(raw: RawFile, content: string, countTokens: TokenCounter): LibraryFile {
   const matter = parseFrontMatter(content, raw.path);
   const body = cleanText(matter.body).trim();

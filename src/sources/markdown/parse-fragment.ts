@@ -26,10 +26,12 @@ const SUMMARY_CHARS = 400;
 const MAX_TAGS = 12;
 const MAX_REFERENCES = 64;
 const READ_CHARS = 20_000;
+/** Matches `path.md` and URIs of libraries, but no web addresses. */
+const REFERENCES = /\b(?!https?:)[a-z][a-z0-9+.-]{0,63}:\/\/[\w/-]{1,200}|[\w./-]{1,200}\.md\b/gi;
 const CAPABILITY_HEADINGS = ["capabilities", "core capabilities", "what it provides"];
 const USE_HEADINGS = ["when to use", "use when", "when to use this"];
 
-/** Names of the trade that make a tag wherever a text has them. */
+/** Technical terms that become tags if a text contains them. */
 const TRADE_WORDS: ReadonlySet<string> = new Set(
   [
     "typescript javascript python rust golang java kotlin swift ruby php csharp sql graphql grpc rest api http",
@@ -42,7 +44,7 @@ const TRADE_WORDS: ReadonlySet<string> = new Set(
     .split(" "),
 );
 
-/** Reads a fragment; what its front matter lacks is taken from headings, sections and text. */
+/** Reads a fragment. Facts that its front matter lacks come from headings, sections and text. */
 export function parseFragment(
   path: string,
   matter: FrontMatter,
@@ -69,7 +71,7 @@ export function parseFragment(
   };
 }
 
-/** `fragments/agents/deep/x.md` is of the category `agents`. */
+/** The category of `fragments/agents/deep/x.md` is `agents`. */
 function folderOf(path: string): string {
   return dirname(path).split("/")[1] ?? "general";
 }
@@ -90,7 +92,7 @@ function extractTags(title: string, body: string): string[] {
   return [...new Set([...named, ...ofTrade])].slice(0, MAX_TAGS);
 }
 
-/** Other files that the text names: in code marks, in links, or as `path.md` alone. */
+/** Finds the names of other files: `path.md`, in links or alone, and URIs such as `@notes://agents/types`. */
 function findReferences(body: string): string[] {
-  return [...body.slice(0, READ_CHARS * 10).matchAll(/[\w./-]{1,200}\.md\b/g)].map(([name]) => name);
+  return [...body.slice(0, READ_CHARS * 10).matchAll(REFERENCES)].map(([name]) => name);
 }

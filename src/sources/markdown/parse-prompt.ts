@@ -36,7 +36,7 @@ const frontMatter = z.object({
   scopes,
 });
 
-/** Reads a prompt. One that uses `$ARGUMENTS` and declares no argument takes a single, optional one. */
+/** Reads a prompt. If it uses `$ARGUMENTS` and declares no argument, it takes one optional argument. */
 export function parsePrompt(
   path: string,
   matter: FrontMatter,
@@ -46,7 +46,7 @@ export function parsePrompt(
   const fields = readFields(frontMatter, matter, path);
   const declared = fields.arguments ?? [];
   if (new Set(declared.map(({ name }) => name)).size < declared.length)
-    throw fileProblem(path, matter.lines.arguments ?? 1, 1, "arguments: a name is there twice");
+    throw fileProblem(path, matter.lines.arguments ?? 1, 1, "arguments: a name occurs twice");
   const { title, lead } = readOutline(body);
   const name = fields.name ?? basename(path, ".md");
   const category = fields.category ?? dirname(path).split("/")[1];

@@ -9,18 +9,18 @@ import type { LibraryFile } from "./files/library-file.ts";
 import { type FoundFile, listFiles, stampOf } from "./list-files.ts";
 import { parseFile } from "./parse-file.ts";
 
-/** What is in a library's directory, every file as it was when it was last good. */
+/** The content of a library's directory, every file in its last good state. */
 export interface Library {
   readonly files: ReadonlyMap<string, LibraryFile>;
-  /** By path: why a file, as it is now, is not taken. */
+  /** Why the current content of a file is refused, by path. */
   readonly problems: ReadonlyMap<string, string>;
   readonly folders: readonly string[];
-  /** Whether a file was being written while it was read: it has to be looked at again. */
+  /** Whether a file changed during the read and must be read again. */
   readonly unsettled: boolean;
 }
 
 interface Outcome {
-  /** As it was last good. */
+  /** Its last good state. */
   readonly file: LibraryFile | undefined;
   readonly problem?: string;
   readonly unsettled?: true;
@@ -36,11 +36,11 @@ export const EMPTY_LIBRARY: Library = {
   unsettled: false,
 };
 
-/** Reads what has changed since; the rest is taken over as it is. Must not throw for what files hold. */
+/** Reads the files that changed since `before` and takes over the rest. Must not throw for any content of a file. */
 export async function readLibrary(directory: string, before: Library): Promise<Library> {
   const found = await listFiles(directory);
   if (found === undefined) {
-    const problems = new Map([[".", "the directory is not there"]]);
+    const problems = new Map([[".", "the directory does not exist"]]);
     return { ...before, problems, folders: [], unsettled: false };
   }
   const changed = found.files.filter(({ path, stamp }) => before.files.get(path)?.stamp !== stamp);

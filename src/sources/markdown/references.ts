@@ -1,17 +1,20 @@
 import { basename, dirname, join, normalize } from "node:path/posix";
 import type { FragmentFile } from "./files/library-file.ts";
 
-/** Finds the fragments that the names in another one mean: by path from there, by path, by id, by file name. */
+const URI = /^([a-z][a-z0-9+.-]*):\/\/(?:resources\/)?(.+)$/i;
+
+/**
+ * Resolves the names of fragments in the text of another one: relative path, path, id, file name, or URI of one of
+ * the schemes.
+ */
 export function createReferences(
   fragments: readonly FragmentFile[],
+  schemes: readonly string[],
 ): (from: FragmentFile) => readonly string[] {
   const spellings = new Map(
     fragments
       .filter(({ facts }) => facts.references.length > 0)
-      .map(({ path, facts }) => [
-        path,
-        facts.references.map((name) => [join(dirname(path), name), normalize(name), basename(name)]),
-      ]),
+      .map(({ path, facts }) => [path, facts.references.map((name) => spellingsOf(name, path, schemes))]),
   );
   const paths = indexNames(fragments, new Set([...spellings.values()].flat(2)));
   return ({ path: from }) => {
@@ -24,7 +27,13 @@ export function createReferences(
   };
 }
 
-/** Paths by those names that somebody uses. Whole paths first: no id of another file takes the place of one. */
+function spellingsOf(name: string, from: string, schemes: readonly string[]): string[] {
+  const [, scheme, path] = URI.exec(name) ?? [];
+  if (scheme === undefined) return [join(dirname(from), name), normalize(name), basename(name)];
+  return schemes.includes(scheme) ? [`${path}.md`] : [];
+}
+
+/** Indexes paths by the names in use. Paths come first, so that no id hides a path. */
 function indexNames(
   fragments: readonly FragmentFile[],
   used: ReadonlySet<string>,

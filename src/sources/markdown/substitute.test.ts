@@ -5,7 +5,7 @@ import { namesAllArguments, substitute } from "./substitute.ts";
 const slot = (name: string) => `$\{${name}}`;
 const argumentsOf = (...names: string[]) => names.map((name) => ({ name, required: false }));
 
-test("named placeholders and $ARGUMENTS are replaced, what was not given stays", () => {
+test("replaces named placeholders and $ARGUMENTS, and keeps those without a value", () => {
   const declared = argumentsOf("language", "purpose", "left-out");
   const given = { language: "TypeScript", purpose: "an API" };
   const template = `Build ${slot("purpose")} in ${slot("language")}: $ARGUMENTS. ${slot("left-out")} ${slot("unknown")} $ARGUMENTSX`;
@@ -14,14 +14,14 @@ test("named placeholders and $ARGUMENTS are replaced, what was not given stays",
   );
 });
 
-test("$ARGUMENTS is the first argument that was given", () => {
+test("$ARGUMENTS stands for the first given argument", () => {
   expect(substitute("$ARGUMENTS", argumentsOf("one", "two"), { two: "2" })).toBe("2");
   expect(substitute("$ARGUMENTS", argumentsOf("one"), {})).toBe("$ARGUMENTS");
   expect(namesAllArguments("do $ARGUMENTS")).toBe(true);
   expect(namesAllArguments("do $ARGUMENTSX")).toBe(false);
 });
 
-test("names such as constructor are names like any other", () => {
+test("names such as constructor are ordinary names", () => {
   const template = `${slot("constructor")} ${slot("__proto__")} ${slot("toString")}`;
   expect(substitute(template, argumentsOf("constructor"), { constructor: "built" })).toBe(
     `built ${slot("__proto__")} ${slot("toString")}`,
@@ -29,7 +29,7 @@ test("names such as constructor are names like any other", () => {
   expect(substitute(template, argumentsOf("toString"), {})).toBe(template);
 });
 
-test("what is substituted is never substituted again", () => {
+test("never substitutes within a substituted value", () => {
   const piece = fc.oneof(
     fc.string(),
     fc.constantFrom(slot("a"), slot("b"), "$ARGUMENTS", "$", "${", "}", "$$", "$&", "$1"),

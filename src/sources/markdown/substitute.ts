@@ -1,13 +1,13 @@
 import type { PromptArgument } from "./files/library-file.ts";
 
-/** The name of the argument of prompts that declare none and use `$ARGUMENTS`. */
+/** Argument name of prompts that use `$ARGUMENTS` and declare no argument. */
 export const ALL_ARGUMENTS = "arguments";
 
 const PLACEHOLDERS = /\$\{([^${}\s]{1,64})\}|\$ARGUMENTS\b/g;
 
 /**
- * Puts arguments in the place of `${name}`, and the first one that was given in the place of `$ARGUMENTS`.
- * One pass: what an argument brings in is never looked at again. Placeholders of what was not given stay.
+ * Replaces `${name}` by that argument and `$ARGUMENTS` by the first given one. One pass: values are never substituted
+ * again. Placeholders without a value stay.
  */
 export function substitute(
   template: string,

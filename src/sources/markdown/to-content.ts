@@ -2,14 +2,15 @@ import { LRUCache } from "lru-cache";
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { Domain, EntryDraft, Rule } from "../../schema/entry.ts";
 import type { FragmentFile, LibraryFile, PromptFile, RuleFile } from "./files/library-file.ts";
+import { createOwnAddresses, type OwnAddress } from "./files/own-addresses.ts";
+import { folderOf, MATCH, routePath, uniqueRoutes } from "./files/route-path.ts";
 import { createReferences } from "./references.ts";
-import { uniqueRoutes } from "./route-path.ts";
 import { substitute } from "./substitute.ts";
 
 export interface LibraryContent {
   readonly domain: Domain;
   readonly drafts: readonly EntryDraft[];
-  /** The fragments that have a route, with it. */
+  /** Fragments by route. */
   readonly fragments: ReadonlyMap<string, FragmentFile>;
   readonly warnings: readonly string[];
 }
@@ -20,18 +21,20 @@ export interface DomainOptions {
   readonly scopes: readonly string[];
 }
 
-/** The last segment of the route that matches fragments. */
-export const MATCH = "match";
 const PROMPTS_KEPT = 100;
 const PROMPT_MS = 60 * 60 * 1_000;
 const MIME_TYPE = "text/markdown";
 
 /**
- * Turns the files of a library into a domain and drafts. What is made of a file stays the same object for
- * as long as the file does, so that the catalog need not complete it again.
+ * Turns the files of a library into a domain and drafts. An unchanged file keeps its draft object, so that the
+ * catalog need not complete it again.
  */
-export function createToContent(options: DomainOptions): (files: Iterable<LibraryFile>) => LibraryContent {
+export function createToContent(
+  options: DomainOptions,
+  scheme?: string,
+): (files: Iterable<LibraryFile>) => LibraryContent {
   const { name: domain } = options;
+  const own = createOwnAddresses(domain, scheme);
   const rendered = new LRUCache<string, string>({ max: PROMPTS_KEPT, ttl: PROMPT_MS, updateAgeOnGet: true });
   let drafted = new Map<string, { readonly key: string; readonly draft: EntryDraft }>();
   let lastDomain: Domain | undefined;
@@ -41,10 +44,13 @@ export function createToContent(options: DomainOptions): (files: Iterable<Librar
     const prompts = all.filter((file) => file.kind === "prompt");
     const fragments = all.filter((file) => file.kind === "fragment");
     const promptRoutes = uniqueRoutes(pathsOf(prompts), `${domain}://prompts/`, []);
-    const fragmentRoutes = uniqueRoutes(pathsOf(fragments), `${domain}://resources/`, [MATCH]);
+    const fragmentRoutes = uniqueRoutes(pathsOf(fragments), `${domain}://resources/`, [
+      MATCH,
+      ...new Set(pathsOf(fragments).map((path) => `${folderOf(path)}/${MATCH}`)),
+    ]);
     const routeOf = (path: string) => fragmentRoutes.byPath.get(path)!;
     const shown = fragments.filter(({ path }) => fragmentRoutes.byPath.has(path));
-    const referencesOf = createReferences(shown);
+    const referencesOf = createReferences(shown, [scheme ?? domain, domain]);
     const next: typeof drafted = new Map();
 
     function once(file: LibraryFile, related: readonly string[], make: () => EntryDraft): EntryDraft {
@@ -62,7 +68,9 @@ export function createToContent(options: DomainOptions): (files: Iterable<Librar
       );
     const fragmentDrafts = shown.map((file) => {
       const related = referencesOf(file).map(routeOf);
-      return once(file, related, () => fragmentDraft(file, domain, routeOf(file.path), related));
+      return once(file, related, () =>
+        fragmentDraft(file, domain, routeOf(file.path), own(routePath(file.path)), related),
+      );
     });
     drafted = next;
     const drafts = [...promptDrafts, ...fragmentDrafts];
@@ -79,9 +87,9 @@ export function createToContent(options: DomainOptions): (files: Iterable<Librar
       fragments: new Map(shown.map((file) => [routeOf(file.path), file])),
       warnings: [
         ...[...promptRoutes.doubled, ...fragmentRoutes.doubled].map(
-          (path) => `${path}: another entry has its route; give the file another name`,
+          (path) => `${path}: another entry has its route; rename the file`,
         ),
-        ...orphans.map((path) => `${path}: no entry has its category, so nobody is given these rules`),
+        ...orphans.map((path) => `${path}: no entry has its category, so these rules are not used`),
       ],
     };
   };
@@ -131,6 +139,7 @@ function fragmentDraft(
   { facts, body }: FragmentFile,
   domain: string,
   route: string,
+  { addresses, uri }: OwnAddress,
   related: readonly string[],
 ): EntryDraft {
   const { id, title, description, category, tags, capabilities, useWhen, estimatedTokens, scopes } = facts;
@@ -138,6 +147,7 @@ function fragmentDraft(
     ...BARE_ENTRY,
     kind: "resource",
     route,
+    addresses,
     domain,
     name: title,
     description,
@@ -147,13 +157,13 @@ function fragmentDraft(
     aliases: id === title ? [] : [id],
     phrases: [...useWhen, ...capabilities],
     related,
-    metadata: { resource_type: "fragment", estimatedTokens, mimeType: MIME_TYPE },
+    metadata: { resource_type: "fragment", estimatedTokens, mimeType: MIME_TYPE, ...(uri && { uri }) },
     content: body,
     load: async () => body,
   };
 }
 
-/** Files of one category are one rule. A rule that concerns nothing would have the catalog refused. */
+/** Joins the files of a category into one rule. The catalog would refuse rules that concern no entry. */
 function toRules(files: readonly RuleFile[], domain: string, categories: ReadonlySet<string | undefined>) {
   const concerns = ({ facts }: RuleFile) => facts.category === undefined || categories.has(facts.category);
   const groups = Map.groupBy(files.filter(concerns), ({ facts }) => facts.category);

@@ -1,16 +1,16 @@
 import { type FSWatcher, watch } from "node:fs";
 
-/** Tells when something happens in folders. What has happened is for the listener to find out. */
+/** Calls a listener when something happens in folders. The listener finds out what changed. */
 export interface FolderWatch {
-  /** Watches these and no others; true where some of them are new, so that events may have been missed. */
+  /** Watches exactly these folders. True if some are new, so that events may have been missed. */
   follow(folders: readonly string[]): boolean;
   close(): void;
 }
 
-/** How often the listener is called where the system has no watchers left. */
+/** Interval of calls when the system has no watchers left. */
 const POLL_MS = 2_000;
 
-/** One watcher a folder: that is what operating systems offer, and it needs no rule for how editors save. */
+/** Uses one watcher for each folder, as operating systems offer it. How an editor saves does not matter. */
 export function watchFolders(onEvent: () => void): FolderWatch {
   const watchers = new Map<string, FSWatcher>();
   let poll: NodeJS.Timeout | undefined;

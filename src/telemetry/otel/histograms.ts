@@ -6,7 +6,7 @@ const MODEL_SECONDS = [
 ];
 const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
-/** The metrics, with the unit and the bounds that the conventions advise. */
+/** Metrics with the units and bounds of the conventions. */
 const METRICS = {
   "mcp.server.operation.duration": { unit: "s", bounds: SECONDS },
   "mcp.client.operation.duration": { unit: "s", bounds: SECONDS },
@@ -18,7 +18,7 @@ const METRICS = {
 
 export type MetricName = keyof typeof METRICS;
 
-/** Beyond so many combinations of attributes, a metric counts the rest together. */
+/** Beyond this many combinations of attributes, a metric counts the rest together. */
 const MAX_SERIES = 500;
 const OVERFLOW: Attributes = { "otel.metric.overflow": true };
 const CUMULATIVE = 2;
@@ -34,7 +34,7 @@ interface Series {
 
 export interface Histograms {
   note(name: MetricName, value: number, attributes: Attributes): void;
-  /** The metrics as OTLP writes them, if anything was noted since the last time. */
+  /** Writes the metrics as OTLP. Undefined if nothing was recorded since the last time. */
   take(now: number): object[] | undefined;
 }
 

@@ -3,7 +3,7 @@ import { reasonOf } from "../../util/reason-of.ts";
 import { createHistograms, type MetricName } from "./histograms.ts";
 import { type Attributes, type FinishedSpan, toOtlpAttributes, toOtlpSpan } from "./otlp.ts";
 
-/** Takes what has happened and never fails, waits or grows without end. */
+/** Records spans and metrics. Never fails, waits or grows without bound. */
 export interface Recorder {
   span(span: FinishedSpan): void;
   metric(name: MetricName, value: number, attributes: Attributes): void;
@@ -19,26 +19,26 @@ export interface ExporterStatus {
 
 export interface OtlpExporter extends Recorder {
   status(): ExporterStatus;
-  /** Sends what is waiting. Never fails. */
+  /** Sends everything that waits. Never fails. */
   flush(): Promise<void>;
-  /** Sends what is waiting, for as long as `closeMs` allows; what comes later is dropped. */
+  /** Sends everything that waits, within `closeMs`. Later records are dropped. */
   close(): Promise<void>;
 }
 
 export interface ExporterOptions {
   /** The collector, without `/v1/traces`. */
   readonly endpoint: string;
-  /** Posts JSON; what the collector answers beside its status is not read. */
+  /** Posts JSON. Only the status of the answer is read. */
   readonly post: (url: string, body: string, signal: AbortSignal) => Promise<{ readonly status: number }>;
   readonly resource: Attributes;
   readonly version: string;
-  /** Takes secrets out of everything that is sent. */
+  /** Removes secrets from everything that is sent. */
   readonly redact?: <T>(value: T) => T;
   readonly clock?: Clock;
   readonly intervalMs?: number;
   readonly timeoutMs?: number;
   readonly closeMs?: number;
-  /** Spans that wait at most; more are dropped. */
+  /** Most spans that may wait. More are dropped. */
   readonly maxWaiting?: number;
 }
 
@@ -93,7 +93,7 @@ export function createOtlpExporter(options: ExporterOptions): OtlpExporter {
       }
     }
     const metrics = histograms.take(clock.now());
-    // Metrics are sums: what does not arrive now is in what is sent the next time.
+    // Metrics are cumulative: values that do not arrive now are part of the next report.
     if (metrics)
       await send("/v1/metrics", {
         resourceMetrics: [{ resource: about, scopeMetrics: [{ scope, metrics }] }],

@@ -12,7 +12,7 @@ export interface FinishedSpan {
   readonly startedAt: number;
   readonly durationMs: number;
   readonly attributes: Attributes;
-  /** What kind of error it ended with. */
+  /** The kind of error. */
   readonly error?: string;
   readonly events?: readonly {
     readonly name: string;
@@ -21,13 +21,13 @@ export interface FinishedSpan {
   }[];
 }
 
-/** Numbers that OTLP gives the kinds of spans. */
+/** OTLP numbers of span kinds. */
 const KINDS = { internal: 1, server: 2, client: 3 } as const;
 const ERROR_STATUS = 2;
 const MAX_TEXT = 8_192;
 const MAX_NAME = 256;
 
-/** A span as OTLP writes it in JSON. */
+/** Writes a span as OTLP JSON. */
 export function toOtlpSpan(span: FinishedSpan): object {
   const { traceId, spanId, parentSpanId } = span.context;
   const attributes = { ...span.attributes, "error.type": span.error };
@@ -57,7 +57,7 @@ export function toOtlpAttributes(attributes: Attributes): object[] {
   );
 }
 
-/** Texts of 64-bit numbers, because JSON cannot hold them. */
+/** 64-bit numbers as text, because JSON cannot hold them. */
 export function toNanos(ms: number): string {
   const whole = Math.floor(ms);
   return String(BigInt(whole) * 1_000_000n + BigInt(Math.round((ms - whole) * 1e6)));

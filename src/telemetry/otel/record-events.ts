@@ -3,7 +3,7 @@ import { type KeyholeEvent, type McpEvent, type OperationEvent, onEvent } from "
 import type { Attributes } from "./otlp.ts";
 import type { Recorder } from "./otlp-exporter.ts";
 
-/** Makes spans and metrics of what the gateway and its faces tell. The answer stops it. */
+/** Turns events of the gateway and its faces into spans and metrics. Returns unsubscribe. */
 export function recordEvents(recorder: Recorder): () => void {
   return onEvent((event: KeyholeEvent) => {
     if (event.type === "operation") recordOperation(recorder, event);
@@ -13,7 +13,7 @@ export function recordEvents(recorder: Recorder): () => void {
 
 function recordOperation(recorder: Recorder, event: OperationEvent): void {
   const { operation, outcome, span, latencyMs, tokens } = event;
-  // What nobody knows by that name is the caller's own text.
+  // An unknown name is the caller's own text.
   const targets = outcome === "NOT_FOUND" ? [] : event.targets.map(withoutQuery);
   const tool = operation === "exec" && targets.length === 1 ? targets[0] : undefined;
   const error = outcome === "ok" ? undefined : outcome;
@@ -27,7 +27,7 @@ function recordOperation(recorder: Recorder, event: OperationEvent): void {
     "keyhole.answer.tokens": tokens,
     "keyhole.targets": targets.length > 0 ? targets : undefined,
     "enduser.id": event.principal,
-    // A handle opens the session, so its hash stands for it.
+    // A handle opens the session, so only its hash is sent.
     "gen_ai.conversation.id":
       event.session === undefined ? undefined : contentHash(event.session).slice(0, 16),
     ...(tool !== undefined && toolAttributes(tool)),
@@ -72,7 +72,7 @@ function toolAttributes(tool: string): Attributes {
   return { "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": tool };
 }
 
-/** Routes may carry what somebody asked for. */
+/** Drops the query of a route: it may hold what somebody asked for. */
 function withoutQuery(target: string): string {
   return target.split("?", 1)[0]!;
 }

@@ -1,12 +1,12 @@
 import type { SearchDocument, SearchFilter, SearchIndex } from "../../search/search-index.ts";
 
-/** One thing that every index does. `fresh` gives an empty one. */
+/** A behaviour of every index. `fresh` creates an empty one. */
 export interface Behaviour {
   readonly name: string;
   readonly check: (fresh: () => Promise<SearchIndex>) => Promise<void>;
 }
 
-/** A document with nothing in it but what is given. */
+/** Creates a document that is empty but for the given fields. */
 export function documentOf(given: Partial<SearchDocument> & { readonly id: string }): SearchDocument {
   return {
     kind: "tool",
@@ -24,7 +24,7 @@ export function documentOf(given: Partial<SearchDocument> & { readonly id: strin
   };
 }
 
-/** The ids of what a query finds. */
+/** Searches and returns the ids of the hits. */
 export async function idsOf(
   index: SearchIndex,
   query: string,
@@ -35,7 +35,7 @@ export async function idsOf(
   return hits.map(({ id }) => id);
 }
 
-/** Unlike each other and unlike what the behaviours ask for, so that words differ in rarity. */
+/** Unrelated documents, so that words differ in rarity. */
 export const SURROUNDINGS: readonly SearchDocument[] = [
   { id: "open_door", description: "Open the garage door remotely" },
   { id: "play_song", description: "Play a song on the kitchen speaker" },

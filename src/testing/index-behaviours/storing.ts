@@ -139,7 +139,7 @@ export const STORING: readonly Behaviour[] = [
   },
 ];
 
-/** Documents of distinct names that share many words. */
+/** Creates documents of distinct names that share many words. */
 function manyDocuments(count: number): ReturnType<typeof documentOf>[] {
   const verbs = ["create", "delete", "merge", "copy", "export"];
   const nouns = ["invoice", "report", "user", "ticket", "order", "parcel", "contract"];

@@ -18,7 +18,7 @@ interface Body {
   readonly stream?: boolean;
 }
 
-/** Anthropic's messages. */
+/** Anthropic's Messages API. */
 export const anthropicMessages: ModelWire = {
   matches: (path) => path.endsWith("/messages"),
   isStream: (body) => (body as Body).stream === true,
@@ -107,7 +107,7 @@ function usageOf({ usage = { input: 0, output: 0 } }: ScriptedReply) {
   return { input_tokens: input - cached, cache_read_input_tokens: cached, output_tokens: output };
 }
 
-/** Results of tools come in user messages of their own. */
+/** Tool results arrive as separate user messages. */
 function toMessage({ role, content }: Body["messages"][number]): ScriptedMessage {
   if (typeof content === "string") return { role, text: content, calls: [] };
   const isResult = content.some(({ type }) => type === "tool_result");

@@ -17,7 +17,7 @@ interface Body {
   readonly tools?: Declarations | readonly Declarations[];
 }
 
-/** Gemini's generateContent and streamGenerateContent. */
+/** Gemini's generateContent API, plain and streamed. */
 export const geminiContent: ModelWire = {
   matches: (path) => /:(?:stream)?generateContent$/i.test(path),
   isStream: (_body, path) => path.endsWith(":streamGenerateContent"),

@@ -1,12 +1,12 @@
 import type { ScriptedReply, ScriptedRequest } from "../scripted-model.ts";
 
-/** An event of a stream as server-sent events carry it. */
+/** A server-sent event of a stream. */
 export interface WireEvent {
   readonly event?: string;
   readonly data: string;
 }
 
-/** How one vendor's API is spoken. */
+/** The wire format of one vendor's API. */
 export interface ModelWire {
   matches(path: string): boolean;
   isStream(body: unknown, path: string): boolean;

@@ -11,7 +11,7 @@ interface Body {
   readonly stream?: boolean;
 }
 
-/** OpenAI's chat completions, which many servers speak. */
+/** OpenAI's Chat Completions API, which many servers speak. */
 export const openAIChat: ModelWire = {
   matches: (path) => path.endsWith("/chat/completions"),
   isStream: (body) => (body as Body).stream === true,
@@ -54,7 +54,7 @@ export const openAIChat: ModelWire = {
     return [
       chunk({ role: "assistant", content: "" }),
       ...words.map((content) => chunk({ content })),
-      // Names come first and arguments in pieces, as the vendor sends them.
+      // The vendor sends names first and arguments in pieces.
       ...calls.flatMap((call, index) => [
         chunk({ tool_calls: [{ index, ...call, function: { name: call.function.name, arguments: "" } }] }),
         ...halves(call.function.arguments).map((part) =>

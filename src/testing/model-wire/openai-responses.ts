@@ -15,7 +15,7 @@ interface Body {
   readonly stream?: boolean;
 }
 
-/** OpenAI's responses. */
+/** OpenAI's Responses API. */
 export const openAIResponses: ModelWire = {
   matches: (path) => path.endsWith("/responses"),
   isStream: (body) => (body as Body).stream === true,

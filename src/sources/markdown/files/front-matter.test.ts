@@ -5,7 +5,7 @@ import { parseFrontMatter } from "./front-matter.ts";
 
 const read = (yaml: string) => parseFrontMatter(`---\n${yaml}\n---\nBody.\n`, "x.md");
 
-/** `line:column reason` of the refusal. */
+/** The refusal as `line:column reason`. */
 function refusal(text: string): string {
   try {
     parseFrontMatter(text, "x.md");
@@ -17,7 +17,7 @@ function refusal(text: string): string {
 }
 
 describe("front matter", () => {
-  test("gives data, body and the lines they are on", () => {
+  test("gives data, body and their lines", () => {
     const { data, body, bodyLine, lines } = read("name: a\ntags:\n  - x\n  - y\non: true\nn: 5");
     expect({ ...data }).toEqual({ name: "a", tags: ["x", "y"], on: true, n: 5 });
     expect({ ...lines }).toEqual({ name: 2, tags: 3, on: 6, n: 7 });
@@ -67,30 +67,30 @@ describe("slips are forgiven", () => {
     expect(lines.name).toBe(written.includes("\n") ? 4 : 3);
   });
 
-  test("tabs, and a colon in a nested value", () => {
+  test("accepts tabs and a colon in a nested value", () => {
     const { data } = read("metadata:\n\tauthor: me: and you\ntriggers:\n\tkeywords:\n\t\t- tea: now");
     expect(JSON.parse(JSON.stringify(data))).toMatchObject({ metadata: { author: "me: and you" } });
   });
 
-  test("what was written is kept beside what it means", () => {
+  test("keeps the written text beside the value", () => {
     const { data, written } = read("a: 1.10\nb: 0x1F\nc: 'x'\nd: 2026-07-28\ne: [1]");
     expect({ ...data }).toEqual({ a: 1.1, b: 31, c: "x", d: "2026-07-28", e: [1] });
     expect({ ...written }).toEqual({ a: "1.10", b: "0x1F", c: "x", d: "2026-07-28" });
   });
 
-  test("the YAML that was understood is given back, and is valid", () => {
+  test("returns the repaired YAML, which is valid", () => {
     const { data, yaml } = read("description: Use it when: asked\nname: a");
     expect(yaml).toBe("description: 'Use it when: asked'\nname: a\n");
     expect({ ...read(yaml).data }).toEqual({ ...data });
   });
 });
 
-describe("what is refused says where", () => {
+describe("a refusal names the place", () => {
   test.each([
-    ["---\nname: a\nno end", /^1:1: its front matter begins here/],
+    ["---\nname: a\nno end", /^1:1: its front matter is not closed/],
     ["---\n- a\n- b\n---\n", /^2:1: the front matter is not a list of fields/],
     ["---\njust text\n---\n", /^2:1: the front matter is not/],
-    ["---\nname: a\nname: b\n---\n", /^3:1: the field name is there twice/],
+    ["---\nname: a\nname: b\n---\n", /^3:1: the field name occurs twice/],
     ['---\nname: a\ndescription: "open\n---\n', /^\d:\d+: missing closing/],
     ["---\nname: !!js/function 'function () {}'\n---\n", /^2:7: unresolved tag/],
     ["---\nname: !<tag:evil> x\n---\n", /^2:7: unresolved tag/],
@@ -99,7 +99,7 @@ describe("what is refused says where", () => {
     expect(refusal(text)).toMatch(expected);
   });
 
-  test("bombs", () => {
+  test("alias bombs and deep nesting", () => {
     const laughs = ["a0: &a0 [x,x,x,x,x,x,x,x,x]"];
     for (let i = 1; i < 12; i += 1)
       laughs.push(`a${i}: &a${i} [${Array.from({ length: 9 }, () => `*a${i - 1}`)}]`);
@@ -108,11 +108,11 @@ describe("what is refused says where", () => {
     expect(refusal(`---\na: ${"[".repeat(30_000)}${"]".repeat(30_000)}\n---\n`)).toMatch(/nested/);
     expect(refusal(`---\na: ${"[".repeat(40)}${"]".repeat(40)}\n---\n`)).toMatch(/nested more than 16/);
     expect(refusal(`---\na: ${"x".repeat(70_000)}\n---\n`)).toMatch(/longer than 65536/);
-    expect(refusal(`---\n${"k: v\n".repeat(12_000)}---\n`)).toMatch(/there twice/);
+    expect(refusal(`---\n${"k: v\n".repeat(12_000)}---\n`)).toMatch(/occurs twice/);
     expect(refusal("x".repeat(5 * 2 ** 20))).toMatch(/longer than 4194304/);
   });
 
-  test("names of the language are names", () => {
+  test("names such as __proto__ are ordinary names", () => {
     const { data } = read("__proto__:\n  polluted: yes\nconstructor: a\nnested:\n  __proto__: b");
     expect(Object.getPrototypeOf(data)).toBeNull();
     expect(Object.keys(data)).toEqual(["__proto__", "constructor", "nested"]);
@@ -120,7 +120,7 @@ describe("what is refused says where", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test("whatever the text, it is read or refused with a place", () => {
+  test("any text is read or refused with a place", () => {
     const piece = fc.constantFrom(
       "---",
       "\n",

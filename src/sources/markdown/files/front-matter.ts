@@ -10,25 +10,26 @@ const MAX_VALUES = 10_000;
 const MAX_ALIASES = 50;
 const TOO_DEEP = "it is nested too deeply";
 
-/** A Markdown file, with what stands between the `---` lines at its top read as data. */
+/** A Markdown file with its front matter read as data. */
 export interface FrontMatter {
-  /** Without a prototype, at every depth: names such as `constructor` are names. */
+  /** Objects at every depth have no prototype, so that `constructor` is an ordinary name. */
   readonly data: Readonly<Record<string, unknown>>;
-  /** Top-level fields with a single value, as they are written: `version: 1.10` is 1.1 as data. */
+  /** Scalar top-level fields as written: `version: 1.10` would be 1.1 as data. */
   readonly written: Readonly<Record<string, string>>;
-  /** The front matter as it was understood, slips corrected. */
+  /** The front matter with slips repaired. */
   readonly yaml: string;
-  /** The line of the file that a top-level field stands on. */
+  /** Line of each top-level field in the file. */
   readonly lines: Readonly<Record<string, number>>;
   readonly body: string;
-  /** The line of the file that the body starts on; the first is 1. */
+  /** First line of the body, counted from 1. */
   readonly bodyLine: number;
 }
 
 /**
- * Reads a Markdown file with or without front matter. Forgives what people slip on (a byte order mark,
- * Windows line ends, tabs, a colon in plain text); anything else that is wrong is a FILE_INVALID problem
- * with its place in the file.
+ * Reads a Markdown file with or without front matter. Repairs common slips: a byte order mark, Windows line ends,
+ * tabs, a colon in plain text.
+ *
+ * @throws FILE_INVALID with the place of any other mistake.
  */
 export function parseFrontMatter(text: string, file: string): FrontMatter {
   if (text.length > MAX_TEXT_CHARS)
@@ -39,7 +40,7 @@ export function parseFrontMatter(text: string, file: string): FrontMatter {
   return { ...readYaml(split.yaml, file), body: split.body, bodyLine: split.bodyLine };
 }
 
-/** The problem of a file at a place in it. */
+/** Creates the problem of a file at a place in it. */
 export function fileProblem(file: string, line: number, column: number, reason: string) {
   return problem("FILE_INVALID", { file, line, column, reason }, { file, line, column, reason });
 }
@@ -57,7 +58,7 @@ function splitFile(whole: string, file: string) {
       return { yaml: whole.slice(start, at), body: whole.slice(end + 1), bodyLine: line + 1 };
     at = end + 1;
   }
-  throw fileProblem(file, 1, 1, "its front matter begins here and is not closed by a line of ---");
+  throw fileProblem(file, 1, 1, "its front matter is not closed by a line of ---");
 }
 
 function isFence(whole: string, from: number, to: number): boolean {
@@ -82,7 +83,7 @@ function readYaml(yaml: string, file: string): Fields & { readonly yaml: string 
 }
 
 interface Fault {
-  /** In the YAML, from 1; the file has one line before it. */
+  /** Line in the YAML, from 1. The file has one line before it. */
   readonly line: number;
   readonly column: number;
   readonly reason: string;
@@ -101,7 +102,7 @@ function parseYaml(yaml: string, file: string): ParsedYaml {
     return { line: Math.max(1, line), column: Math.max(1, col) };
   };
   try {
-    // The library's own check for equal keys takes quadratic time.
+    // The YAML library's own check for equal keys takes quadratic time.
     const document = parseDocument(yaml, {
       lineCounter,
       schema: "core",
@@ -120,7 +121,7 @@ function parseYaml(yaml: string, file: string): ParsedYaml {
   }
 }
 
-/** Walks the nodes itself, so that every value is counted, an alias as what it stands for. */
+/** Walks the nodes itself to count every value, with aliases expanded. */
 function toFields({ document, placeOf }: ParsedYaml, file: string): Fields {
   let values = 0;
   let aliases = 0;
@@ -148,7 +149,7 @@ function toFields({ document, placeOf }: ParsedYaml, file: string): Fields {
     for (const { key, value } of node.items) {
       const name = isScalar(key) ? (key.source ?? String(key.value)) : undefined;
       if (name === undefined) throw refuse(key, "the name of a field is not plain text");
-      if (Object.hasOwn(record, name)) throw refuse(key, `the field ${name} is there twice`);
+      if (Object.hasOwn(record, name)) throw refuse(key, `the field ${name} occurs twice`);
       if (depth === 0) lines[name] = placeOf(key).line + 1;
       if (depth === 0 && isScalar(value) && value.value !== null)
         written[name] = value.source ?? String(value.value);
@@ -163,7 +164,7 @@ function toFields({ document, placeOf }: ParsedYaml, file: string): Fields {
   }
 }
 
-/** Tags of the language beyond plain values, such as dates and bytes, leave what was written. */
+/** Values of YAML tags, such as dates and bytes, stay as written. */
 function scalarValue(value: unknown, source: string | undefined): unknown {
   if (typeof value === "number" || typeof value === "boolean" || typeof value === "string" || value === null)
     return value;

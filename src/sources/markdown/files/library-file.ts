@@ -1,4 +1,4 @@
-/** What a prompt's front matter says, completed from its text. */
+/** Facts of a prompt: its front matter, completed from its text. */
 export interface PromptFacts {
   readonly name: string;
   readonly title?: string;
@@ -17,7 +17,7 @@ export interface PromptArgument {
   readonly required: boolean;
 }
 
-/** What a fragment's front matter says, completed from its text. */
+/** Facts of a fragment: its front matter, completed from its text. */
 export interface FragmentFacts {
   readonly id: string;
   readonly title: string;
@@ -28,19 +28,19 @@ export interface FragmentFacts {
   readonly useWhen: readonly string[];
   readonly estimatedTokens: number;
   readonly scopes: readonly string[];
-  /** Ids, file names and paths of other fragments that it names. */
+  /** Names of other fragments in its text: ids, file names, paths and URIs. */
   readonly references: readonly string[];
 }
 
 export interface RuleFacts {
-  /** Absent: concerns the whole domain. */
+  /** Without a category the rules concern the whole domain. */
   readonly category?: string;
 }
 
 interface FileBase {
-  /** From the library's directory down, with slashes. */
+  /** Path from the library's directory, with slashes. */
   readonly path: string;
-  /** Size and time: while it is the same, the file is not read again. */
+  /** Size and time. While it is the same, the file is not read again. */
   readonly stamp: string;
   /** SHA-256 of the bytes. */
   readonly hash: string;
@@ -62,11 +62,11 @@ export interface RuleFile extends FileBase {
   readonly facts: RuleFacts;
 }
 
-/** A Markdown file as it was when it was last good. Plain data, so that an index can keep it. */
+/** The last good content of a Markdown file. Plain data, so that an index can keep it. */
 export type LibraryFile = PromptFile | FragmentFile | RuleFile;
 export type FileKind = LibraryFile["kind"];
 
-/** By the folder at the top of the library. */
+/** Kinds of files by the top folder of the library. */
 export const FOLDERS: Readonly<Record<string, FileKind>> = {
   prompts: "prompt",
   fragments: "fragment",

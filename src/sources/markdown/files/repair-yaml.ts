@@ -3,12 +3,12 @@ const NESTED_FIELD = /^([ \t]+(?:- )?[A-Za-z0-9_.-]{1,100}:[ \t]+|[ \t]*- )/;
 
 const MAX_TEXT_CHARS = 4_000;
 
-/** Quotes and blocks have ends of their own, which cannot be guessed; a tag was not written by mistake. */
+/** The end of a quote or block cannot be guessed, and nobody writes a tag by mistake. */
 const NOT_PLAIN = /^["'|>!&]/;
 
 /**
- * The YAML with the values on the lines at fault taken as plain text, and tabs at line starts as blanks;
- * nothing where there is nothing to forgive. Every value keeps its line.
+ * Quotes the values on faulty lines and turns tabs at line starts into blanks. Every value keeps its line.
+ * Undefined if nothing can be repaired.
  */
 export function repairYaml(yaml: string, faultyLines: readonly number[]): string | undefined {
   const lines = yaml.split("\n").map(untab);

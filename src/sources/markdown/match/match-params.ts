@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../../../schema/json-schema.ts";
 
+/** The parameters of a match, defaults filled in. */
 export interface MatchParams {
   readonly query: string;
   readonly mode: "index" | "catalog" | "full";
@@ -10,15 +11,15 @@ export interface MatchParams {
   readonly minScore: number;
 }
 
-/** What `match` takes. The catalog fills in the defaults. */
+/** Schema of the parameters of `match`. The catalog fills in the defaults. */
 export const MATCH_SCHEMA: JsonSchema = {
   type: "object",
   properties: {
-    query: { type: "string", minLength: 1, maxLength: 1_000, description: "What is needed, in words" },
+    query: { type: "string", minLength: 1, maxLength: 1_000, description: "The need, in words" },
     mode: {
       enum: ["index", "catalog", "full"],
       default: "catalog",
-      description: "index: the best addresses; catalog: what each is for; full: the texts themselves",
+      description: "index: the best addresses; catalog: the use of each; full: the texts themselves",
     },
     maxTokens: {
       type: "integer",
@@ -31,16 +32,21 @@ export const MATCH_SCHEMA: JsonSchema = {
       type: "array",
       items: { type: "string" },
       maxItems: 32,
-      description: "Only fragments that have all of these",
+      description: "Only fragments with all of these tags",
     },
     categories: {
       type: "array",
       items: { type: "string" },
       maxItems: 32,
-      description: "Only fragments of these",
+      description: "Only fragments of these categories",
     },
     maxResults: { type: "integer", minimum: 1, maximum: 100, default: 15 },
-    minScore: { type: "number", minimum: 0, default: 10, description: "Weaker matches are left out" },
+    minScore: {
+      type: "number",
+      minimum: 0,
+      default: 10,
+      description: "Matches of a lower score, 0 to 100, are left out",
+    },
   },
   required: ["query"],
   additionalProperties: false,

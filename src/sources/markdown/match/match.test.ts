@@ -1,17 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import type { CallContext, FindRequest } from "../../../schema/entry.ts";
 import { loadTokenCounter } from "../../../util/tokens.ts";
+import { findMatches } from "./find-matches.ts";
 import type { Fragment } from "./fragment.ts";
-import { toKeywords } from "./keywords.ts";
+import { countPresent, toKeywords, toWordLine } from "./keywords.ts";
 import type { MatchParams } from "./match-params.ts";
 import { createMatcher } from "./matcher.ts";
-import { buildScenarioIndex } from "./scenario-index.ts";
-import { matchFragments, scoreFragment } from "./score-fragment.ts";
-import { selectWithinBudget } from "./select-within-budget.ts";
+import { renderFull } from "./render-match.ts";
 
 const countTokens = await loadTokenCounter();
 
 function fragment(id: string, facts: Partial<Fragment> = {}): Fragment {
+  const route = `lib://resources/agents/${id}`;
   return {
     id,
     title: id,
@@ -23,12 +24,15 @@ function fragment(id: string, facts: Partial<Fragment> = {}): Fragment {
     estimatedTokens: 2_000,
     scopes: [],
     references: [],
-    route: `lib://resources/agents/${id}`,
-    path: `fragments/agents/${id}.md`,
+    route,
+    address: route,
+    folder: "agents",
     body: `Text of ${id}`,
     ...facts,
   };
 }
+
+const byRoute = (fragments: readonly Fragment[]) => new Map(fragments.map((one) => [one.route, one]));
 
 test("keywords are lower case, without stop words and single letters, each once", () => {
   expect(toKeywords("Build a TypeScript REST API with authentication, an API!")).toEqual([
@@ -40,64 +44,72 @@ test("keywords are lower case, without stop words and single letters, each once"
   ]);
 });
 
-describe("the score", () => {
-  const keywords = ["async", "error"];
-  test.each([
-    ["nothing", {}, {}, 0],
-    ["each keyword in a tag", { tags: ["async-io", "errors"] }, {}, 20],
-    ["a keyword in two tags counts once", { tags: ["async", "async-io"] }, {}, 10],
-    ["a capability", { capabilities: ["Async error handling"] }, {}, 16],
-    ["useWhen", { useWhen: ["Need ERROR handling"] }, {}, 5],
-    ["small", { estimatedTokens: 999 }, {}, 5],
-    ["not small", { estimatedTokens: 1_000 }, {}, 0],
-    ["the category", {}, { categories: ["agents"] }, 15],
-    [
-      "all of it",
-      { tags: ["async"], capabilities: ["async"], useWhen: ["async"], estimatedTokens: 1 },
-      { categories: ["agent"] },
-      43,
-    ],
-  ])("of %s", (_, facts, wanted, score) => {
-    expect(scoreFragment(fragment("x", facts), keywords, wanted)).toBe(score);
+test("a keyword is present where it begins a word, whatever the ending", () => {
+  const present = (keyword: string, text: string) => countPresent([keyword], toWordLine(text)) === 1;
+  expect(present("retries", "When to retry a call")).toBe(true);
+  expect(present("handler", "Error-handling")).toBe(true);
+  expect(present("api", "APIs")).toBe(true);
+  expect(present("act", "React")).toBe(false);
+  expect(present("错误", "如何处理错误")).toBe(true);
+});
+
+describe("matches", () => {
+  const all = [
+    fragment("a", { tags: ["async", "types"] }),
+    fragment("b", { tags: ["async"], category: "skill", folder: "skills" }),
+    fragment("c", { tags: ["other"] }),
+  ];
+  /** A search that finds every fragment, each half as good as the one before. */
+  const find: NonNullable<CallContext["find"]> = async () =>
+    all.map(({ route }, at) => ({ route, score: 4 / 4 ** at }));
+  const idsOf = async (wanted: object, search = find) =>
+    (await findMatches("lib", byRoute(all), { query: "async", minScore: 0, ...wanted }, search)).map(
+      (match) => `${match.fragment.id} ${match.score}`,
+    );
+
+  test("score by the share of keywords and the place among the hits", async () => {
+    expect(await idsOf({})).toEqual(["a 100", "b 50"]);
+    expect(await idsOf({ query: "async nothing" })).toEqual(["a 50", "b 25"]);
+    expect(await idsOf({ query: "nothing" })).toEqual([]);
+    expect(await idsOf({ query: "the" })).toEqual([]);
+    expect(await idsOf({ minScore: 51 })).toEqual(["a 100"]);
   });
 
-  test("required tags and other categories disqualify, also where any score will do", () => {
-    const all = [fragment("a", { tags: ["async", "types"] }), fragment("b", { tags: ["async"] })];
-    const ids = (wanted: object) =>
-      matchFragments(all, ["async"], { minScore: 0, ...wanted }).map((match) => match.fragment.id);
-    expect(ids({})).toEqual(["a", "b"]);
-    expect(ids({ tags: ["types"] })).toEqual(["a"]);
-    expect(ids({ tags: ["Types", "async"] })).toEqual(["a"]);
-    expect(ids({ tags: ["typ"] })).toEqual([]);
-    expect(ids({ categories: ["skills"] })).toEqual([]);
-    expect(ids({ minScore: 11 })).toEqual([]);
+  test("required tags and other categories disqualify", async () => {
+    expect(await idsOf({ tags: ["Types", "async"] })).toEqual(["a 100"]);
+    expect(await idsOf({ tags: ["typ"] })).toEqual([]);
+    expect(await idsOf({ categories: ["skills"] })).toEqual(["b 50"]);
+    expect(await idsOf({ categories: ["Agent", "skill"] })).toEqual(["a 100", "b 50"]);
+    expect(await idsOf({ categories: ["guides"] })).toEqual([]);
+    expect(await idsOf({ folder: "agents", categories: ["skill"] })).toEqual([]);
+  });
+
+  test("the search is narrowed as the caller wants it", async () => {
+    const asked: FindRequest[] = [];
+    await idsOf({ tags: ["Types"], categories: ["skills"] }, async (request) => {
+      asked.push(request);
+      return [];
+    });
+    expect(asked).toEqual([
+      expect.objectContaining({ domain: "lib", kinds: ["resource"], tags: ["types"], categories: ["skill"] }),
+    ]);
   });
 });
 
-test("selection: the best three, then within the budget, until four fifths are used", () => {
-  const cost = fc.integer({ min: 1, max: 2_000 });
+test("texts: the best three, then within the budget, until four fifths are used", () => {
+  const words = fc.integer({ min: 1, max: 300 });
   fc.assert(
-    fc.property(fc.array(cost, { maxLength: 30 }), fc.integer({ min: 1, max: 6_000 }), (costs, budget) => {
-      const matches = costs.map((estimatedTokens, at) => ({
-        fragment: fragment(`f${at}`, { estimatedTokens }),
+    fc.property(fc.array(words, { maxLength: 12 }), fc.integer({ min: 1, max: 2_000 }), (sizes, budget) => {
+      const matches = sizes.map((size, at) => ({
+        fragment: fragment(`f${at}`, { body: "word ".repeat(size) }),
         score: 100 - at,
       }));
-      const selected = selectWithinBudget(matches, budget);
-      const tokens = (list: typeof matches) =>
-        list.reduce((sum, match) => sum + match.fragment.estimatedTokens, 0);
-      expect(selected.slice(0, 3)).toEqual(matches.slice(0, 3));
-      expect(tokens(selected)).toBeLessThanOrEqual(Math.max(budget, tokens(matches.slice(0, 3))));
-      expect(selected).toEqual(matches.filter((match) => selected.includes(match)));
-      // Every one but the last was added while there was room for more.
-      if (selected.length > 4) expect(tokens(selected.slice(0, -1))).toBeLessThanOrEqual(budget * 0.8);
-      // What was passed over did not fit, or came when there was enough.
-      for (const [at, match] of matches.entries()) {
-        if (selected.includes(match)) continue;
-        const used = tokens(selected.filter((one) => matches.indexOf(one) < at));
-        const enough = at > 3 && used > budget * 0.8;
-        expect(enough || used + match.fragment.estimatedTokens > budget).toBe(true);
-      }
+      const text = renderFull(matches, budget, countTokens);
+      const shown = matches.filter((match) => text.includes(`## Agent: ${match.fragment.id}\n`));
+      expect(shown.slice(0, 3)).toEqual(matches.slice(0, 3));
+      if (shown.length > 3) expect(countTokens(text)).toBeLessThanOrEqual(budget);
     }),
+    { numRuns: 50 },
   );
 });
 
@@ -110,7 +122,6 @@ describe("a matcher", () => {
     minScore: 10,
     ...given,
   });
-  const principal = (...scopes: string[]) => ({ id: "p", scopes, allowWrite: false });
   const library = Array.from({ length: 30 }, (_, at) =>
     fragment(`event-driven-best-practices-number-${at}`, {
       tags: ["typescript", `t${at}`],
@@ -120,113 +131,117 @@ describe("a matcher", () => {
         "Need patterns",
       ],
       estimatedTokens: 700 + at,
-      body: `Body ${at}`,
+      body: `Body ${at} ${"text ".repeat(600)}`,
       scopes: at % 2 === 0 ? [] : ["inner"],
     }),
   );
-  function create(fragments = library) {
-    const statistics = { quick: 0, keywords: 0, full: 0 };
-    let loads = 0;
-    const files = fragments.map((one) => ({
-      kind: "fragment" as const,
-      path: one.path,
-      stamp: "",
-      hash: "",
-      body: one.body,
-      facts: one,
-    }));
-    const load = async () => {
-      loads += 1;
-      return buildScenarioIndex(files);
-    };
-    return { matcher: createMatcher(fragments, load, statistics), statistics, loads: () => loads };
+
+  /** A call whose search sees what the scopes allow, as the gateway's does. */
+  function call(fragments: readonly Fragment[], ...scopes: string[]) {
+    const shownUpTo: number[] = [];
+    const visible = fragments.filter((one) => one.scopes.every((scope) => scopes.includes(scope)));
+    const context = {
+      principal: { id: "p", scopes, allowWrite: false },
+      find: async () => visible.map(({ route }) => ({ route, score: 1 })),
+      showUpTo: (tokens: number) => shownUpTo.push(tokens),
+    } as unknown as CallContext;
+    return { context, shownUpTo };
   }
 
-  test("answers within 120 tokens in index mode, whatever the library is like", async () => {
+  function create(fragments = library) {
+    const statistics = { quick: 0, searched: 0 };
+    const matcher = createMatcher("lib", byRoute(fragments), statistics);
+    return {
+      statistics,
+      match: (given: Partial<MatchParams>, ...scopes: string[]) =>
+        matcher.match(params(given), call(fragments, ...scopes).context),
+      matcher,
+    };
+  }
+
+  test("answers within 120 tokens in mode index for any library", async () => {
     const word = fc.string({ minLength: 1, maxLength: 200 });
     await fc.assert(
       fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 8 }), async (useWhen) => {
         const odd = Array.from({ length: 8 }, (_, at) => fragment(`f${at}`, { tags: ["async"], useWhen }));
-        const text = await create(odd).matcher.match(params({ mode: "index", query: "async" }), principal());
+        const text = await create(odd).match({ mode: "index", query: "async" });
         expect(countTokens(text)).toBeLessThanOrEqual(120);
         expect(text).toContain("lib://resources/agents/f0 ");
       }),
       { numRuns: 50 },
     );
-    const text = await create().matcher.match(params({ mode: "index" }), principal());
+    const text = await create().match({ mode: "index" });
     expect(countTokens(text)).toBeLessThanOrEqual(120);
     expect(countTokens(text)).toBeGreaterThanOrEqual(50);
   });
 
-  test("shows what each is for in catalog mode, within its budget", async () => {
-    const { matcher } = create();
-    const text = await matcher.match(params({}), principal("inner"));
+  test("names the use that fits the query best", async () => {
+    const one = fragment("one", { useWhen: ["Writing tests", "Rotating secrets"] });
+    expect(await create([one]).match({ mode: "index", query: "rotate a secret" })).toContain(
+      "): Rotating secrets",
+    );
+  });
+
+  test("shows what each is for in mode catalog, within its budget", async () => {
+    const { match } = create();
+    const text = await match({}, "inner");
     expect(text).toContain("30 matched resources, 15 shown");
     expect(text).toContain(
       `**Total Tokens Available:** ${library.reduce((sum, one) => sum + one.estimatedTokens, 0)}`,
     );
     expect(countTokens(text)).toBeLessThanOrEqual(3_000);
-    const index = await matcher.match(params({ mode: "index" }), principal("inner"));
+    const index = await match({ mode: "index" }, "inner");
     expect(countTokens(index)).toBeLessThan(countTokens(text) * 0.15);
     for (const maxTokens of [200, 500, 1_000]) {
-      const small = await matcher.match(params({ maxTokens }), principal());
+      const small = await match({ maxTokens });
       expect(countTokens(small)).toBeLessThanOrEqual(Math.max(maxTokens, 200));
     }
-    expect(await matcher.match(params({ maxResults: 2 }), principal())).toContain(
-      "15 matched resources, 2 shown",
-    );
+    expect(await match({ maxResults: 2 })).toContain("15 matched resources, 2 shown");
   });
 
-  test("gives the texts in full mode: three at least, and no more than fit", async () => {
-    const { matcher } = create();
-    const bodies = (text: string) => text.match(/^Body \d+$/gm) ?? [];
-    expect(bodies(await matcher.match(params({ mode: "full", maxTokens: 10 }), principal()))).toHaveLength(3);
-    expect(bodies(await matcher.match(params({ mode: "full" }), principal()))).toHaveLength(4);
+  test("gives at least three texts in mode full, and no more than fit", async () => {
+    const { match } = create();
+    const bodies = (text: string) => text.match(/^Body \d+/gm) ?? [];
+    expect(bodies(await match({ mode: "full", maxTokens: 10 }))).toHaveLength(3);
+    expect(bodies(await match({ mode: "full" }))).toHaveLength(4);
   });
 
-  test("never tells of what a principal may not see, nor keeps an answer for another", async () => {
+  test("asks for the room that its caller named", async () => {
     const { matcher } = create();
-    const visible = library.filter(({ scopes }) => scopes.length === 0);
+    const { context, shownUpTo } = call(library);
+    for (let count = 0; count < 2; count++)
+      await matcher.match(params({ mode: "full", maxTokens: 12_000 }), context);
+    await matcher.match(params({ mode: "index" }), context);
+    expect(shownUpTo).toEqual([12_000, 12_000]);
+  });
+
+  test("never keeps an answer of one principal for another", async () => {
+    const { match } = create();
     for (const mode of ["index", "catalog", "full"] as const) {
       for (const scopes of [["inner"], [], ["other"], ["inner"], []]) {
-        const text = await matcher.match(
-          params({ mode, maxResults: 100, maxTokens: 100_000 }),
-          principal(...scopes),
-        );
-        const seen = scopes.includes("inner") ? library : visible;
-        if (mode !== "full") expect(text).toContain(`${mode === "index" ? "of" : ":**"} ${seen.length}`);
-        for (const { id } of library.filter((one) => !seen.includes(one))) {
-          expect(text.split(/[\s:]/)).not.toContain(id);
-          expect(text).not.toContain(`${id} `);
-        }
+        const text = await match({ mode, maxResults: 100, maxTokens: 100_000 }, ...scopes);
+        const isInner = scopes.includes("inner");
+        if (mode !== "full")
+          expect(text).toContain(`${mode === "index" ? "of" : ":**"} ${isInner ? 30 : 15}`);
+        if (mode !== "index")
+          expect(text.includes("Agent: event-driven-best-practices-number-1\n")).toBe(isInner);
       }
     }
-    const tagged = await matcher.match(params({ tags: ["t1"] }), principal());
-    expect(tagged).toBe(await matcher.match(params({ tags: ["t-none"] }), principal()));
   });
 
-  test("looks up in three tiers, and loads its index once", async () => {
-    const { matcher, statistics, loads } = create();
-    const lookUp = (query: string) => matcher.match(params({ mode: "index", query }), principal());
-    const [first, same] = await Promise.all([lookUp("async applications"), lookUp("patterns")]);
-    expect(statistics).toEqual({ quick: 0, keywords: 2, full: 0 });
+  test("answers the same question from the quick lookup", async () => {
+    const { match, statistics } = create();
+    const lookUp = (query: string) => match({ mode: "index", query });
+    const first = await lookUp("async applications");
     expect(await lookUp("the ASYNC applications")).toBe(first);
-    expect(await lookUp("patterns!")).toBe(same);
-    expect(statistics).toEqual({ quick: 2, keywords: 2, full: 0 });
-    expect(await lookUp("typescr")).toContain("lib://");
     expect(await lookUp("nothing like it")).toContain("No fragment matches");
-    expect(statistics).toEqual({ quick: 2, keywords: 2, full: 2 });
-    expect(loads()).toBe(1);
+    expect(statistics).toEqual({ quick: 1, searched: 2 });
   });
 
-  test("hostile words are words", async () => {
+  test("names of object properties are ordinary words", async () => {
     const odd = [fragment("a", { useWhen: ["constructor __proto__ hasOwnProperty"], estimatedTokens: 1 })];
-    const { matcher } = create(odd);
-    expect(await matcher.match(params({ mode: "index", query: "constructor proto" }), principal())).toContain(
-      "lib://",
-    );
-    expect(await matcher.match(params({ mode: "index", query: "toString valueOf" }), principal())).toContain(
-      "No fragment",
-    );
+    const { match } = create(odd);
+    expect(await match({ mode: "index", query: "constructor proto" })).toContain("lib://");
+    expect(await match({ mode: "index", query: "toString valueOf" })).toContain("No fragment");
   });
 });

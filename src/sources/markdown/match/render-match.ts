@@ -1,44 +1,52 @@
 import { cutText } from "../../../util/cut-text.ts";
 import type { TokenCounter } from "../../../util/tokens.ts";
 import type { Fragment, Match } from "./fragment.ts";
+import { countPresent, toWordLine } from "./keywords.ts";
 
 const INDEX_TOKENS = 120;
 const INDEX_RESULTS = 5;
 const REASON_CHARS = 60;
+const ALWAYS = 3;
+const ENOUGH = 0.8;
+const SEPARATOR = "\n\n---\n\n";
 const NOTHING = "No fragment matches. Use other words, fewer tags or categories, or a lower minScore.";
 
-/** A match with the sentence that explains it best. */
-export interface IndexLine extends Match {
-  readonly reason: string;
-}
-
-/** The addresses of the best five within 120 tokens: reasons go before lines do. */
+/** Lists the addresses of the best five within 120 tokens: reasons go before lines do. */
 export function renderIndex(
-  lines: readonly IndexLine[],
+  matches: readonly Match[],
+  keywords: readonly string[],
   maxResults: number,
   countTokens: TokenCounter,
 ): string {
-  if (lines.length === 0) return NOTHING;
-  const shown = lines.slice(0, Math.min(INDEX_RESULTS, maxResults));
-  for (let count = shown.length; count > 1; count--) {
-    for (let reasons = count; reasons >= Math.min(count, 1); reasons--) {
-      const text = indexText(shown.slice(0, count), reasons, lines.length);
+  if (matches.length === 0) return NOTHING;
+  const rows = matches.slice(0, Math.min(INDEX_RESULTS, maxResults)).map(({ fragment }) => ({
+    line: `- ${fragment.address} (~${fragment.estimatedTokens})`,
+    reason: reasonOf(fragment, keywords),
+  }));
+  const toText = (count: number, reasons: number) =>
+    [
+      `Best ${count} of ${matches.length}, with tokens. Read a fragment by its address.`,
+      ...rows
+        .slice(0, count)
+        .map(({ line, reason }, at) => (at < reasons && reason !== "" ? `${line}: ${reason}` : line)),
+    ].join("\n");
+  for (let count = rows.length; count > 0; count--) {
+    for (let reasons = count; reasons > 0; reasons--) {
+      const text = toText(count, reasons);
       if (countTokens(text) <= INDEX_TOKENS) return text;
     }
   }
-  const text = indexText(shown.slice(0, 1), 1, lines.length);
-  return countTokens(text) <= INDEX_TOKENS ? text : indexText(shown.slice(0, 1), 0, lines.length);
+  return toText(1, 0);
 }
 
-function indexText(lines: readonly IndexLine[], reasons: number, total: number): string {
-  const rows = lines.map(({ fragment, reason }, index) => {
-    const why = index < reasons && reason !== "" ? `: ${cutText(reason, REASON_CHARS)}` : "";
-    return `- ${fragment.route} (~${fragment.estimatedTokens})${why}`;
-  });
-  return [`Best ${lines.length} of ${total}, with tokens. Read them with get.`, ...rows].join("\n");
+/** The use that has most of the keywords; without uses, the description. */
+function reasonOf({ useWhen, description }: Fragment, keywords: readonly string[]): string {
+  const present = (text: string) => countPresent(keywords, toWordLine(text));
+  const best = useWhen.toSorted((one, other) => present(other) - present(one))[0];
+  return cutText(best ?? description, REASON_CHARS);
 }
 
-/** What each match is for, within the budget: the weakest are left out first, and counted. */
+/** Shows what each match is for, within the budget. The weakest are left out first; their number is told. */
 export function renderCatalog(
   matches: readonly Match[],
   { maxResults, maxTokens }: { readonly maxResults: number; readonly maxTokens: number },
@@ -51,7 +59,7 @@ export function renderCatalog(
     [
       "# Resource Catalog",
       `**Query Results:** ${matches.length} matched ${matches.length === 1 ? "resource" : "resources"}, ${count} shown\n**Total Tokens Available:** ${available}`,
-      "Read a resource by its route, with get, when it is needed.",
+      "Read a resource by its address when it is needed.",
       ...cards.slice(0, count),
     ].join("\n\n");
   const costs = cards.map((card) => countTokens(card) + 2);
@@ -62,33 +70,48 @@ export function renderCatalog(
 }
 
 function toCard({ fragment, score }: Match, index: number): string {
-  const { tags, capabilities, useWhen, estimatedTokens, route } = fragment;
+  const { tags, capabilities, useWhen, estimatedTokens, address } = fragment;
   return [
     `## ${index + 1}. ${headingOf(fragment)}`,
-    `**Relevance Score:** ${score}`,
+    `**Relevance Score:** ${score}/100`,
     ...lineOf("Tags", tags),
     ...listOf("Capabilities", capabilities),
     ...listOf("Use When", useWhen),
     `**Estimated Tokens:** ~${estimatedTokens}`,
-    `**Route:** ${route}`,
+    `**Load:** ${address}`,
   ].join("\n");
 }
 
-/** The texts of the selected fragments, one after the other. */
-export function renderFull(matches: readonly Match[]): string {
+/**
+ * Gives the texts of the best three whatever they cost, then of others that still fit, until four fifths of the
+ * budget are used. Expects the best first.
+ */
+export function renderFull(matches: readonly Match[], maxTokens: number, countTokens: TokenCounter): string {
   if (matches.length === 0) return NOTHING;
-  return matches
-    .map(({ fragment, score }) =>
-      [
-        `## ${headingOf(fragment)}`,
-        `**Relevance Score:** ${score}`,
-        ...lineOf("Tags", fragment.tags),
-        ...lineOf("Capabilities", fragment.capabilities),
-        "",
-        fragment.body,
-      ].join("\n"),
-    )
-    .join("\n\n---\n\n");
+  const sections: string[] = [];
+  let used = 0;
+  for (const match of matches) {
+    const section = toSection(match);
+    const cost = countTokens(section + SEPARATOR);
+    const always = sections.length < ALWAYS;
+    if (always || used + cost <= maxTokens) {
+      sections.push(section);
+      used += cost;
+    }
+    if (!always && used > maxTokens * ENOUGH) break;
+  }
+  return sections.join(SEPARATOR);
+}
+
+function toSection({ fragment, score }: Match): string {
+  return [
+    `## ${headingOf(fragment)}`,
+    `**Relevance Score:** ${score}`,
+    ...lineOf("Tags", fragment.tags),
+    ...lineOf("Capabilities", fragment.capabilities),
+    "",
+    fragment.body,
+  ].join("\n");
 }
 
 function headingOf({ category, id }: Fragment): string {

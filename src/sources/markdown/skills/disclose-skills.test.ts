@@ -27,7 +27,7 @@ const greeting = {
 const names = (result: ReturnType<typeof discloseSkills>) => result.skills.map(({ name }) => name);
 
 describe("tiers", () => {
-  verifies("skills:tiers", "each query gets the tier that it calls for", async () => {
+  verifies("skills:tiers", "each query gets its tier", async () => {
     const skills = await skillsOf(greeting);
     expect(discloseSkills("hello", [])).toEqual({ tier: "nothing", text: "", skills: [] });
     expect(discloseSkills("compile it", skills)).toMatchObject({
@@ -45,7 +45,7 @@ describe("tiers", () => {
     ]);
   });
 
-  test("a skill without triggers is in the list at once", async () => {
+  test("a skill without triggers is in the list", async () => {
     const skills = await skillsOf({ ...greeting, plain: "" });
     const shown = discloseSkills("compile it", skills);
     expect([shown.tier, names(shown)]).toEqual(["registry", ["plain"]]);
@@ -54,7 +54,7 @@ describe("tiers", () => {
     expect(discloseSkills("in plain words", skills).tier).toBe("registry");
   });
 
-  test("within the figures: 10 tokens for the breadcrumb, about 15 for a skill in the list", async () => {
+  test("the breadcrumb costs 10 tokens, a skill in the list about 15", async () => {
     const many = Object.fromEntries(
       Array.from({ length: 40 }, (_, index) => [`skill-number-${index}`, triggers(`word${index}`)]),
     );
@@ -67,7 +67,7 @@ describe("tiers", () => {
     expect(countTokens(discloseSkills("list skills", skills).text) / 40).toBeLessThanOrEqual(18);
   });
 
-  test("a bundled skill can be off until it is wanted", async () => {
+  test("a bundled skill can be off by default", async () => {
     const skills = await skillsOf({ "make-tea": `default_enabled: false\n${triggers("tea")}` }, "bundled");
     expect(discloseSkills("tea", skills).tier).toBe("nothing");
     expect(discloseSkills("tea", skills, { enabled: ["make-tea"] }).tier).toBe("full");
@@ -111,7 +111,7 @@ describe("matches", () => {
     expect(names(discloseSkills(query, skills, { maxSkills: 9 }))).toHaveLength(5);
   });
 
-  test("is the same for the same input, and changes nothing", async () => {
+  test("is deterministic and changes nothing", async () => {
     const skills = Object.freeze(await skillsOf(greeting));
     const before = JSON.stringify(skills);
     expect(discloseSkills("tea hello", skills)).toEqual(discloseSkills("tea hello", skills));

@@ -4,35 +4,37 @@ import { toSummary } from "../../../util/to-summary.ts";
 import type { Skill } from "./skill.ts";
 import { isEnabled } from "./skill-drafts.ts";
 
-/** How much of the skills a query gets to see. */
+/** How much a query gets to see of the skills. */
 export type SkillTier = "nothing" | "breadcrumb" | "registry" | "full";
 
+/** The part of the skills that a query gets to see. */
 export interface SkillDisclosure {
   readonly tier: SkillTier;
-  /** What goes into the model's context; empty for `nothing`. */
+  /** Text for the model's context. Empty for `nothing`. */
   readonly text: string;
-  /** The skills that the text is about, best first. */
+  /** Skills in the text, best first. */
   readonly skills: readonly Skill[];
 }
 
+/** Options of {@link discloseSkills}. */
 export interface SkillDisclosureOptions {
-  /** How many skills are shown in full. Default: 3. */
+  /** Most skills shown in full. Default: 3. */
   readonly maxSkills?: number;
-  /** Names of skills used lately, the latest first. */
+  /** Names of recently used skills, latest first. */
   readonly recent?: readonly string[];
-  /** Bundled skills that say `default_enabled: false` and are wanted. */
+  /** Names of bundled skills to enable although they say `default_enabled: false`. */
   readonly enabled?: readonly string[];
 }
 
 const MAX_SKILLS = 3;
 const MAX_REGISTRY = 50;
-/** With a name before it, about 15 tokens. */
+/** Together with a name about 15 tokens. */
 const LINE_CHARS = 50;
 const MAX_QUERY_CHARS = 8_000;
 
 /**
- * Which skills a query calls for, and how much of them is shown: all of those whose triggers match; the
- * list where skills are asked for, or have no triggers; else only that there are some.
+ * Chooses the skills that a query calls for and how much of them is shown. Skills whose triggers match are shown in
+ * full. Questions about skills, and skills without triggers, give the list. Otherwise only their number is told.
  */
 export function discloseSkills(
   query: string,
@@ -65,9 +67,9 @@ export function discloseSkills(
 
 interface Match {
   readonly matched: boolean;
-  /** 1 where the skill is named. */
+  /** 1 if the query names the skill, else 0. */
   readonly mention: number;
-  /** The words of the longest keyword or verb that is in the query; patterns count as one. */
+  /** Words of the longest matching keyword or verb. Patterns count as one. */
   readonly phrase: number;
 }
 
@@ -76,7 +78,7 @@ function matchSkill({ name, triggers }: Skill, asked: string, words: string): Ma
     const spelt = splitWords(text);
     return spelt.length > 0 && words.includes(` ${spelt.join(" ")} `) ? spelt.length : 0;
   };
-  // A name of one word is also a plain word: it is a mention only where it is marked as a name.
+  // A name of one word is also a plain word, so it must be marked as a name to count as a mention.
   const mention = name.includes("-") ? has(name) > 0 : marks(asked, name);
   const phrases = [...triggers.keywords, ...triggers.verbs].map(has);
   const pattern = triggers.patterns.some(({ matches }) => matches(asked));
@@ -89,14 +91,14 @@ function marks(asked: string, name: string): boolean {
   return around || hasWhole(asked, `${name} skill`) || hasWhole(asked, `skill ${name}`);
 }
 
-/** Not followed by more of a word. */
+/** Matches at word ends only. */
 function hasWhole(text: string, part: string): boolean {
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1))
     if (!/^[\p{L}\p{N}-]/u.test(text.slice(at + part.length, at + part.length + 2))) return true;
   return false;
 }
 
-/** Questions for what there is, rather than for something to be done. */
+/** Questions about the skills themselves. */
 const QUESTIONS = [
   ...["what can you do", "what are you able to do", "what else can you do", "what do you do"],
   ...["list skills", "list your skills", "list all skills", "list the skills", "list available skills"],

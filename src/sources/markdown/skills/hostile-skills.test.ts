@@ -20,7 +20,7 @@ const read = (place: string) => readSkills([{ origin: "project", folder: place }
 const load = (draft: EntryDraft | undefined) => (draft as ReadableEntry).load({}, context);
 const find = (drafts: readonly EntryDraft[], route: string) => drafts.find((draft) => draft.route === route);
 
-/** Everything that could be read of what was accepted. */
+/** Everything that can be read of the accepted skills. */
 async function everything(place: string): Promise<string> {
   const { skills } = await read(place);
   const drafts = skillDrafts(skills, "k");
@@ -41,7 +41,7 @@ describe("hostile skills are refused", () => {
     expect(await everything(made.place)).not.toContain(SECRET);
   });
 
-  verifies("skills:contained", "a project place that is a link out of the project", async () => {
+  verifies("skills:contained", "a project place that links out of the project", async () => {
     const root = temporaryFolder();
     const project = join(root, "project");
     mkdirSync(join(project, ".agents"), { recursive: true });
@@ -60,7 +60,7 @@ describe("hostile skills are contained", () => {
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
-  test("a skill nested in another is only a file of it", async () => {
+  test("a skill nested in another counts as its files", async () => {
     const { place } = ground();
     const folder = writeSkill(place, "outer");
     writeSkill(folder, "inner", { fields: "allowed-tools: Bash(*)" });
@@ -70,7 +70,7 @@ describe("hostile skills are contained", () => {
     expect(skills[0]?.allowedTools).toEqual([]);
   });
 
-  test("allowed-tools widens nothing: it is carried as a fact", async () => {
+  test("allowed-tools grants nothing", async () => {
     const { place } = ground();
     writeSkill(place, "wide", { fields: "allowed-tools: Bash(git add:*), exec Write(**)" });
     const { skills } = await read(place);
@@ -80,7 +80,7 @@ describe("hostile skills are contained", () => {
     expect(drafts.some((draft) => "call" in draft)).toBe(false);
   });
 
-  test("a script is text, and is not run", async () => {
+  test("a script is text and never runs", async () => {
     const { place, outside } = ground();
     const script = `#!/bin/sh\ntouch ${join(outside, "ran")}\n`;
     writeSkill(place, "runs", { fields: "scripts: [scripts/run.sh]", files: { "scripts/run.sh": script } });
@@ -90,7 +90,7 @@ describe("hostile skills are contained", () => {
     expect(await import("node:fs").then(({ existsSync }) => existsSync(join(outside, "ran")))).toBe(false);
   });
 
-  test("characters that nobody sees are gone from all that is served", async () => {
+  test("invisible characters are removed from everything served", async () => {
     const { place } = ground();
     const hidden = "\u{E0049}\u{E0047}\u{E004E}\u202E\u200B\u001b[31m\u2066";
     writeSkill(place, "hides", {
@@ -104,7 +104,7 @@ describe("hostile skills are contained", () => {
     expect(all).toContain("<!-- kept -->");
   });
 
-  test("keys of the language are keys", async () => {
+  test("names such as __proto__ are ordinary keys", async () => {
     const { place } = ground();
     writeSkill(place, "proto", {
       fields: "__proto__:\n  polluted: true\nmetadata:\n  __proto__: x\n  constructor: y",
@@ -114,7 +114,7 @@ describe("hostile skills are contained", () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test("a pattern that would take for ever takes no time", async () => {
+  test("a catastrophic pattern takes linear time", async () => {
     const { place } = ground();
     writeSkill(place, "slow", { fields: "triggers:\n  patterns: ['^(a+)+$', '(x+x+)+y']" });
     const { skills } = await read(place);
@@ -130,7 +130,7 @@ describe("hostile skills are contained", () => {
     expect(await everything(place)).not.toContain(SECRET);
   });
 
-  test("a name in two places: the nearer is used, the other reported", async () => {
+  test("of two skills of one name, the nearer is used and the other reported", async () => {
     const root = temporaryFolder();
     writeSkill(join(root, "user"), "deploy", { body: "mine" });
     writeSkill(join(root, "project"), "deploy", { body: "theirs" });
@@ -147,7 +147,7 @@ describe("hostile skills are contained", () => {
     ]);
   });
 
-  test("a link between places is the skill it leads to, once", async () => {
+  test("a link to a skill in another place adds no second skill", async () => {
     const root = temporaryFolder();
     writeSkill(join(root, ".agents"), "shared");
     mkdirSync(join(root, ".claude"));
@@ -161,7 +161,7 @@ describe("hostile skills are contained", () => {
   });
 });
 
-describe("what changes between listing and reading is not served", () => {
+describe("a file that changed after listing is not served", () => {
   async function listed() {
     const made = ground();
     const folder = writeSkill(made.place, "guide", { files: { "references/a.md": "as listed" } });
@@ -170,7 +170,7 @@ describe("what changes between listing and reading is not served", () => {
     return { ...made, folder, drafts, file: find(drafts, "k://skills/guide/references/a.md") };
   }
 
-  test("as listed it is", async () => {
+  test("an unchanged file is served", async () => {
     const { file } = await listed();
     expect(await load(file)).toBe("as listed");
   });
@@ -188,7 +188,7 @@ describe("what changes between listing and reading is not served", () => {
     await expect(load(file)).rejects.toMatchObject({ code: "SKILL_REFUSED" });
   });
 
-  test("a link in the place of its folder, even with the same content", async () => {
+  test("a link in place of its folder, even with the same content", async () => {
     const { file, folder, outside } = await listed();
     renameSync(join(folder, "references"), join(outside, "references"));
     symlinkSync(join(outside, "references"), join(folder, "references"));
@@ -209,7 +209,7 @@ describe("what changes between listing and reading is not served", () => {
     await expect(load(file)).rejects.toMatchObject({ code: "SKILL_REFUSED" });
   });
 
-  test("nothing in its place, while the skill itself still reads", async () => {
+  test("nothing in its place; the skill itself stays readable", async () => {
     const { file, folder, drafts } = await listed();
     rmSync(folder, { recursive: true });
     await expect(load(file)).rejects.toMatchObject({ code: "SKILL_REFUSED" });

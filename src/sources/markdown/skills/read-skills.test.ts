@@ -15,7 +15,7 @@ async function readOne(fields: string, manifest?: string) {
 }
 
 describe("the fields of a skill", () => {
-  test("are those of the standard, and those of triggers and toolsets", async () => {
+  test("are those of the standard, plus triggers and toolsets", async () => {
     const { skills, refused } = await readOne(
       [
         "license: Apache-2.0",
@@ -44,7 +44,7 @@ describe("the fields of a skill", () => {
     expect(skills[0]?.triggers).toMatchObject({ keywords: ["a", "b c"], verbs: ["do"] });
   });
 
-  test("are read past the slips that people make", async () => {
+  test("are read despite common slips", async () => {
     const { skills } = await readOne(
       "",
       "\uFEFF---\r\nname: one \r\ndescription: Use when: asked\r\n---\t\r\nBody\r\n",
@@ -60,7 +60,7 @@ describe("the fields of a skill", () => {
 });
 
 describe("places", () => {
-  test("go from bundled over user to project", () => {
+  test("are ordered from bundled to user to project", () => {
     expect(skillPlaces({ bundled: ["/b"], home: "/h", project: "/p" }).map(({ folder }) => folder)).toEqual([
       "/b",
       "/h/.claude/skills",
@@ -74,7 +74,7 @@ describe("places", () => {
     expect(skillPlaces({ home: false })).toEqual([]);
   });
 
-  test("that are not there, or hold other things, are no error", async () => {
+  test("that do not exist, or hold other files, are no error", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "no-skill"));
     writeFileSync(join(folder, "README.md"), "x");

@@ -14,21 +14,22 @@ const SKILLS_AT_ONCE = 4;
 const MANIFEST = "SKILL.md";
 const LONG_BODY_LINES = 500;
 
+/** The result of {@link readSkills}. */
 export interface SkillsRead {
   readonly skills: readonly Skill[];
   readonly refused: readonly RefusedSkill[];
 }
 
 /**
- * Reads the skills of all places. Of a name that several have, the last place's is used, so that what is
- * nearer to the work comes last; the others are reported. Must not throw, whatever the files are.
+ * Reads the skills of all places. If several places have a skill of one name, the last place wins and the others are
+ * reported. Must not throw for any content of the files. See {@link skillDrafts}.
  */
 export async function readSkills(places: readonly SkillPlace[]): Promise<SkillsRead> {
   const refusals: RefusedSkill[] = [];
   const candidates = (
     await Promise.all(places.map((place) => findCandidates(place, places, refusals)))
   ).flat();
-  // A link to a skill of another place is that skill, once.
+  // A link to a skill of another place adds no second skill.
   const byFolder = new Map<string, Candidate>();
   for (const candidate of candidates)
     if (!byFolder.has(candidate.folder) || basename(candidate.folder) === candidate.directory)
@@ -53,10 +54,10 @@ export async function readSkills(places: readonly SkillPlace[]): Promise<SkillsR
 }
 
 interface Candidate {
-  /** As it is found. */
+  /** Path as found. */
   readonly path: string;
   readonly directory: string;
-  /** Where it really is. */
+  /** Real path. */
   readonly folder: string;
   readonly place: SkillPlace;
 }
@@ -106,7 +107,7 @@ interface Outcome {
   readonly refusal?: RefusedSkill;
 }
 
-/** What all skills together may still take. */
+/** Remaining budget of all skills together. */
 interface Left {
   files: number;
   bytes: number;
@@ -115,12 +116,12 @@ interface Left {
 async function readSkill(candidate: Candidate, left: Left): Promise<Outcome> {
   const { path, directory, folder, place } = candidate;
   try {
-    // With the first skill: reading YAML takes a library that most starts do without.
+    // Loaded with the first skill: most starts need no YAML library.
     const { parseFrontMatter } = await import("../files/front-matter.ts");
     const { toSkillFields } = await import("./skill-fields.ts");
     const read = parseFrontMatter((await readSkillFile(folder, MANIFEST)).toString(), join(path, MANIFEST));
     const fields = toSkillFields(read, directory, join(path, MANIFEST));
-    // What is served is what was understood, so that whoever reads it strictly comes to the same.
+    // Serves the repaired front matter, so that strict readers understand the same.
     const text = `---\n${read.yaml}---\n${read.body}`;
     const files = await describeFiles(folder, Buffer.from(text), left);
     const { data: frontmatter, body } = read;

@@ -4,16 +4,17 @@ import { contentHash } from "../../../util/content-hash.ts";
 import type { Skill, SkillFile, SkillOrigin } from "./skill.ts";
 import { readListedFile, textOfBytes } from "./skill-files.ts";
 
+/** Options of {@link skillDrafts}. */
 export interface SkillDraftOptions {
-  /** The id of the source that yields them. Default: the domain. */
+  /** Id of the source that yields them. Default: the domain. */
   readonly source?: string;
-  /** Skills of these origins wait until a person has approved all their files as they are. */
+  /** Skills of these origins wait until a person has approved all their files. */
   readonly quarantine?: readonly SkillOrigin[];
-  /** Bundled skills that say `default_enabled: false` and are wanted. */
+  /** Names of bundled skills to enable although they say `default_enabled: false`. */
   readonly enabled?: readonly string[];
 }
 
-/** Each skill as an entry, and each of its files as a hidden one below it. */
+/** Turns each skill into an entry and each of its files into a hidden entry below it. See {@link readSkills}. */
 export function skillDrafts(
   skills: readonly Skill[],
   domain: string,
@@ -35,7 +36,7 @@ export function skillDrafts(
     });
 }
 
-/** Only what is bundled can be switched off by its own word: what a person installed is wanted. */
+/** Only bundled skills can disable themselves: a person wanted the installed ones. */
 export function isEnabled({ origin, defaultEnabled, name }: Skill, enabled: readonly string[] = []): boolean {
   return defaultEnabled || origin !== "bundled" || enabled.includes(name);
 }
@@ -99,7 +100,7 @@ function filesText(files: readonly SkillFile[], route: string): string {
   return `Files of this skill, to be read with get:\n${lines.join("\n")}`;
 }
 
-/** Facts to filter by. `allowed-tools` is one of them and grants nothing. */
+/** Facts to filter by. `allowed-tools` grants nothing. */
 function factsOf(skill: Skill): Record<string, unknown> {
   const { license, compatibility, version, allowedTools, toolsets, scripts, origin, briefDescription } =
     skill;
@@ -116,7 +117,7 @@ function factsOf(skill: Skill): Record<string, unknown> {
   };
 }
 
-/** Each file has one spelling that routes and addresses can carry. */
+/** Spells a path as routes and addresses can carry it. */
 function encodePath(path: string): string {
   return path.split("/").map(encodeURIComponent).join("/");
 }

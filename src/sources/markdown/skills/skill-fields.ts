@@ -11,12 +11,16 @@ const MAX_COMPATIBILITY = 500;
 const MAX_WORDS = 100;
 const MAX_WORD = 200;
 const MAX_PATTERN = 500;
-/** The instructions of a compiled pattern: repetitions of repetitions grow it. */
+/** Most instructions of a compiled pattern. Nested repetitions multiply them. */
 const MAX_PROGRAM = 5_000;
 const MAX_MATCH_WORK = 4_000_000;
 const TOOLSET = /^([\w.@/-]{1,200}):([A-Za-z_$][\w$]{0,100})$/;
 
-/** The fields of a SKILL.md. What the standard forbids is a FILE_INVALID problem with its line. */
+/**
+ * Reads the fields of a SKILL.md.
+ *
+ * @throws FILE_INVALID with the line of anything that the standard forbids.
+ */
 export function toSkillFields(read: FrontMatter, directory: string, file: string): SkillFields {
   const { data, written, lines } = read;
   const refuse = (field: string, reason: string): Problem =>
@@ -119,7 +123,7 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
     return kept;
   }
 
-  /** The standard has one text with blanks between; many write a list, or commas. */
+  /** The standard separates by blanks. Many authors write a list, or commas. */
   function allowedTools(): string[] {
     const given = data["allowed-tools"];
     if (typeof given !== "string") return words("allowed-tools", given);
@@ -134,7 +138,7 @@ export function toSkillFields(read: FrontMatter, directory: string, file: string
   }
 }
 
-/** At blanks and commas outside of brackets: `Bash(git add:*) Read`. */
+/** Splits at blanks and commas outside of brackets: `Bash(git add:*) Read`. */
 function splitTools(text: string): string[] {
   const tools: string[] = [];
   let open = 0;

@@ -11,11 +11,11 @@ export const MAX_SKILL_BYTES = 16 * 2 ** 20;
 export const MAX_FILE_BYTES = 4 * 2 ** 20;
 const MAX_DEPTH = 8;
 const MAX_PATH = 300;
-/** Kept out of what a skill serves: names with a leading dot, and installed packages. */
+/** Names that a skill does not serve: those with a leading dot, and installed packages. */
 const LEFT_OUT = /^\.|^node_modules$/;
 const MARKDOWN = /\.(?:md|mdx|markdown|txt)$/i;
 
-/** The paths of all files of a skill, in order. Whatever is no plain file or folder is a problem. */
+/** Lists the files of a skill, in order. Anything but plain files and folders is a problem. */
 export async function listSkillFiles(folder: string): Promise<string[]> {
   const paths: string[] = [];
   await walk("", 0);
@@ -39,8 +39,8 @@ export async function listSkillFiles(folder: string): Promise<string[]> {
 }
 
 /**
- * What is served of a file of a skill: its bytes, or its text cleaned. It is opened without following
- * links, and only believed where what is open is what the path leads to within the skill.
+ * Reads a file of a skill: its bytes, or its cleaned text. Opens it without following links, and checks that the open
+ * file is the one that the path leads to within the skill.
  */
 export async function readSkillFile(folder: string, path: string): Promise<Buffer> {
   const where = join(folder, path);
@@ -61,7 +61,7 @@ export async function readSkillFile(folder: string, path: string): Promise<Buffe
   }
 }
 
-/** A file as it was listed; a problem where it has become another one since. */
+/** Reads a listed file. A changed file is a problem. */
 export async function readListedFile(folder: string, { path, digest }: SkillFile): Promise<Buffer> {
   const bytes = await readSkillFile(folder, path);
   if (digestOf(bytes) !== digest) throw refused(`${path} has changed since it was listed`);
@@ -72,7 +72,7 @@ export function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 }
 
-/** The text that the bytes are, if they are text. */
+/** Decodes bytes as text. Undefined if they are not text. */
 export function textOfBytes(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -86,13 +86,13 @@ export function refused(reason: string) {
   return problem("SKILL_REFUSED", { reason }, { reason });
 }
 
-// Not on every system; where there are none, the comparison of what was opened decides alone.
+// Some systems lack these flags; there the comparison of the open file decides alone.
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NON_BLOCKING = constants.O_NONBLOCK ?? 0;
 
 type OpenFile = Awaited<ReturnType<typeof open>>;
 
-/** Never more than the limit, even where the file grows while it is read. */
+/** Reads up to the limit, even if the file grows meanwhile. */
 async function readAtMost(file: OpenFile, limit: number, path: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -105,7 +105,7 @@ async function readAtMost(file: OpenFile, limit: number, path: string): Promise<
   }
 }
 
-/** Comments are kept where they may be code: only prose is rid of them. */
+/** Removes HTML comments from prose only: elsewhere they may be code. */
 function toServed(path: string, bytes: Buffer): Buffer {
   const text = textOfBytes(bytes);
   if (text === undefined) return bytes;
@@ -122,7 +122,7 @@ function checkName(path: string, name: string): void {
   if (encodeURI(path).length > MAX_PATH) throw refused(`the path ${path.slice(0, 60)}… is too long`);
 }
 
-/** Names that some systems, or the dotted spelling of routes, take for one. */
+/** Equal for names that some systems, or the dotted spelling of routes, confuse. */
 function checkCollisions(paths: readonly string[]): void {
   const seen = new Map<string, string>();
   for (const path of paths) {

@@ -4,15 +4,16 @@ import type { SkillPlace } from "./skill.ts";
 
 const FOLDERS = [".claude/skills", ".agents/skills", ".keyhole/skills"];
 
+/** Options of {@link skillPlaces}. */
 export interface SkillPlacesOptions {
   /** Folders of skills that come with the program. */
   readonly bundled?: readonly string[];
-  /** The user's home; false to leave the user's skills out. */
+  /** The user's home. False leaves the user's skills out. */
   readonly home?: string | false;
   readonly project?: string;
 }
 
-/** Where skills are looked for, what comes first last: project over user over bundled. */
+/** Lists the places of skills, in rising precedence: bundled, user, project. See {@link readSkills}. */
 export function skillPlaces({
   bundled = [],
   home = homedir(),

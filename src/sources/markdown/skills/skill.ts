@@ -1,38 +1,40 @@
 import type { SkillManifest } from "../../../schema/entry.ts";
 
+/** The owner of a place: the program, the user or the project. */
 export type SkillOrigin = "bundled" | "user" | "project";
 
 /** A folder that holds skills, one folder each. */
 export interface SkillPlace {
   readonly origin: SkillOrigin;
   readonly folder: string;
-  /** Links in the place may not lead out of it. Default: the place itself. */
+  /** Links may not lead out of this folder. Default: the place itself. */
   readonly root?: string;
 }
 
-/** When a skill is meant: single words, action words, and patterns over the whole query. */
+/** Triggers of a skill: words, verbs, and patterns over the whole query. */
 export interface SkillTriggers {
   readonly keywords: readonly string[];
   readonly verbs: readonly string[];
   readonly patterns: readonly TriggerPattern[];
 }
 
+/** A compiled pattern of a trigger. */
 export interface TriggerPattern {
   readonly source: string;
-  /** In time linear in the text, whose letters are small; false where that would still be too long. */
+  /** Tests lower-case text in linear time. False if the text is too long. */
   readonly matches: (text: string) => boolean;
 }
 
-/** What a SKILL.md says of itself, checked. */
+/** The checked fields of a SKILL.md. */
 export interface SkillFields {
   readonly name: string;
   readonly description: string;
-  /** One sentence; the description's first where none is given. */
+  /** One sentence. Default: the first of the description. */
   readonly briefDescription: string;
   readonly license?: string;
   readonly compatibility?: string;
   readonly metadata: Readonly<Record<string, string>>;
-  /** What the author would like to use. It grants nothing. */
+  /** Tools that the author would like to use. Grants nothing. */
   readonly allowedTools: readonly string[];
   readonly version?: string;
   readonly toolsets: readonly { readonly path: string; readonly className: string }[];
@@ -47,27 +49,28 @@ export interface Skill extends SkillFields {
   readonly origin: SkillOrigin;
   /** The real folder of the skill. */
   readonly folder: string;
-  /** The whole SKILL.md as it is served. */
+  /** The whole SKILL.md as served. */
   readonly text: string;
   /** The instructions, without the front matter. */
   readonly body: string;
   readonly frontmatter: SkillManifest["frontmatter"];
-  /** In the order of their paths; SKILL.md is one of them. */
+  /** All files ordered by path, SKILL.md included. */
   readonly files: readonly SkillFile[];
-  /** What is odd about it and does not stand in its way. */
+  /** Oddities that do not prevent its use. */
   readonly warnings: readonly string[];
 }
 
+/** A file of a skill. */
 export interface SkillFile {
-  /** Within the skill, with slashes. */
+  /** Path within the skill, with slashes. */
   readonly path: string;
-  /** Of what is served: text from outside is cleaned. */
+  /** Size of the served content, which is cleaned. */
   readonly size: number;
-  /** `sha256:` and the hash of what is served. */
+  /** `sha256:` and the hash of the served content. */
   readonly digest: string;
 }
 
-/** Something in a place that is not used as a skill. */
+/** A file or folder that is not used as a skill. */
 export interface RefusedSkill {
   readonly path: string;
   readonly line?: number;

@@ -1,6 +1,9 @@
+/** The last segment of routes that find fragments by a query. */
+export const MATCH = "match";
+
 const PLAIN = /^[\w-]+(?:\/[\w-]+)*$/;
 
-/** Where a file is found by route: `fragments/agents/My notes.md` is at `agents/My-notes`. */
+/** The path of a file in its route: `fragments/agents/My notes.md` becomes `agents/My-notes`. */
 export function routePath(path: string): string {
   const bare = path.slice(path.indexOf("/") + 1, -".md".length);
   if (PLAIN.test(bare)) return bare;
@@ -12,7 +15,14 @@ export function routePath(path: string): string {
     .join("/");
 }
 
-/** The routes of files, below `root`. Of two whose routes or ops would be the same, the first has it; the others are named. */
+/** The first folder of a fragment: `agents` for `fragments/agents/deep/x.md`. Empty if it is in none. */
+export function folderOf(path: string): string {
+  const start = path.indexOf("/") + 1;
+  const end = path.indexOf("/", start);
+  return end < 0 ? "" : routePath(`${path.slice(0, end)}.md`);
+}
+
+/** Assigns routes below `root`. If files would share a route or op, the first gets it. */
 export function uniqueRoutes(
   paths: readonly string[],
   root: string,
@@ -23,7 +33,7 @@ export function uniqueRoutes(
   const doubled: string[] = [];
   for (const path of paths) {
     const route = routePath(path);
-    // An op writes dots for slashes, so routes that differ in nothing else would have the same one.
+    // An op has dots for slashes, so `x.y` and `x/y` would share it.
     const key = route.includes(".") ? route.replaceAll(".", "/") : route;
     if (known.has(key)) doubled.push(path);
     else byPath.set(path, root + route);

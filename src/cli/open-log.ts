@@ -1,0 +1,20 @@
+import { type KeyholeEvent, onEvent, onNotice } from "../telemetry/events.ts";
+import { type LogLevel, toLogLine } from "../telemetry/log-line.ts";
+
+/** Tells events on stderr, at the level of the settings or of LOG_LEVEL. Events wait until that level is known. */
+export async function openLog(): Promise<void> {
+  let level: LogLevel | undefined;
+  const waiting: KeyholeEvent[] = [];
+  const tell = (event: KeyholeEvent) => {
+    if (level === undefined) return void waiting.push(event);
+    const line = toLogLine(event, level);
+    if (line !== undefined) console.error(line);
+  };
+  const stop = onNotice(tell);
+  const { loadSettings } = await import("../config/load-settings.ts");
+  ({ level } = (await loadSettings()).settings.logging);
+  for (const event of waiting) tell(event);
+  if (level !== "debug") return;
+  stop();
+  onEvent(tell);
+}

@@ -1,0 +1,85 @@
+import { BARE_ENTRY } from "../../../schema/bare-entry.ts";
+import type { EntryDraft } from "../../../schema/entry.ts";
+import type { FragmentFile } from "../files/library-file.ts";
+import type { OwnAddresses } from "../files/own-addresses.ts";
+import { folderOf, MATCH, routePath } from "../files/route-path.ts";
+import type { Fragment } from "./fragment.ts";
+import { MATCH_SCHEMA, type MatchParams } from "./match-params.ts";
+import { createMatcher, type LookupStatistics, type Matcher } from "./matcher.ts";
+
+/** With more categories than this, only the match over the whole library has an address. */
+const MAX_CATEGORIES = 32;
+
+/**
+ * The entries that find fragments by a query: `domain://resources/match?query=…` over all fragments, and
+ * `domain://resources/agents/match?query=…` for each category.
+ */
+export function matchDrafts(
+  domain: string,
+  files: ReadonlyMap<string, FragmentFile>,
+  own: OwnAddresses,
+  statistics: LookupStatistics,
+): EntryDraft[] {
+  if (files.size === 0) return [];
+  let matcher: Matcher | undefined;
+
+  function draft(folder: string | undefined, scopes: readonly string[]): EntryDraft {
+    const path = folder === undefined ? MATCH : `${folder}/${MATCH}`;
+    const route = `${domain}://resources/${path}`;
+    const { addresses, uri } = own(path);
+    return {
+      ...BARE_ENTRY,
+      kind: "resource",
+      route,
+      addresses,
+      domain,
+      name: `${folder ?? domain} match`,
+      description:
+        folder === undefined
+          ? `Finds fragments of ${domain} by a query: their addresses, what they are for, or their texts within a budget.`
+          : `Finds fragments in ${folder} by a query.`,
+      scopes,
+      inputSchema: MATCH_SCHEMA,
+      examples: [{ args: { query: "error handling", mode: "index" } }],
+      metadata: {
+        resource_type: "match",
+        mimeType: "text/markdown",
+        uriTemplate: `${uri ?? route}{+rest}`,
+      },
+      load: (params, context) => {
+        matcher ??= createMatcher(domain, toFragments(files, own), statistics);
+        return matcher.match(params as unknown as MatchParams, context, folder);
+      },
+    };
+  }
+
+  const byFolder = Map.groupBy(files.values(), ({ path }) => folderOf(path));
+  byFolder.delete("");
+  if (byFolder.size > MAX_CATEGORIES) byFolder.clear();
+  const ofCategories = [...byFolder].flatMap(([folder, sharing]) => {
+    const scopes = leastScopes(sharing);
+    return scopes ? [draft(folder, scopes)] : [];
+  });
+  return [draft(undefined, []), ...ofCategories];
+}
+
+/**
+ * The scopes of a fragment that everyone sees who sees any of them. Without such a fragment a category gets no
+ * address, so that nobody learns the name of a category that is empty for them.
+ */
+function leastScopes(files: readonly FragmentFile[]): readonly string[] | undefined {
+  const all = files.map(({ facts }) => facts.scopes);
+  return all.find((scopes) => scopes.every((scope) => all.every((other) => other.includes(scope))));
+}
+
+function toFragments(
+  files: ReadonlyMap<string, FragmentFile>,
+  own: OwnAddresses,
+): ReadonlyMap<string, Fragment> {
+  return new Map(
+    [...files].map(([route, { path, body, facts }]) => {
+      const address = own(routePath(path)).uri ?? route;
+      return [route, { ...facts, route, address, folder: folderOf(path), body }];
+    }),
+  );
+}

@@ -1,0 +1,36 @@
+import { cleanText } from "../util/clean-text.ts";
+import type { KeyholeEvent } from "./events.ts";
+
+export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
+/** A level of the log: it tells events of this level and of those after it. */
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const LINE_CHARS = 2_000;
+
+/** An event as a line of the log; undefined below the level. Arguments and results are never told. */
+export function toLogLine(event: KeyholeEvent, level: LogLevel): string | undefined {
+  const own = levelOf(event);
+  if (LOG_LEVELS.indexOf(own) < LOG_LEVELS.indexOf(level)) return undefined;
+  return `keyhole ${own}: ${cleanText(toText(event), LINE_CHARS).replace(/\s+/g, " ")}`;
+}
+
+function levelOf(event: KeyholeEvent): LogLevel {
+  if (event.type === "notice") return event.notice === "guidance-dropped" ? "info" : "warn";
+  if (event.type !== "source") return "debug";
+  if (event.state === "failed") return "error";
+  return event.state === "loading" ? "debug" : "info";
+}
+
+function toText(event: KeyholeEvent): string {
+  if (event.type === "notice") return `${event.notice}: ${event.detail}`;
+  if (event.type === "source") {
+    const { source, state, entries, detail } = event;
+    return `${source} ${state}${entries === undefined ? "" : `, ${entries} entries`}${detail ? `: ${detail}` : ""}`;
+  }
+  const ms = `${Math.round(event.latencyMs)} ms`;
+  if (event.type === "mcp") {
+    const { side, method, target, server, error } = event;
+    return [side, method, target, server, ms, error].filter((part) => part !== undefined).join(" ");
+  }
+  return [event.operation, ...event.targets, ms, event.outcome].join(" ");
+}
