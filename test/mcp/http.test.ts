@@ -34,7 +34,7 @@ async function serve(options: HttpOptions = {}): Promise<HttpServer & { gate: Ga
     ],
   });
   const gateway = createGateway({ domains: [...createShop().domains, slow], principal: clerk });
-  const server = createMcpServer(gateway);
+  const server = createMcpServer(gateway, { structured: true });
   const http = await serveHttp(server, options);
   open.push(server, http);
   return { ...http, gate: { started: started.promise, finish: () => finished.resolve("done") } };
