@@ -105,7 +105,7 @@ function runOfAgent(text: string): AgentEvent[] {
 verifies("telemetry:conventions", "a run of an agent is a tree of spans", async () => {
   const collector = await startCollector();
   const telemetry = await start(collector.url);
-  const record = recordAgentEvents(telemetry.recorder, { provider: () => "azure", arguments: false });
+  const record = recordAgentEvents(telemetry.recorder, { provider: "azure.ai.openai", arguments: false });
   for (const event of runOfAgent(CANARY)) record(event);
   await telemetry.close();
   const spans = collector.spans();
@@ -157,7 +157,7 @@ verifies("telemetry:conventions", "a run of an agent is a tree of spans", async 
 verifies("telemetry:no-values", "values are sent when asked for, secrets still not", async () => {
   const collector = await startCollector();
   const telemetry = await start(collector.url, { secrets: ["sk-planted-1234"] });
-  const record = recordAgentEvents(telemetry.recorder, { provider: () => "openai", arguments: true });
+  const record = recordAgentEvents(telemetry.recorder, { provider: "openai", arguments: true });
   for (const event of runOfAgent(`${CANARY} sk-planted-1234`)) record(event);
   await telemetry.close();
   const root = collector.spans().at(-1)!;

@@ -1,6 +1,6 @@
 import { type ErrorFacts, errorFacts } from "./error-facts.ts";
 
-/** How long a provider asks to wait: the header in seconds or as a date, or a number field in seconds. */
+/** The wait that a provider asks for, from its headers (seconds, milliseconds or a date) or its `retryAfter` field. */
 export function extractRetryAfter(error: unknown, now: number = Date.now()): number | undefined {
   return retryAfterOf(errorFacts(error), now);
 }
@@ -17,7 +17,7 @@ function fromHeader(value: string | undefined, now: number): number | undefined 
   if (value === undefined) return undefined;
   const text = value.trim();
   if (/^\d{1,9}(?:\.\d{1,9})?$/.test(text)) return seconds(Number(text));
-  // Numbers of other shapes, such as -5, would be read as years.
+  // Date.parse would read numbers such as -5 as years.
   const date = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

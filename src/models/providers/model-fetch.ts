@@ -1,13 +1,13 @@
-import { problem } from "../schema/problem.ts";
-import { createGuardedFetch } from "../sources/guarded-fetch/guarded-fetch.ts";
+import { problem } from "../../schema/problem.ts";
 
 const MAX_ANSWER_BYTES = 64 * 2 ** 20;
 
 /**
- * The guarded fetch in the shape that the AI SDK calls. The host of an address that the owner configured may be
- * private and without TLS, as servers on one's own machine are.
+ * The guarded fetch in the shape that the AI SDK calls. A host that the owner configured may be private and
+ * without TLS, because local servers are. The guard loads with the first model, not with the settings.
  */
-export function createModelFetch(ownUrl?: string): typeof fetch {
+export async function createModelFetch(ownUrl?: string): Promise<typeof fetch> {
+  const { createGuardedFetch } = await import("../../sources/guarded-fetch/guarded-fetch.ts");
   const guarded = createGuardedFetch(ownUrl ? { allowPrivateHosts: [hostOf(ownUrl)] } : {});
   return async (input, init = {}) => {
     const response = await guarded(input instanceof Request ? input.url : input, {
@@ -33,7 +33,7 @@ function limit(): TransformStream<Uint8Array, Uint8Array> {
   });
 }
 
-/** With its port, so that other servers of the host stay out of reach. */
+/** Includes the port, so that other servers on the host stay out of reach. */
 function hostOf(url: string): string {
   const { hostname, port, protocol } = new URL(url);
   return `${hostname}:${port || (protocol === "https:" ? "443" : "80")}`;
