@@ -3,12 +3,10 @@ import {
   createLLMClient,
   getSupportedProviders,
   isProviderSupported,
-  LOCAL_PRESETS,
   type ModelsConfig,
-  PROVIDER_SCHEMAS,
+  type ProviderHost,
   providersConfigSchema,
   type RunCommand,
-  type Surroundings,
 } from "keyhole/models";
 import { serveScriptedModel } from "keyhole/testing";
 import { expect, test } from "vitest";
@@ -18,10 +16,9 @@ import { verifies } from "./requirements.ts";
 const AZURE = { endpoint: "https://x.openai.azure.com", deployment: "gpt" };
 const PROJECT = { mode: "cloud", projectEndpoint: "https://x.services.ai.azure.com" } as const;
 
-test("seven providers", () => {
+test("the seven providers are listed", () => {
   const names = ["openai", "anthropic", "azure", "foundry", "gemini", "github", "local"];
   expect(getSupportedProviders()).toEqual(names);
-  expect(Object.keys(PROVIDER_SCHEMAS)).toEqual(names);
   expect(providersConfigSchema.parse({})).toEqual({ default: "openai" });
 });
 
@@ -69,7 +66,7 @@ for (const [what, providers, words] of [
   ["a deployment that climbs", { default: "azure", azure: { ...AZURE, deployment: "../x" } }, ["deployment"]],
   ["a field that is none", { default: "openai", openai: { apikey: SECRET } }, ["apikey"]],
 ] satisfies [string, object, string[]][]) {
-  verifies("models:config", `missing or wrong is named: ${what}`, async () => {
+  verifies("models:config", `a missing or wrong field is named: ${what}`, async () => {
     const response = await ask(providers as ModelsConfig["providers"]);
     expect(response).toMatchObject({ success: false, error: "PROVIDER_NOT_CONFIGURED" });
     for (const word of words) expect(response.message).toContain(word);
@@ -77,7 +74,7 @@ for (const [what, providers, words] of [
   });
 }
 
-test.each(["nobody", "constructor", "__proto__", "toString"])("there is no provider %s", async (name) => {
+test.each(["nobody", "constructor", "__proto__", "toString"])("provider %s is not found", async (name) => {
   expect(isProviderSupported(name)).toBe(false);
   const response = await ask({ default: name });
   expect(response).toMatchObject({ success: false, error: "PROVIDER_NOT_SUPPORTED" });
@@ -95,12 +92,12 @@ const FALLBACKS = [
 ] as const;
 
 for (const [name, variable, model, part] of FALLBACKS) {
-  verifies("models:config", `${name} is content with ${variable || "nothing"}`, async () => {
+  verifies("models:config", `${name} needs only ${variable || "no variable"}`, async () => {
     const config = { providers: { default: name, [name]: part } };
     const run = async () => {
       throw new Error("no program is run when the key is there");
     };
-    const client = createLLMClient({ config, surroundings: { env: { [variable]: SECRET }, run } });
+    const client = createLLMClient({ config, host: { env: { [variable]: SECRET }, run } });
     const made = await client.languageModel();
     expect(made.success && made.result.modelId).toBe(model);
     expect(client.getModelName()).toBe(model);
@@ -108,7 +105,7 @@ for (const [name, variable, model, part] of FALLBACKS) {
   });
 }
 
-verifies("models:config", "logged-in CLIs are asked last, without a shell", async () => {
+verifies("models:config", "the CLIs are asked for tokens last, without a shell", async () => {
   const asked: unknown[] = [];
   const run: RunCommand = async (...command) => {
     asked.push(command);
@@ -134,14 +131,14 @@ verifies("models:config", "logged-in CLIs are asked last, without a shell", asyn
   ]);
 });
 
-verifies("models:config", "a token of the Azure CLI is used until shortly before it ends", async () => {
+verifies("models:config", "a token of the Azure CLI is used until shortly before it expires", async () => {
   const server = await serveScriptedModel(() => ({ text: "Hi" }));
   let now = 0;
   let runs = 0;
   const run = async () => JSON.stringify({ accessToken: `token-${++runs}`, expires_on: now / 1000 + 3600 });
   const clock = { now: () => now, monotonic: () => now, after: () => () => {} };
   const config = { providers: { default: "azure", azure: { endpoint: server.url, deployment: "gpt" } } };
-  const client = createLLMClient({ config, surroundings: { env: {}, run, clock } });
+  const client = createLLMClient({ config, host: { env: {}, run, clock } });
   await client.invoke("1");
   now += 54 * 60_000;
   await client.invoke("2");
@@ -152,7 +149,7 @@ verifies("models:config", "a token of the Azure CLI is used until shortly before
   await server.close();
 });
 
-verifies("models:config", "a login that ended is told as such", async () => {
+verifies("models:config", "an expired login is reported as such", async () => {
   const server = await serveScriptedModel(() => ({ text: "Hi" }));
   let now = 0;
   const token = JSON.stringify({ accessToken: "token", expires_on: 3600 });
@@ -163,7 +160,7 @@ verifies("models:config", "a login that ended is told as such", async () => {
     { default: "foundry", foundry: { mode: "cloud" as const, projectEndpoint: server.url } },
   ]) {
     now = 0;
-    const client = createLLMClient({ config: { providers }, surroundings: { env: {}, run, clock } });
+    const client = createLLMClient({ config: { providers }, host: { env: {}, run, clock } });
     expect(await client.invoke("1")).toMatchObject({ success: true });
     now = 3_600_000;
     const response = await client.invoke("2");
@@ -173,18 +170,18 @@ verifies("models:config", "a login that ended is told as such", async () => {
   await server.close();
 });
 
-verifies("models:config", "Foundry Local says which model it does not have", async () => {
+verifies("models:config", "Foundry Local names the model that it does not have", async () => {
   const importFoundryLocal = async () => foundryLocal("http://127.0.0.1:1");
   const response = await ask({ default: "foundry", foundry: { modelAlias: "nope" } }, { importFoundryLocal });
   expect(response).toMatchObject({ success: false, error: "MODEL_NOT_FOUND" });
   expect(response.message).toContain("nope");
 });
 
-verifies("models:config", "the temperature of a config is for calls that have none", async () => {
+verifies("models:config", "the config's temperature applies to calls without one", async () => {
   const server = await serveScriptedModel(() => ({ text: "Hi" }));
   const importFoundryLocal = async () => foundryLocal(server.url);
   const config = { providers: { default: "foundry", foundry: { temperature: 0.5 } } };
-  const client = createLLMClient({ config, surroundings: { importFoundryLocal } });
+  const client = createLLMClient({ config, host: { importFoundryLocal } });
   await client.invoke("1");
   await client.invoke("2", { temperature: 0.1, maxTokens: 9 });
   const model = await client.languageModel();
@@ -198,25 +195,25 @@ verifies("models:config", "the temperature of a config is for calls that have no
   await server.close();
 });
 
-test("presets of local servers", () => {
-  expect(LOCAL_PRESETS).toEqual({
-    ollama: { baseUrl: "http://localhost:11434/v1", model: "llama3.3:latest" },
-    lmstudio: { baseUrl: "http://localhost:1234/v1", model: undefined },
-    docker: { baseUrl: "http://model-runner.docker.internal/engines/llama.cpp/v1", model: "ai/phi4" },
-  });
+test.each([
+  ["ollama", "llama3.3:latest at http://localhost:11434/v1"],
+  ["docker", "ai/phi4 at http://model-runner.docker.internal/engines/llama.cpp/v1"],
+] as const)("the preset %s has an address and a model", async (preset, expected) => {
+  const client = createLLMClient({ config: { providers: { default: "local", local: { preset } } } });
+  expect((await client.languageModel()).message).toContain(expected);
 });
 
-function ask(providers: ModelsConfig["providers"], surroundings: Partial<Surroundings> = {}) {
+function ask(providers: ModelsConfig["providers"], host: Partial<ProviderHost> = {}) {
   const nothing = { env: {}, run: async () => undefined };
   return createLLMClient({
     config: providers ? { providers } : {},
     retry: { enabled: false },
-    surroundings: { ...nothing, ...surroundings },
+    host: { ...nothing, ...host },
   }).invoke("Hi");
 }
 
-async function make(providers: ModelsConfig["providers"], surroundings: Partial<Surroundings>) {
+async function make(providers: ModelsConfig["providers"], host: Partial<ProviderHost>) {
   const config = providers ? { providers } : {};
-  const client = createLLMClient({ config, surroundings: { env: {}, ...surroundings } });
+  const client = createLLMClient({ config, host: { env: {}, ...host } });
   return (await client.languageModel()).success;
 }

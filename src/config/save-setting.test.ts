@@ -24,20 +24,31 @@ verifies("settings:save", "comments and the rest of the file stay as they are", 
 }
 `;
   expect(await saved(before, "providers.default", "local")).toBe(before.replace('"openai",', '"local",'));
-  expect(await saved(before, "providers.local.model", "m")).toBe(
-    before.replace("} // last\n", `}, // last\n    "local": {\n      "model": "m"\n    }\n`),
+  expect(await saved(before, "agent.maxSteps", 3)).toBe(
+    before.replace("  },\n}", `  },\n  "agent": {\n    "maxSteps": 3\n  },\n}`),
   );
-  expect(await saved(before, "agent.maxSteps", 3)).toContain("// for now");
+  const added = await saved(before, "providers.local.model", "m");
+  expect(added).toContain('"local": {\n      "model": "m"\n    } // last\n  },\n}');
+  for (const comment of ["// mine", "// for now", "/* keys */"]) expect(added).toContain(comment);
 });
 
-test("a file that is not there is made, for its owner only", async () => {
+test("a byte order mark, CRLF, tabs and trailing commas are kept", async () => {
+  const before = '\uFEFF{\r\n\t"agent": {\r\n\t\t"maxSteps": 1, // few\r\n\t},\r\n}\r\n';
+  expect(await saved(before, "agent.maxSteps", 3)).toBe(before.replace("1,", "3,"));
+  const added = '3,\r\n\t\t"maxTokens": 9, // few';
+  expect(await saved(before, "agent.maxTokens", 9)).toBe(
+    before.replace("1, // few", added.replace("3", "1")),
+  );
+});
+
+test("a missing file is created, readable by its owner only", async () => {
   const file = join(temporaryFolder(), "deep", ".keyhole", "settings.json");
   await saveSetting("providers.default", "gemini", { file });
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ providers: { default: "gemini" } });
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("a value or a key that the schema refuses changes nothing, nor does a wrong file", async () => {
+test("an invalid value, an invalid key and a wrong file are refused without a change", async () => {
   const file = join(temporaryFolder(), "settings.json");
   writeFileSync(file, "{}");
   await expect(saveSetting("providers.default", "nobody", { file })).rejects.toMatchObject({
@@ -50,7 +61,7 @@ test("a value or a key that the schema refuses changes nothing, nor does a wrong
   expect(readFileSync(file, "utf8")).toBe("{ wrong");
 });
 
-test("saves at the same time do not lose each other", async () => {
+test("concurrent saves are all kept", async () => {
   const file = join(temporaryFolder(), "settings.json");
   await Promise.all([
     saveSetting("agent.maxSteps", 1, { file }),
@@ -63,7 +74,7 @@ test("saves at the same time do not lose each other", async () => {
   });
 });
 
-test("whatever way a file is written, the value is read back and nothing else changes", async () => {
+test("in a file of any layout the value is read back and nothing else changes", async () => {
   const file = join(temporaryFolder(), "settings.json");
   const space = fc.constantFrom("", " ", "\n", "\r\n", " // c\n", " /* , } */ ", "\n  /* a\n b */");
   const spaces = fc.array(space, { minLength: 12, maxLength: 12 });

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { problem } from "../schema/problem.ts";
 import { mapErrorToCode } from "./map-error-to-code.ts";
-import { MODEL_ERROR_CODES } from "./model-response.ts";
+import { MODEL_ERROR_CODES } from "./providers/model-response.ts";
 
 const call = (statusCode: number, message: string, body?: unknown) =>
   new APICallError({
@@ -63,12 +63,12 @@ test.each([
   ],
   ["timeout of a signal", new DOMException("x", "TimeoutError"), "TIMEOUT"],
   ["cancelled", new DOMException("network timeout", "AbortError"), "UNKNOWN"],
-  ["answer that is no JSON", call200(), "INVALID_RESPONSE"],
+  ["an answer that is not JSON", call200(), "INVALID_RESPONSE"],
   ["no key", new LoadAPIKeyError({ message: "x" }), "PROVIDER_NOT_CONFIGURED"],
   ["no package", problem("PACKAGE_MISSING", { name: "x", feature: "y" }), "PROVIDER_NOT_CONFIGURED"],
   ["refused address", problem("REQUEST_REFUSED", { where: "x", reason: "y" }), "PROVIDER_NOT_CONFIGURED"],
   ["lost connection", problem("CALL_FAILED", { name: "x" }), "NETWORK_ERROR"],
-  ["its own problem", problem("MODEL_FAILED", {}, { code: "TIMEOUT" }), "TIMEOUT"],
+  ["a model's own problem", problem("TIMEOUT"), "TIMEOUT"],
   ["words: api key", new Error("Invalid API key"), "AUTHENTICATION_ERROR"],
   ["words: authentication", new Error("Authentication failed"), "AUTHENTICATION_ERROR"],
   ["words: unauthorized", "Unauthorized", "AUTHENTICATION_ERROR"],
@@ -86,7 +86,7 @@ test.each([
   expect(mapErrorToCode(error)).toBe(code);
 });
 
-test("anything that is thrown has a code", () => {
+test("every thrown value has a code", () => {
   fc.assert(
     fc.property(fc.anything(), (thrown) => {
       expect(MODEL_ERROR_CODES).toContain(mapErrorToCode(thrown));
@@ -94,7 +94,7 @@ test("anything that is thrown has a code", () => {
   );
 });
 
-test("an error that holds itself has a code", () => {
+test("an error that contains itself has a code", () => {
   const error: Error & { error?: unknown } = new Error("boom");
   error.cause = error;
   error.error = error;
