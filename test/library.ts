@@ -1,4 +1,13 @@
-import { type ContentFormat, type ContentSource, defineDomain, type FetchContext } from "keyhole";
+import {
+  type ContentFormat,
+  type ContentSource,
+  createGateway,
+  defineDomain,
+  type FetchContext,
+  type Gateway,
+  type GatewayOptions,
+} from "keyhole";
+import { onTestFinished } from "vitest";
 
 export interface Library extends ContentSource {
   /** By id; the text is the content, and its version unless versions are off. */
@@ -58,4 +67,20 @@ export function libraryDomain(...sources: readonly (ContentSource | [ContentSour
       return { source, formats: [plainText], ...options };
     }),
   });
+}
+
+export function openLibrary(
+  library: Library,
+  options: Partial<GatewayOptions> = {},
+  pipeline: object = {},
+): Gateway {
+  const gateway = createGateway({ domains: [libraryDomain([library, pipeline])], ...options });
+  onTestFinished(() => gateway.close());
+  return gateway;
+}
+
+export async function readBook(gateway: Gateway, id: string): Promise<unknown> {
+  const { results } = await gateway.get({ routes: [{ route: `books://resources/${id}` }] });
+  const [result] = results;
+  return result?.success ? result.data?.content : result?.error?.code;
 }

@@ -1,33 +1,14 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  createGateway,
-  type Gateway,
-  type GatewayOptions,
-  type KeyholeEvent,
-  onEvent,
-  type Source,
-} from "keyhole";
+import { createGateway, type Gateway, type KeyholeEvent, onEvent } from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
-import { createLibrary, type Library, libraryDomain } from "./library.ts";
+import { createLibrary, type Library, libraryDomain, openLibrary, readBook } from "./library.ts";
 import { manualClock } from "./manual-clock.ts";
 import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { eventually } from "./upstream-kit.ts";
 
 const HOUR = 3_600_000;
-
-function open(library: Library, options: Partial<GatewayOptions> = {}, pipeline: object = {}): Gateway {
-  const gateway = createGateway({ domains: [libraryDomain([library, pipeline])], ...options });
-  onTestFinished(() => gateway.close());
-  return gateway;
-}
-
-async function read(gateway: Gateway, id: string): Promise<unknown> {
-  const { results } = await gateway.get({ routes: [{ route: `books://resources/${id}` }] });
-  const [result] = results;
-  return result?.success ? result.data?.content : result?.error?.code;
-}
 
 async function indexedAt(gateway: Gateway, id: string): Promise<unknown> {
   return (await gateway.view()).find(`books://resources/${id}`)?.metadata.indexed_at;
@@ -39,8 +20,8 @@ verifies(
   async () => {
     const clock = manualClock();
     const library = createLibrary({ whale: "A whale is hunted.", island: "A ship is lost." });
-    const gateway = open(library, { clock });
-    expect(await read(gateway, "whale")).toBe("A whale is hunted.");
+    const gateway = openLibrary(library, { clock });
+    expect(await readBook(gateway, "whale")).toBe("A whale is hunted.");
     const first = clock.now();
     const { version } = gateway;
 
@@ -54,7 +35,7 @@ verifies(
     await gateway.sources.refresh("books/library");
     expect(library.fetched).toEqual(["whale", "island", "island", "dune"]);
     expect((await gateway.ask({ query: "planet of sand" })).hits[0]?.name).toBe("dune");
-    expect(await read(gateway, "island")).toBe("Treasure is found.");
+    expect(await readBook(gateway, "island")).toBe("Treasure is found.");
     expect(await indexedAt(gateway, "whale")).toBe(first);
     expect(await indexedAt(gateway, "island")).toBe(first + 1_000);
     expect((await gateway.view()).find("books://resources/dune")?.metadata).toMatchObject({
@@ -69,15 +50,15 @@ verifies(
   "a source that fails half-way keeps its documents and reports the reason",
   async () => {
     const library = createLibrary({ whale: "A whale is hunted.", island: "A ship is lost." });
-    const gateway = open(library);
+    const gateway = openLibrary(library);
     await gateway.ready();
     library.books.set("whale", "A whale swims away.");
     library.books.set("island", "Treasure is found.");
     library.books.set("dune", "A planet of sand.");
     library.broken = "island";
     await expect(gateway.sources.refresh("books/library")).rejects.toThrow("the shelf of island fell down");
-    expect(await read(gateway, "whale")).toBe("A whale is hunted.");
-    expect(await read(gateway, "dune")).toBe("NOT_FOUND");
+    expect(await readBook(gateway, "whale")).toBe("A whale is hunted.");
+    expect(await readBook(gateway, "dune")).toBe("NOT_FOUND");
     expect(await gateway.sources.status("books/library")).toMatchObject({
       count: 2,
       isFresh: true,
@@ -86,7 +67,7 @@ verifies(
 
     library.broken = undefined;
     await gateway.sources.refresh("books/library");
-    expect(await read(gateway, "whale")).toBe("A whale swims away.");
+    expect(await readBook(gateway, "whale")).toBe("A whale swims away.");
     expect((await gateway.sources.status("books/library")).lastError).toBeUndefined();
   },
 );
@@ -97,7 +78,7 @@ verifies("lifecycle:whole", "a source that never loaded does not affect the othe
   const good = createLibrary({ b: "y" }, { name: "good" });
   const gateway = createGateway({ domains: [libraryDomain(bad, good)] });
   onTestFinished(() => gateway.close());
-  expect(await read(gateway, "b")).toBe("y");
+  expect(await readBook(gateway, "b")).toBe("y");
   expect(await gateway.sources.status()).toMatchObject([
     { id: "books/bad", count: 0, isFresh: false, lastError: expect.stringContaining("fell down") },
     { id: "books/good", count: 1, isFresh: true },
@@ -106,7 +87,7 @@ verifies("lifecycle:whole", "a source that never loaded does not affect the othe
 
 verifies("lifecycle:single-flight", "concurrent refreshes join one read", async () => {
   const library = createLibrary({ whale: "A whale is hunted." }, { versions: false });
-  const gateway = open(library);
+  const gateway = openLibrary(library);
   await gateway.ready();
   const gate = Promise.withResolvers<void>();
   library.gate = gate.promise;
@@ -126,7 +107,7 @@ verifies("lifecycle:cancel", "a cancelled caller leaves, and the work ends when 
     { whale: "A whale is hunted.", island: "A ship is lost." },
     { versions: false },
   );
-  const gateway = open(library);
+  const gateway = openLibrary(library);
   await gateway.ready();
   const gate = Promise.withResolvers<void>();
   library.gate = gate.promise;
@@ -139,18 +120,18 @@ verifies("lifecycle:cancel", "a cancelled caller leaves, and the work ends when 
   await expect(first).rejects.toMatchObject({ code: "CANCELLED" });
   two.abort();
   await expect(second).rejects.toMatchObject({ code: "CANCELLED" });
-  expect(await read(gateway, "whale")).toBe("A whale is hunted.");
+  expect(await readBook(gateway, "whale")).toBe("A whale is hunted.");
   gate.resolve();
   library.gate = undefined;
   await gateway.sources.refresh("books/library");
-  expect(await read(gateway, "whale")).toBe("A whale swims away.");
+  expect(await readBook(gateway, "whale")).toBe("A whale swims away.");
   expect((await gateway.sources.status("books/library")).lastError).toBeUndefined();
 });
 
 verifies("lifecycle:ttl", "fresh content is not read; stale content is read in the background", async () => {
   const clock = manualClock();
   const library = createLibrary({ whale: "A whale is hunted." });
-  const gateway = open(library, { clock });
+  const gateway = openLibrary(library, { clock });
   expect(await gateway.sources.status("books/library")).toEqual({
     id: "books/library",
     count: 1,
@@ -163,7 +144,7 @@ verifies("lifecycle:ttl", "fresh content is not read; stale content is read in t
   expect(library.listed).toBe(1);
   library.books.set("whale", "A whale swims away.");
   await clock.advance(HOUR / 2);
-  await eventually(async () => expect(await read(gateway, "whale")).toBe("A whale swims away."));
+  await eventually(async () => expect(await readBook(gateway, "whale")).toBe("A whale swims away."));
   expect(library.listed).toBe(2);
   expect((await gateway.sources.status("books/library")).isFresh).toBe(true);
 });
@@ -172,7 +153,7 @@ verifies("lifecycle:ttl", "a failing source is retried with growing waits", asyn
   const clock = manualClock();
   const library = createLibrary({ whale: "A whale is hunted." });
   library.broken = "whale";
-  const gateway = open(library, { clock });
+  const gateway = openLibrary(library, { clock });
   await gateway.ready();
   expect(library.listed).toBe(1);
   await clock.advance(60_000);
@@ -182,7 +163,7 @@ verifies("lifecycle:ttl", "a failing source is retried with growing waits", asyn
   expect(library.listed).toBe(2);
   library.broken = undefined;
   await clock.advance(92_000);
-  await eventually(async () => expect(await read(gateway, "whale")).toBe("A whale is hunted."));
+  await eventually(async () => expect(await readBook(gateway, "whale")).toBe("A whale is hunted."));
 });
 
 verifies(
@@ -192,15 +173,15 @@ verifies(
     const clock = manualClock();
     const cacheDirectory = temporaryFolder();
     const library = () => createLibrary({ whale: "A whale is hunted." });
-    const first = open(library(), { clock, cacheDirectory });
+    const first = openLibrary(library(), { clock, cacheDirectory });
     await first.ready();
     const { version } = first;
     await first.close();
 
     await clock.advance(HOUR);
     const unused = library();
-    const second = open(unused, { clock, cacheDirectory });
-    expect(await read(second, "whale")).toBe("A whale is hunted.");
+    const second = openLibrary(unused, { clock, cacheDirectory });
+    expect(await readBook(second, "whale")).toBe("A whale is hunted.");
     expect(unused).toMatchObject({ listed: 0, fetched: [] });
     expect(second.version).toBe(version);
     expect((await second.sources.status("books/library")).oldest).toBe(clock.now() - HOUR);
@@ -211,16 +192,16 @@ verifies(
     const gate = Promise.withResolvers<void>();
     stale.gate = gate.promise;
     stale.books.set("whale", "A whale swims away.");
-    const third = open(stale, { clock, cacheDirectory });
-    expect(await read(third, "whale")).toBe("A whale is hunted.");
+    const third = openLibrary(stale, { clock, cacheDirectory });
+    expect(await readBook(third, "whale")).toBe("A whale is hunted.");
     gate.resolve();
-    await eventually(async () => expect(await read(third, "whale")).toBe("A whale swims away."));
+    await eventually(async () => expect(await readBook(third, "whale")).toBe("A whale swims away."));
   },
 );
 
 verifies("lifecycle:kept", "a damaged or truncated cache file is ignored", async () => {
   const cacheDirectory = temporaryFolder();
-  const first = open(createLibrary({ whale: "A whale is hunted." }), { cacheDirectory });
+  const first = openLibrary(createLibrary({ whale: "A whale is hunted." }), { cacheDirectory });
   await first.ready();
   await first.close();
   const folder = join(cacheDirectory, "content");
@@ -237,8 +218,8 @@ verifies("lifecycle:kept", "a damaged or truncated cache file is ignored", async
   for (const text of damaged) {
     writeFileSync(path, text);
     const library = createLibrary({ whale: "A whale is hunted." });
-    const gateway = open(library, { cacheDirectory });
-    expect(await read(gateway, "whale")).toBe("A whale is hunted.");
+    const gateway = openLibrary(library, { cacheDirectory });
+    expect(await readBook(gateway, "whale")).toBe("A whale is hunted.");
     expect(library.fetched).toEqual(["whale"]);
     await gateway.close();
   }
@@ -246,111 +227,35 @@ verifies("lifecycle:kept", "a damaged or truncated cache file is ignored", async
 
 verifies("lifecycle:kept", "local content is read at every start and by every restart", async () => {
   const cacheDirectory = temporaryFolder();
-  const first = open(createLibrary({ whale: "A whale is hunted." }, { isLocal: true }), { cacheDirectory });
+  const first = openLibrary(createLibrary({ whale: "A whale is hunted." }, { isLocal: true }), {
+    cacheDirectory,
+  });
   await first.ready();
   await first.close();
   const changed = createLibrary({ whale: "A whale swims away." }, { isLocal: true });
-  const second = open(changed, { cacheDirectory });
-  expect(await read(second, "whale")).toBe("A whale swims away.");
+  const second = openLibrary(changed, { cacheDirectory });
+  expect(await readBook(second, "whale")).toBe("A whale swims away.");
   changed.books.set("whale", "A whale sings.");
   await second.sources.refresh();
-  expect(await read(second, "whale")).toBe("A whale sings.");
+  expect(await readBook(second, "whale")).toBe("A whale sings.");
 });
 
 verifies("lifecycle:kept", "cached local content is shown if the read fails", async () => {
   const events: KeyholeEvent[] = [];
   onTestFinished(onEvent((event) => events.push(event)));
   const cacheDirectory = temporaryFolder();
-  const first = open(createLibrary({ whale: "A whale is hunted." }, { isLocal: true }), { cacheDirectory });
+  const first = openLibrary(createLibrary({ whale: "A whale is hunted." }, { isLocal: true }), {
+    cacheDirectory,
+  });
   await first.ready();
   await first.close();
   const broken = createLibrary({ whale: "A whale swims away." }, { isLocal: true });
   broken.broken = "whale";
-  const second = open(broken, { cacheDirectory });
-  expect(await read(second, "whale")).toBe("A whale is hunted.");
+  const second = openLibrary(broken, { cacheDirectory });
+  expect(await readBook(second, "whale")).toBe("A whale is hunted.");
   const detail = "the shelf of whale fell down";
   expect(events).toContainEqual({ type: "source", source: "books/library", state: "failed", detail });
 });
-
-verifies("lifecycle:rebuild", "a restart reads stale sources only", async () => {
-  const clock = manualClock();
-  const quick = createLibrary({ a: "x" }, { name: "quick" });
-  const slow = createLibrary({ b: "y" }, { name: "slow" });
-  const failing = createLibrary({ c: "z" }, { name: "failing" });
-  failing.broken = "c";
-  const domain = libraryDomain([quick, { cacheTtlMs: 0 }], slow, failing);
-  const gateway = createGateway({ domains: [domain], clock });
-  onTestFinished(() => gateway.close());
-  await gateway.ready();
-  failing.broken = undefined;
-  await gateway.sources.refresh();
-  expect([quick.listed, slow.listed, failing.listed]).toEqual([2, 1, 2]);
-  expect(await read(gateway, "c")).toBe("z");
-});
-
-verifies("lifecycle:rebuild", "restart and rebuild name the sources that failed", async () => {
-  const good = createLibrary({ a: "x" }, { name: "good" });
-  const bad = createLibrary({ b: "y" }, { name: "bad" });
-  bad.broken = "b";
-  const gateway = createGateway({ domains: [libraryDomain(good, bad)] });
-  onTestFinished(() => gateway.close());
-  await gateway.ready();
-  const problem = { code: "CALL_FAILED", message: expect.stringContaining("the shelf of b fell down") };
-  const failed = [{ source: "books/bad", problem }];
-  expect(await gateway.sources.refresh()).toMatchObject({ wasFresh: false, failed });
-  expect(await gateway.sources.rebuild()).toMatchObject({ wasFresh: false, failed });
-  expect(await read(gateway, "a")).toBe("x");
-
-  bad.broken = undefined;
-  expect(await gateway.sources.refresh()).toEqual({ wasFresh: false, failed: [] });
-  expect(await gateway.sources.refresh()).toEqual({ wasFresh: true, failed: [] });
-  expect(await gateway.sources.rebuild()).toEqual({ wasFresh: true, failed: [] });
-  expect(good.fetched).toEqual(["a", "a", "a"]);
-});
-
-verifies("lifecycle:rebuild", "restart names a source whose content the catalog refuses", async () => {
-  const source: Source = {
-    id: "test:wrong",
-    contents: async function* (signal) {
-      yield { domains: [], drafts: [], errors: ["wrong.ts: it has no name"] };
-      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
-    },
-  };
-  const gateway = createGateway({ domains: [], sources: [source] });
-  onTestFinished(() => gateway.close());
-  expect(await gateway.sources.refresh()).toMatchObject({
-    wasFresh: false,
-    failed: [{ source: "test:wrong", problem: { code: "CATALOG_INVALID" } }],
-  });
-});
-
-verifies(
-  "lifecycle:rebuild",
-  "a rebuild fetches everything once, and nothing is missing meanwhile",
-  async () => {
-    const books = Object.fromEntries(
-      Array.from({ length: 300 }, (_, number) => [`book-${number}`, `Volume ${number} on whales.`]),
-    );
-    const library = createLibrary(books);
-    const gateway = open(library);
-    await gateway.ready();
-    let over = false;
-    const rebuilt = Promise.all([gateway.sources.rebuild(), gateway.sources.rebuild()]).then(() => {
-      over = true;
-    });
-    let asked = 0;
-    while (!over) {
-      const { hits } = await gateway.ask({ query: "book-217 volume 217 on whales", limit: 50 });
-      expect(hits.map(({ name }) => name)).toContain("book-217");
-      expect(await read(gateway, "book-3")).toBe("Volume 3 on whales.");
-      asked += 1;
-      await new Promise(setImmediate);
-    }
-    await rebuilt;
-    expect(asked).toBeGreaterThan(0);
-    expect(library.fetched).toHaveLength(600);
-  },
-);
 
 verifies("lifecycle:refresh", "ids of sources with the same name do not depend on their order", async () => {
   const make = () => [
@@ -375,7 +280,7 @@ test("if two sources have a document at one route, the first id wins", async () 
     ];
     const gateway = createGateway({ domains: [libraryDomain(...(order ? both.reverse() : both))] });
     onTestFinished(() => gateway.close());
-    expect(await read(gateway, "a")).toBe("of one");
+    expect(await readBook(gateway, "a")).toBe("of one");
   }
 });
 
@@ -396,7 +301,7 @@ test("events report the progress of a source", async () => {
   const events: KeyholeEvent[] = [];
   onTestFinished(onEvent((event) => events.push(event)));
   const library = createLibrary({ whale: "A whale is hunted.", island: "A ship is lost." });
-  const gateway = open(library);
+  const gateway = openLibrary(library);
   await gateway.ready();
   const told = events.filter((event) => event.type === "source");
   expect(told).toContainEqual({
@@ -411,12 +316,12 @@ test("events report the progress of a source", async () => {
 
 test("replacing the domains does not fetch fresh documents", async () => {
   const library = createLibrary({ whale: "A whale is hunted." });
-  const gateway = open(library);
+  const gateway = openLibrary(library);
   await gateway.ready();
   await gateway.setDomains([{ ...libraryDomain(library), description: "Others." }]);
-  expect(await read(gateway, "whale")).toBe("A whale is hunted.");
+  expect(await readBook(gateway, "whale")).toBe("A whale is hunted.");
   expect(library.listed).toBe(1);
   await gateway.setDomains([]);
-  expect(await read(gateway, "whale")).toBe("NOT_FOUND");
+  expect(await readBook(gateway, "whale")).toBe("NOT_FOUND");
   expect(await gateway.sources.status()).toEqual([]);
 });
