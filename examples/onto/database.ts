@@ -90,7 +90,7 @@ export function commit<Result>(database: DatabaseSync, body: () => Result): Resu
   return within(database, "COMMIT", body);
 }
 
-/** What `body` would answer, and what it would refuse; whatever it wrote is undone. */
+/** Runs `body` and undoes its writes. Answers and refusals are those of a real run. */
 export function rehearse<Result>(database: DatabaseSync, body: () => Result): Result {
   return within(database, "ROLLBACK", body);
 }

@@ -1,4 +1,4 @@
-// What there is in the ontology: the kinds of entity, the fields of each, and how they may be related.
+// The ontology: the kinds of entity, the fields of each, and their relations.
 import { z } from "zod";
 
 export type Kind = keyof typeof KINDS;

@@ -15,7 +15,7 @@ import { createTool, deleteTool, updateTool } from "./tools/write-tools.ts";
 export interface OntoOptions {
   /** A file to keep the data in. Without it, in memory. */
   readonly path?: string;
-  /** What writes are dated by. */
+  /** The clock that dates writes. */
   readonly now?: () => Date;
 }
 

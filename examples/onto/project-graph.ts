@@ -50,7 +50,7 @@ export function reorganize(
   const there = edgesOfProject(database, projectId).filter(({ from_id }) => named.has(from_id));
   const others = there.filter(({ from_id, rel, to_id }) => !wanted.has(keyOf(from_id, rel, to_id)));
 
-  // What goes away goes first, so that an edge can be turned round without closing a circle on the way.
+  // Removals come first, so that reversing an edge closes no circle on the way.
   const removes = mode === "replace" ? others.map(({ id }) => unlinkEdge(database, id)) : [];
   const linked = nodes.flatMap(({ id, connections }) =>
     connections.map(({ rel, to_id }) => linkEntities(database, id, rel, to_id)),

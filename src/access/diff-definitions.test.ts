@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { diffDefinitions } from "./diff-definitions.ts";
 
-test("differences are told by the innermost fields", () => {
+test("differences are listed by innermost field", () => {
   const before = {
     name: "a",
     inputSchema: { properties: { "x/y": { type: "string" }, gone: true } },
@@ -21,7 +21,7 @@ test("differences are told by the innermost fields", () => {
   ]);
 });
 
-test("the same is no difference, and names such as __proto__ are names", () => {
+test("equal definitions have no differences, and __proto__ is a name like any other", () => {
   const hostile = JSON.parse('{"__proto__":{"a":1},"constructor":1}');
   expect(diffDefinitions(hostile, JSON.parse(JSON.stringify(hostile)))).toEqual([]);
   expect(diffDefinitions({}, hostile).map(({ path }) => path)).toEqual(["/__proto__", "/constructor"]);

@@ -30,7 +30,7 @@ describe("patterns", () => {
     ]);
   });
 
-  test("of two tools, and of two fields, stay apart", async () => {
+  test("of two tools, and of two fields, do not affect each other", async () => {
     const digits = { properties: { a: { pattern: "^[0-9]+$" }, b: { pattern: "^[a-z]+$" } } };
     const letters = { properties: { a: { pattern: "^[a-z]+$" } } };
     expect(await check(digits, { a: "1", b: "x" })).toMatchObject({ ok: true });

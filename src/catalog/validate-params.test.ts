@@ -40,7 +40,7 @@ describe("validateParams", () => {
     expect(params).not.toHaveProperty("count");
   });
 
-  test("takes no params for none", async () => {
+  test("treats absent params as empty", async () => {
     expect(await check({ type: "object" }, undefined)).toEqual({ ok: true, value: {} });
     expect(await errorsOf(task, undefined)).toEqual(["title: is required"]);
   });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { compactSchema } from "./compact-schema.ts";
 
-test("what only a validator needs is left out, at any depth", () => {
+test("keywords that only a validator needs are left out, at any depth", () => {
   const schema = {
     $schema: "https://json-schema.org/draft/2020-12/schema",
     type: "object",

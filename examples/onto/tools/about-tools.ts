@@ -1,4 +1,4 @@
-// What one asks before one starts: what is there, how it is used, what a field takes.
+// Questions before the work: the contents, how to use them, which values a field takes.
 import { type AnyTool, defineTool, problem } from "keyhole";
 import { z } from "zod";
 import type { Onto } from "../database.ts";

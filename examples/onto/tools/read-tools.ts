@@ -1,5 +1,5 @@
-// Listing, searching and reading, alike for every kind. The names are the functions' own: op, address and
-// lane all come from them, such as onto.task.list from list_onto_tasks.
+// Listing, searching and reading, alike for every kind. Op, address and lane are derived from the function names:
+// list_onto_tasks becomes onto.task.list.
 import { type AnyTool, defineTool } from "keyhole";
 import { z } from "zod";
 import type { Onto } from "../database.ts";
@@ -124,7 +124,7 @@ export function getTool({ database }: Onto, kind: Kind): AnyTool {
   });
 }
 
-/** Where one goes from an entity that was read, with the params filled in. */
+/** Next steps after an entity was read, with their params filled in. */
 function nextOf(kind: Kind, id: string, project_id: string) {
   const next = (route: string, prose: string, params: Record<string, unknown>) => ({ route, prose, params });
   const links = next("onto.entity.links.get", "What it is connected with.", { entity_id: id });

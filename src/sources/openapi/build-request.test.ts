@@ -131,7 +131,7 @@ describe("headers", () => {
     expect(() => headers(value)).toThrow(/do not fit/);
   });
 
-  test("lists are joined, line breaks never get through", () => {
+  test("lists are joined, and line breaks are refused", () => {
     expect(headers(["a", "b"])).toEqual({ "x-note": "a,b" });
     fc.assert(
       fc.property(hostile, (value) => {
@@ -183,7 +183,7 @@ describe("styles", () => {
     expect(request(plan, { c: value }).url.pathname).toBe(`/v1/p/${expected}`);
   });
 
-  test("JSON in a parameter, cookies, and what is null is not sent", () => {
+  test("writes JSON in a parameter and cookies, and sends no null", () => {
     const parameters = [
       parameter("filter", "query", "form", true, true),
       parameter("seen", "cookie", "form", true),

@@ -16,7 +16,7 @@ function propertiesOf(input: { readonly inputSchema: Fields }): Fields {
 }
 
 describe("arguments", () => {
-  test("of all places are one set, and clashes say which place they are for", () => {
+  test("parameters and body make one set, and clashing names add their place", () => {
     const input = read(
       {
         parameters: [
@@ -42,7 +42,7 @@ describe("arguments", () => {
     expect(input.inputSchema.additionalProperties).toBe(false);
   });
 
-  test("those of the operation replace those of the path", () => {
+  test("parameters of the operation replace those of the path", () => {
     const input = read({ parameters: [{ name: "a", in: "query", schema: { type: "integer" } }] }, {}, "/x", {
       parameters: [{ name: "a", in: "query", required: true, schema: { type: "string" } }],
     });
@@ -59,12 +59,12 @@ describe("arguments", () => {
     expect(list.inputSchema.required).toBeUndefined();
   });
 
-  test("a body that may be left out is not left out in part", () => {
+  test("an optional body is given whole or not at all", () => {
     const input = read(jsonBody({ properties: { a: {}, b: {} }, required: ["a"] }, false));
     expect(input.inputSchema).toMatchObject({ dependentRequired: { b: ["a"] } });
   });
 
-  test("examples come along where they are complete", () => {
+  test("complete examples are kept", () => {
     const parameters = [{ name: "id", in: "path", example: 7 }];
     const content = {
       "application/json": { schema: { properties: { n: {} } }, examples: { one: { value: { n: 1 } } } },
@@ -115,12 +115,12 @@ describe("schemas", () => {
     expect(convert(schema)).toEqual(expected);
   });
 
-  test("3.1 has its own words", () => {
+  test("keywords of 3.1 are kept", () => {
     const schema = { type: ["string", "null"], const: "a", examples: ["a"], exclusiveMinimum: 1 };
     expect(convert(schema, "3.1.0")).toEqual(schema);
   });
 
-  test("shared and circular ones are definitions, only those that are reached", () => {
+  test("shared and circular schemas become definitions, if they are reached", () => {
     const components = {
       schemas: {
         Node: { type: "object", properties: { next: { $ref: "#/components/schemas/Node" } } },
@@ -149,7 +149,7 @@ describe("schemas", () => {
     }
   });
 
-  test("too large a body loses its depths, not its tool", () => {
+  test("a body that is too large loses its deepest parts, and the tool stays", () => {
     const wide = (depth: number): unknown =>
       depth === 0
         ? { type: "string" }
@@ -182,13 +182,13 @@ describe("ops", () => {
     expect(op(operationId, tags)).toBe(expected);
   });
 
-  test("without an operationId, method and path tell", () => {
+  test("an operation without operationId is named by method and path", () => {
     expect(op(undefined, [], "/users/{id}/posts", "GET")).toBe("api.users.posts.get");
     expect(op(undefined, [], "/users/{userId}", "DELETE")).toBe("api.users.delete_by_user_id");
     expect(op("💥", [], "/", "POST")).toBe("api.post");
   });
 
-  test("the same name is numbered by path, in whatever order they come", () => {
+  test("equal names are numbered by path, in any order of the operations", () => {
     const operations = ["/b", "/a", "/c"].map((path) => ({
       method: "GET",
       path,
