@@ -4,11 +4,14 @@ import { z } from "zod";
 import { settingsFileSchema } from "../src/config/settings-schema.ts";
 import { PROBLEMS } from "../src/schema/problems.ts";
 import { LAYERS } from "../test/layers.ts";
+import { providersTable, providerVariablesTable } from "./provider-tables.ts";
 
 const pages: Record<string, string> = {
   "docs/problems.md": problemsPage(),
   "settings.schema.json": settingsSchema(),
   "ARCHITECTURE.md": architecturePage(),
+  "docs/models.md": withTable("docs/models.md", providersTable()),
+  "docs/configuration.md": withTable("docs/configuration.md", providerVariablesTable()),
 };
 const check = process.argv.includes("--check");
 const stale = Object.entries(pages).filter(([path, text]) => read(path) !== text);
@@ -45,6 +48,12 @@ function architecturePage(): string {
 function settingsSchema(): string {
   const schema = z.toJSONSchema(settingsFileSchema, { target: "draft-7" });
   return `${JSON.stringify({ title: "Settings of Keyhole", ...schema }, undefined, 2)}\n`;
+}
+
+/** Replaces the table between the page's markers. */
+function withTable(path: string, table: string): string {
+  const marked = /(?<=<!-- generated: providers -->\n)[\s\S]*?(?=\n<!-- end -->)/;
+  return (read(path) ?? "").replace(marked, () => table);
 }
 
 function read(path: string): string | undefined {

@@ -71,8 +71,8 @@ export const LAYERS: readonly (readonly Module[])[] = [
     { name: "ai-sdk", holds: "the face for agents on the AI SDK" },
     { name: "plain-tools", holds: "tools in the shapes of OpenAI, Anthropic and LangChain" },
     { name: "models", holds: "a provider's name to a language model: one file for each provider" },
-    { name: "config", holds: "files and environment to validated settings" },
   ],
+  [{ name: "config", holds: "files and environment to validated settings" }],
   [{ name: "agent", holds: "the agent loop, its events and conversations, permissions, workspace tools" }],
   [{ name: "tui", holds: "the chat of the terminal: one reducer, thin Ink components" }],
   [

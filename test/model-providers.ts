@@ -1,4 +1,4 @@
-import type { ModelsConfig, ProviderName, Surroundings } from "keyhole/models";
+import type { ModelsConfig, ProviderHost, ProviderName } from "keyhole/models";
 
 export interface ProviderCase {
   readonly name: ProviderName;
@@ -9,7 +9,7 @@ export interface ProviderCase {
   readonly streamPath?: string;
   /** The header that carries the secret, as it must arrive. */
   readonly auth?: readonly [string, string];
-  readonly surroundings?: (url: string) => Partial<Surroundings>;
+  readonly host?: (url: string) => Partial<ProviderHost>;
 }
 
 /** Planted in every config, so that it can be looked for in whatever comes out. */
@@ -53,7 +53,7 @@ export const PROVIDER_CASES: readonly ProviderCase[] = [
     config: (url) => ({ azure: { endpoint: url, deployment: "my-gpt", apiVersion: "v1" } }),
     path: "/openai/v1/responses",
     auth: ["authorization", `Bearer ${SECRET}`],
-    surroundings: () => ({ run: async () => azureToken }),
+    host: () => ({ run: async () => azureToken }),
   },
   {
     name: "foundry",
@@ -68,14 +68,14 @@ export const PROVIDER_CASES: readonly ProviderCase[] = [
     config: (url) => ({ foundry: { mode: "cloud", projectEndpoint: url } }),
     path: "/openai/v1/chat/completions",
     auth: ["authorization", `Bearer ${SECRET}`],
-    surroundings: () => ({ run: async () => azureToken }),
+    host: () => ({ run: async () => azureToken }),
   },
   {
     name: "foundry",
     variant: "local",
     config: () => ({ foundry: { temperature: 0.5 } }),
     path: "/v1/chat/completions",
-    surroundings: (url) => ({ importFoundryLocal: async () => foundryLocal(url) }),
+    host: (url) => ({ importFoundryLocal: async () => foundryLocal(url) }),
   },
   {
     name: "gemini",
@@ -98,7 +98,7 @@ export const PROVIDER_CASES: readonly ProviderCase[] = [
     config: (url) => ({ github: { endpoint: `${url}/inference`, org: "acme" } }),
     path: "/orgs/acme/inference/chat/completions",
     auth: ["authorization", `Bearer ${SECRET}`],
-    surroundings: () => ({ run: async () => `${SECRET}\n` }),
+    host: () => ({ run: async () => `${SECRET}\n` }),
   },
   {
     name: "local",

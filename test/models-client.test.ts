@@ -134,7 +134,7 @@ verifies("models:config", "the model is made once, and again when its config cha
   let runs = 0;
   let providers: ModelsConfig["providers"] = { default: "github", github: { endpoint: url } };
   const run = async () => `gh-token-${++runs}`;
-  const client = createLLMClient({ config: () => ({ providers }), surroundings: { env: {}, run } });
+  const client = createLLMClient({ config: () => ({ providers }), host: { env: {}, run } });
   await Promise.all([client.invoke("1"), client.invoke("2")]);
   expect([runs, client.getProviderName(), client.getModelName()]).toEqual([1, "github", "gpt-4o-mini"]);
   providers = { default: "github", github: { endpoint: url, model: "phi-4" } };
@@ -151,7 +151,7 @@ verifies("models:config", "what failed to be made is made anew with the next cal
   server = await serveScriptedModel(() => ({ text: "Hi" }));
   const env: Record<string, string> = {};
   const config = { providers: { default: "openai", openai: { baseUrl: server.url } } };
-  const client = createLLMClient({ config, surroundings: { env } });
+  const client = createLLMClient({ config, host: { env } });
   expect(await client.invoke("1")).toMatchObject({ error: "PROVIDER_NOT_CONFIGURED" });
   env.OPENAI_API_KEY = SECRET;
   expect(await client.invoke("2")).toMatchObject({ success: true });
@@ -185,7 +185,7 @@ async function start(
     ),
     // The middle of the jitter: no jitter.
     random: () => 0.5,
-    surroundings: { clock },
+    host: { clock },
     ...options,
   });
   return { client, told, waits };

@@ -3,12 +3,10 @@ import {
   createLLMClient,
   getSupportedProviders,
   isProviderSupported,
-  LOCAL_PRESETS,
   type ModelsConfig,
-  PROVIDER_SCHEMAS,
+  type ProviderHost,
   providersConfigSchema,
   type RunCommand,
-  type Surroundings,
 } from "keyhole/models";
 import { serveScriptedModel } from "keyhole/testing";
 import { expect, test } from "vitest";
@@ -21,7 +19,6 @@ const PROJECT = { mode: "cloud", projectEndpoint: "https://x.services.ai.azure.c
 test("seven providers", () => {
   const names = ["openai", "anthropic", "azure", "foundry", "gemini", "github", "local"];
   expect(getSupportedProviders()).toEqual(names);
-  expect(Object.keys(PROVIDER_SCHEMAS)).toEqual(names);
   expect(providersConfigSchema.parse({})).toEqual({ default: "openai" });
 });
 
@@ -100,7 +97,7 @@ for (const [name, variable, model, part] of FALLBACKS) {
     const run = async () => {
       throw new Error("no program is run when the key is there");
     };
-    const client = createLLMClient({ config, surroundings: { env: { [variable]: SECRET }, run } });
+    const client = createLLMClient({ config, host: { env: { [variable]: SECRET }, run } });
     const made = await client.languageModel();
     expect(made.success && made.result.modelId).toBe(model);
     expect(client.getModelName()).toBe(model);
@@ -141,7 +138,7 @@ verifies("models:config", "a token of the Azure CLI is used until shortly before
   const run = async () => JSON.stringify({ accessToken: `token-${++runs}`, expires_on: now / 1000 + 3600 });
   const clock = { now: () => now, monotonic: () => now, after: () => () => {} };
   const config = { providers: { default: "azure", azure: { endpoint: server.url, deployment: "gpt" } } };
-  const client = createLLMClient({ config, surroundings: { env: {}, run, clock } });
+  const client = createLLMClient({ config, host: { env: {}, run, clock } });
   await client.invoke("1");
   now += 54 * 60_000;
   await client.invoke("2");
@@ -163,7 +160,7 @@ verifies("models:config", "a login that ended is told as such", async () => {
     { default: "foundry", foundry: { mode: "cloud" as const, projectEndpoint: server.url } },
   ]) {
     now = 0;
-    const client = createLLMClient({ config: { providers }, surroundings: { env: {}, run, clock } });
+    const client = createLLMClient({ config: { providers }, host: { env: {}, run, clock } });
     expect(await client.invoke("1")).toMatchObject({ success: true });
     now = 3_600_000;
     const response = await client.invoke("2");
@@ -184,7 +181,7 @@ verifies("models:config", "the temperature of a config is for calls that have no
   const server = await serveScriptedModel(() => ({ text: "Hi" }));
   const importFoundryLocal = async () => foundryLocal(server.url);
   const config = { providers: { default: "foundry", foundry: { temperature: 0.5 } } };
-  const client = createLLMClient({ config, surroundings: { importFoundryLocal } });
+  const client = createLLMClient({ config, host: { importFoundryLocal } });
   await client.invoke("1");
   await client.invoke("2", { temperature: 0.1, maxTokens: 9 });
   const model = await client.languageModel();
@@ -198,25 +195,25 @@ verifies("models:config", "the temperature of a config is for calls that have no
   await server.close();
 });
 
-test("presets of local servers", () => {
-  expect(LOCAL_PRESETS).toEqual({
-    ollama: { baseUrl: "http://localhost:11434/v1", model: "llama3.3:latest" },
-    lmstudio: { baseUrl: "http://localhost:1234/v1", model: undefined },
-    docker: { baseUrl: "http://model-runner.docker.internal/engines/llama.cpp/v1", model: "ai/phi4" },
-  });
+test.each([
+  ["ollama", "llama3.3:latest at http://localhost:11434/v1"],
+  ["docker", "ai/phi4 at http://model-runner.docker.internal/engines/llama.cpp/v1"],
+] as const)("the preset %s has an address and a model", async (preset, expected) => {
+  const client = createLLMClient({ config: { providers: { default: "local", local: { preset } } } });
+  expect((await client.languageModel()).message).toContain(expected);
 });
 
-function ask(providers: ModelsConfig["providers"], surroundings: Partial<Surroundings> = {}) {
+function ask(providers: ModelsConfig["providers"], host: Partial<ProviderHost> = {}) {
   const nothing = { env: {}, run: async () => undefined };
   return createLLMClient({
     config: providers ? { providers } : {},
     retry: { enabled: false },
-    surroundings: { ...nothing, ...surroundings },
+    host: { ...nothing, ...host },
   }).invoke("Hi");
 }
 
-async function make(providers: ModelsConfig["providers"], surroundings: Partial<Surroundings>) {
+async function make(providers: ModelsConfig["providers"], host: Partial<ProviderHost>) {
   const config = providers ? { providers } : {};
-  const client = createLLMClient({ config, surroundings: { env: {}, ...surroundings } });
+  const client = createLLMClient({ config, host: { env: {}, ...host } });
   return (await client.languageModel()).success;
 }

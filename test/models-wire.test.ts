@@ -103,7 +103,7 @@ describe.each(PROVIDER_CASES)("$name ($variant)", (provider) => {
       const thrown = await generateText({ model: model.result, prompt: "Hi", maxRetries: 0 }).catch(
         (error) => error,
       );
-      expect(thrown).toMatchObject({ code: "MODEL_FAILED", details: { code } });
+      expect(thrown).toMatchObject({ code, next: expect.stringMatching(/\.$/) });
       const said = JSON.stringify([invoked, streamed, thrown, thrown.message, thrown.stack, told]);
       expect(said).not.toContain(SECRET);
     }
@@ -149,7 +149,7 @@ async function serve(
   return createLLMClient({
     config: { providers: { default: provider.name, ...provider.config(server.url) } },
     retry: { baseDelayMs: 0 },
-    surroundings: { env: {}, run: async () => undefined, ...provider.surroundings?.(server.url) },
+    host: { env: {}, run: async () => undefined, ...provider.host?.(server.url) },
     ...options,
   });
 }

@@ -101,7 +101,7 @@ function runOfAgent(text: string): AgentEvent[] {
 verifies("telemetry:conventions", "an agent's run becomes a tree of spans", async () => {
   const collector = await startCollector();
   const telemetry = await start(collector.url);
-  const record = recordAgentEvents(telemetry.recorder, { provider: () => "azure", arguments: false });
+  const record = recordAgentEvents(telemetry.recorder, { provider: "azure.ai.openai", arguments: false });
   for (const event of runOfAgent(CANARY)) record(event);
   await telemetry.close();
   const spans = collector.spans();
@@ -153,7 +153,7 @@ verifies("telemetry:conventions", "an agent's run becomes a tree of spans", asyn
 verifies("telemetry:no-values", "values are sent on request, secrets never", async () => {
   const collector = await startCollector();
   const telemetry = await start(collector.url, { secrets: ["sk-planted-1234"] });
-  const record = recordAgentEvents(telemetry.recorder, { provider: () => "openai", arguments: true });
+  const record = recordAgentEvents(telemetry.recorder, { provider: "openai", arguments: true });
   for (const event of runOfAgent(`${CANARY} sk-planted-1234`)) record(event);
   await telemetry.close();
   const root = collector.spans().at(-1)!;

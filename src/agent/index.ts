@@ -5,8 +5,6 @@ export type { AgentsFile } from "./agents-file.ts";
 export { readAgentsFile } from "./agents-file.ts";
 export type { Ask, AskAnswer, AskRequest } from "./ask.ts";
 export { askPermission } from "./ask.ts";
-export type { AgentCallbacks } from "./callbacks.ts";
-export { askBy, withCallbacks } from "./callbacks.ts";
 export { decide } from "./permissions/decide.ts";
 export type {
   Decision,
@@ -44,7 +42,7 @@ export { tellRetry } from "./run-context.ts";
 export type { SessionLog, SessionLogs, SessionLogsOptions, SessionSummary } from "./session-log.ts";
 export { createSessionLogs } from "./session-log.ts";
 export type { AgentError } from "./to-agent-error.ts";
-export type { ToolErrorCode, ToolFailure, ToolResponse } from "./workspace/tool-response.ts";
+export type { ToolFailure, ToolResponse } from "./workspace/tool-response.ts";
 export { toFailure, toProblem } from "./workspace/tool-response.ts";
 export type { Workspace, WorkspaceOptions } from "./workspace/workspace.ts";
 export { createWorkspace } from "./workspace/workspace.ts";

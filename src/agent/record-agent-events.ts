@@ -3,18 +3,12 @@ import type { Recorder } from "../telemetry/otel/otlp-exporter.ts";
 import type { AgentEvent } from "./agent-event.ts";
 
 export interface AgentRecording {
-  /** The provider in use, by its name in the settings. */
-  readonly provider: () => string;
-  /** Whether prompts, arguments and answers are sent too. */
+  /** `gen_ai.provider.name` by OpenTelemetry's conventions. */
+  readonly provider: string;
+  /** Also sends prompts, arguments and answers. */
   readonly arguments: boolean;
 }
 
-/** What the conventions call the providers. */
-const PROVIDERS: ReadonlyMap<string, string> = new Map([
-  ["azure", "azure.ai.openai"],
-  ["foundry", "azure.ai.inference"],
-  ["gemini", "gcp.gemini"],
-]);
 const MAX_OPEN = 1_000;
 
 interface Open {
@@ -22,7 +16,7 @@ interface Open {
   readonly started: number;
 }
 
-/** A listener that makes spans and metrics of an agent's events: runs, calls of models, calls of tools. */
+/** Creates a listener that records an agent's events as spans and metrics. */
 export function recordAgentEvents(
   recorder: Recorder,
   { provider, arguments: withValues }: AgentRecording,
@@ -69,14 +63,14 @@ export function recordAgentEvents(
         return begin(event, "invoke_agent keyhole", "internal", {
           "gen_ai.operation.name": "invoke_agent",
           "gen_ai.agent.name": "keyhole",
-          "gen_ai.provider.name": providerName(provider()),
+          "gen_ai.provider.name": provider,
           "gen_ai.conversation.id": event.session,
           ...(withValues && { "gen_ai.input.messages": message("user", event.prompt) }),
         });
       case "llm-start":
         return begin(event, `chat ${event.model}`, "client", {
           "gen_ai.operation.name": "chat",
-          "gen_ai.provider.name": providerName(provider()),
+          "gen_ai.provider.name": provider,
           "gen_ai.request.model": event.model,
         });
       case "llm-retry":
@@ -118,7 +112,7 @@ export function recordAgentEvents(
         );
         return;
       case "agent-end": {
-        // What was under way when a run was cancelled or failed has no end of its own.
+        // Spans that a cancelled or failed run left open get no end event of their own.
         for (const [spanId, { span }] of open) {
           const isOther = span.context.traceId !== event.span.traceId || spanId === event.span.spanId;
           if (!isOther) end(spanId, {}, event.outcome);
@@ -137,10 +131,6 @@ export function recordAgentEvents(
       }
     }
   };
-}
-
-function providerName(name: string): string {
-  return PROVIDERS.get(name) ?? name;
 }
 
 function usageOf({ input, output, cached }: { input: number; output: number; cached: number }): Attributes {

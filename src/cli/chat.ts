@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { loadPackage } from "../models/load-package.ts";
+import { loadPackage } from "../models/providers/load-package.ts";
 import { readArgs } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole chat [options]

@@ -23,6 +23,7 @@ import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
 import { secretVariables } from "../util/redact.ts";
 import { loadAnyConfig } from "./load-config.ts";
 import { openPins } from "./open-pins.ts";
+import { telemetryName, withModel } from "./provider-in-use.ts";
 import { settingsServers } from "./settings-servers.ts";
 import { cacheFolder } from "./user-folders.ts";
 
@@ -102,7 +103,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
         tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
     },
   });
-  const telemetry = await telemetryOf(settings, secrets, client.getProviderName);
+  const telemetry = await telemetryOf(settings, secrets, telemetryName(vendor));
   const { mode, systemPrompt, maxSteps, maxTokens } = settings.agent;
   const agent = createAgent({
     gateway,
@@ -127,13 +128,9 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     agent,
     gateway,
     loaded,
-    modelName: () => {
-      const given = providers[vendor] as Readonly<Record<string, string | undefined>> | undefined;
-      const model = given?.[modelKey(settings)] ?? client.getModelName();
-      return model === undefined ? vendor : `${vendor} ${model}`;
-    },
+    modelName: () => [vendor, client.getModelName()].filter(Boolean).join(" "),
     setModel: (name) => {
-      providers = { ...providers, [vendor]: { ...providers[vendor], [modelKey(settings)]: name } };
+      providers = withModel(providers, name);
     },
     observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {
@@ -144,15 +141,8 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   };
 }
 
-/** Where the settings of a provider have the name of its model. */
-function modelKey({ providers }: Settings): string {
-  if (providers.default === "azure") return "deployment";
-  if (providers.default !== "foundry") return "model";
-  return providers.foundry?.mode === "local" ? "modelAlias" : "modelDeployment";
-}
-
 /** Loaded only where it is on. */
-async function telemetryOf({ telemetry }: Settings, secrets: readonly string[], provider: () => string) {
+async function telemetryOf({ telemetry }: Settings, secrets: readonly string[], provider: string) {
   if (!telemetry.enabled) return undefined;
   const [{ startTelemetry }, { recordAgentEvents }] = await Promise.all([
     import("../config/start-telemetry.ts"),

@@ -1,7 +1,7 @@
 import { Console } from "node:console";
 import { fstatSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { loadPackage } from "../models/load-package.ts";
+import { loadPackage } from "../models/providers/load-package.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "./print-events.ts";

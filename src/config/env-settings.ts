@@ -1,7 +1,10 @@
+import type { Provider } from "../models/providers/define-provider.ts";
+import { isProviderSupported, PROVIDERS } from "../models/providers/providers.ts";
 import { type Problem, problem } from "../schema/problem.ts";
 import { nearest } from "../util/nearest.ts";
+import { mergeSettings } from "./merge-settings.ts";
 import { issueReason } from "./read-settings-file.ts";
-import { type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
+import { type Settings, type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -10,22 +13,13 @@ interface Variable {
   readonly read?: (text: string) => unknown;
 }
 
-const at = (path: string, read?: Variable["read"]): Variable => ({
-  path: path.split("."),
-  ...(read && { read }),
-});
+function at(path: string, read?: Variable["read"]): Variable {
+  return { path: path.split("."), ...(read && { read }) };
+}
 
-/** Which variable stands for which setting; of two for one setting, the later counts. */
+/** The setting of each variable. If two variables set the same one, the later wins. */
 export const VARIABLES: Readonly<Record<string, Variable>> = {
-  OPENAI_API_KEY: at("providers.openai.apiKey"),
-  OPENAI_BASE_URL: at("providers.openai.baseUrl"),
-  ANTHROPIC_API_KEY: at("providers.anthropic.apiKey"),
-  AZURE_OPENAI_API_KEY: at("providers.azure.apiKey"),
-  AZURE_OPENAI_ENDPOINT: at("providers.azure.endpoint"),
-  AZURE_FOUNDRY_API_KEY: at("providers.foundry.apiKey"),
-  GEMINI_API_KEY: at("providers.gemini.apiKey"),
-  GOOGLE_API_KEY: at("providers.gemini.apiKey"),
-  GITHUB_TOKEN: at("providers.github.token"),
+  ...providerVariables(),
   OTEL_EXPORTER_OTLP_ENDPOINT: at("telemetry.endpoint"),
   LOG_LEVEL: at("logging.level"),
   KEYHOLE_PROVIDER: at("providers.default"),
@@ -38,26 +32,22 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   KEYHOLE_TELEMETRY_ENDPOINT: at("telemetry.endpoint"),
   KEYHOLE_TELEMETRY_ARGUMENTS: at("telemetry.arguments", toBoolean),
 };
-/** The model of whichever provider is used. */
+/** Names the model of the provider in use. */
 const MODEL = "KEYHOLE_MODEL";
-const MODEL_FIELD: Readonly<Record<string, string>> = {
-  azure: "deployment",
-  foundry: "modelDeployment",
-};
 const SETTING_NAMES = [...Object.keys(VARIABLES), MODEL].filter((name) => name.startsWith("KEYHOLE_"));
 
 export interface EnvSettings {
   readonly value: SettingsFile;
   readonly problems: readonly Problem[];
-  /** The variables that were taken. */
+  /** The variables that count. */
   readonly names: readonly string[];
 }
 
-/** What the environment sets. A variable with a wrong value is left out and told; an empty one is not set. */
-export function envSettings(
-  env: Variables,
-  below: { readonly providers: { readonly default: string } },
-): EnvSettings {
+/**
+ * Reads settings from variables. An empty variable counts as not set; one with a wrong value is left out and
+ * reported. `below` are the settings of the files.
+ */
+export function envSettings(env: Variables, below: Pick<Settings, "providers">): EnvSettings {
   const problems: Problem[] = [];
   const names: string[] = [];
   let value: SettingsFile = {};
@@ -72,15 +62,33 @@ export function envSettings(
       return;
     }
     const [issue] = checked.error.issues;
-    problems.push(problem("VARIABLE_INVALID", { name, reason: issue ? issueReason(issue) : "it is wrong" }));
+    problems.push(problem("VARIABLE_INVALID", { name, reason: issue ? issueReason(issue) : "wrong value" }));
   };
   for (const [name, variable] of Object.entries(VARIABLES)) set(name, variable);
-  const provider = value.providers?.default ?? below.providers.default;
-  set(MODEL, { path: ["providers", provider, MODEL_FIELD[provider] ?? "model"] });
+  const providers = mergeSettings(below.providers, value.providers ?? {});
+  set(MODEL, { path: ["providers", ...modelPath(providers)] });
   return { value, problems: [...problems, ...misspelt(env)], names };
 }
 
-/** Other variables of that prefix have other meanings, so only what is near a setting's name is told. */
+/** The provider in use and its field that names the model. */
+export function modelPath(providers: Settings["providers"]): [provider: string, field: string] {
+  const name = providers.default;
+  if (!isProviderSupported(name)) return [name, "model"];
+  const provider: Provider = PROVIDERS[name];
+  return [name, provider.modelField(providers[name] ?? {})];
+}
+
+/** Reversed, because the later variable wins and a provider lists the preferred one first. */
+function providerVariables(): Record<string, Variable> {
+  const found = Object.entries<Provider>(PROVIDERS).flatMap(([name, { env }]) =>
+    Object.entries<readonly string[] | undefined>(env).flatMap(([field, variables = []]) =>
+      variables.toReversed().map((variable) => [variable, at(`providers.${name}.${field}`)] as const),
+    ),
+  );
+  return Object.fromEntries(found);
+}
+
+/** Variables with other meanings share the prefix, so only names close to a setting's are reported. */
 function misspelt(env: Variables): Problem[] {
   return Object.keys(env)
     .filter((name) => name.startsWith("KEYHOLE_") && !SETTING_NAMES.includes(name))
@@ -92,7 +100,7 @@ function misspelt(env: Variables): Problem[] {
       );
       const isNear = meant !== undefined && Math.abs(meant.length - (name.length - 8)) <= 2;
       if (!isNear) return [];
-      return [problem("VARIABLE_INVALID", { name, reason: `it may be meant as KEYHOLE_${meant}` })];
+      return [problem("VARIABLE_INVALID", { name, reason: `the nearest setting is KEYHOLE_${meant}` })];
     });
 }
 
@@ -102,7 +110,7 @@ function withValue(holder: object, [key, ...rest]: readonly string[], value: unk
   return { ...holder, [key]: rest.length === 0 ? value : withValue(inner, rest, value) };
 }
 
-/** What is no number stays a text, which the schema refuses. */
+/** Anything but a number stays a text, which the schema refuses. */
 function toNumber(text: string): unknown {
   return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : text;
 }

@@ -52,6 +52,20 @@ verifies("settings:hierarchy", "defaults ← user ← project ← environment, m
   expect(sources[2]?.path.split(" ").sort()).toEqual(Object.keys(env).sort());
 });
 
+test.each([
+  ["openai", {}, { model: "mine" }],
+  ["azure", {}, { deployment: "mine" }],
+  ["foundry", {}, { modelAlias: "mine" }],
+  ["foundry", { mode: "local" }, { mode: "local", modelAlias: "mine" }],
+  ["foundry", { mode: "cloud" }, { mode: "cloud", modelDeployment: "mine" }],
+  ["local", { preset: "lmstudio" }, { preset: "lmstudio", model: "mine" }],
+] as const)("KEYHOLE_MODEL names the model of %s with %j", async (name, part, expected) => {
+  const user = { providers: { default: name, [name]: part } };
+  const { settings, problems } = await loadSettings({ ...folders({ user }), env: { KEYHOLE_MODEL: "mine" } });
+  expect(problems).toEqual([]);
+  expect(settings.providers[name]).toEqual(expected);
+});
+
 verifies(
   "settings:errors",
   "what is wrong is told with its place and the nearest key, never the value",
@@ -210,7 +224,7 @@ test("a wrong variable is left out and told without its value; a misspelt one to
   expect(settings.providers).toEqual({ default: "openai" });
   const said = problems.map(({ message }) => message).join("\n");
   expect(problems.map(({ code }) => code)).toEqual(Array(3).fill("VARIABLE_INVALID"));
-  expect(said).toContain("KEYHOLE_TELEMETRI is not taken: it may be meant as KEYHOLE_TELEMETRY");
+  expect(said).toContain("KEYHOLE_TELEMETRI is not taken: the nearest setting is KEYHOLE_TELEMETRY");
   expect(said).not.toContain("canary");
 });
 

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import {
   DEFAULT_PROVIDER,
-  PROVIDER_SCHEMAS,
-  type ProviderName,
+  providerFields,
+  providerNameSchema,
   retryConfigSchema,
-} from "../schema/models-config.ts";
+} from "../models/models-config.ts";
 import { LOG_LEVELS } from "../telemetry/log-line.ts";
 
 const text = z.string().max(4096);
@@ -29,13 +29,8 @@ export const settingsFileSchema = z.strictObject({
   $schema: text.optional(),
   providers: z
     .strictObject({
-      default: z
-        .enum(Object.keys(PROVIDER_SCHEMAS) as ProviderName[])
-        .optional()
-        .describe("Which provider is used"),
-      ...(Object.fromEntries(
-        Object.entries(PROVIDER_SCHEMAS).map(([provider, schema]) => [provider, schema.optional()]),
-      ) as { [Name in ProviderName]: z.ZodOptional<(typeof PROVIDER_SCHEMAS)[Name]> }),
+      default: providerNameSchema.optional().describe("The provider in use"),
+      ...providerFields,
     })
     .optional(),
   agent: z

@@ -1,56 +1,54 @@
-import { PROVIDER_SCHEMAS, type ProviderName } from "../schema/models-config.ts";
 import { createRedact } from "../util/redact.ts";
-import { errorResponse, type ModelResponse } from "./model-response.ts";
-import { notConfigured, type ProviderFactory, type ReadyModel, type Surroundings } from "./provider.ts";
+import {
+  modelOf,
+  notConfigured,
+  type Provider,
+  type ReadyModel,
+  readProviderConfig,
+} from "./providers/define-provider.ts";
+import { loadPackage } from "./providers/load-package.ts";
+import { failWith, type ModelResponse } from "./providers/model-response.ts";
+import type { ProviderHost } from "./providers/provider-host.ts";
+import { getSupportedProviders, isProviderSupported, PROVIDERS } from "./providers/providers.ts";
 import { toErrorResponse } from "./to-error-response.ts";
-
-/** Each provider with its package is loaded when it is first used. */
-const FACTORIES: { readonly [Name in ProviderName]: () => Promise<ProviderFactory<Name>> } = {
-  openai: async () => (await import("./providers/openai.ts")).createOpenAIModel,
-  anthropic: async () => (await import("./providers/anthropic.ts")).createAnthropicModel,
-  azure: async () => (await import("./providers/azure.ts")).createAzureModel,
-  foundry: async () => (await import("./providers/foundry.ts")).createFoundryModel,
-  gemini: async () => (await import("./providers/gemini.ts")).createGeminiModel,
-  github: async () => (await import("./providers/github.ts")).createGitHubModel,
-  local: async () => (await import("./providers/local.ts")).createLocalModel,
-};
-
-export function getSupportedProviders(): ProviderName[] {
-  return Object.keys(FACTORIES) as ProviderName[];
-}
-
-export function isProviderSupported(name: string): name is ProviderName {
-  return Object.hasOwn(FACTORIES, name);
-}
 
 /** Makes a provider's model from its part of a config. Never throws. */
 export async function createModel(
   name: string,
-  config: unknown,
-  surroundings: Surroundings,
+  given: unknown,
+  host: ProviderHost,
 ): Promise<ModelResponse<ReadyModel>> {
   if (!isProviderSupported(name)) {
     const known = getSupportedProviders().join(", ");
-    return errorResponse(
-      "PROVIDER_NOT_SUPPORTED",
-      `There is no provider ${name.slice(0, 100)}. There are: ${known}.`,
-    );
+    return failWith("PROVIDER_NOT_SUPPORTED", { name: name.slice(0, 100), known });
   }
-  const parsed = PROVIDER_SCHEMAS[name].safeParse(config ?? {});
+  const provider: Provider = PROVIDERS[name];
+  const parsed = readProviderConfig(provider, given, host.env);
   if (!parsed.success) {
     const faults = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
     return notConfigured(name, `${faults.join("; ")}.`);
   }
-  try {
-    // The name has picked schema and factory alike, which the type of neither can say.
-    const factory = (await FACTORIES[name]()) as ProviderFactory<ProviderName>;
-    return await factory(parsed.data, surroundings);
-  } catch (error) {
-    const secrets = Object.values(parsed.data).filter((value) => typeof value === "string");
-    return toErrorResponse(error, {
-      provider: name,
-      redact: createRedact(secrets),
-      now: surroundings.clock.now(),
-    });
+  const config = parsed.data;
+  const model = modelOf(provider, config);
+  if (model === undefined) {
+    return notConfigured(
+      name,
+      `set providers.${name}.${provider.modelField(config)}, the name of the model.`,
+    );
   }
+  const load = <T>(importPackage: () => Promise<T>) =>
+    loadPackage(provider.package, `The provider ${name}`, importPackage);
+  try {
+    return await provider.create(config, { ...host, name, model, load });
+  } catch (error) {
+    const secrets = Object.values(config).filter((value) => typeof value === "string");
+    return toErrorResponse(error, { provider: name, redact: createRedact(secrets), now: host.clock.now() });
+  }
+}
+
+/** The model that a provider's part of a config names, or its default; undefined if the part is invalid. */
+export function modelNameOf(name: string, given: unknown): string | undefined {
+  if (!isProviderSupported(name)) return undefined;
+  const parsed = readProviderConfig(PROVIDERS[name], given, {});
+  return parsed.success ? modelOf(PROVIDERS[name], parsed.data) : undefined;
 }

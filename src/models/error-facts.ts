@@ -1,11 +1,11 @@
-/** What can be read off an error of a provider, whatever threw it. */
+/** Facts read from an error, whichever library threw it. */
 export interface ErrorFacts {
   readonly status?: number;
-  /** Names of the kind of error: of the vendor, the network layer and the SDK, the most telling first. */
+  /** Names of the kind of error, from provider, network layer and SDK; the most specific first. */
   readonly types: readonly string[];
   readonly message: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** The vendor's `retryAfter` field, in seconds. */
+  /** The provider's `retryAfter` field, in seconds. */
   readonly retryAfter?: number;
 }
 
@@ -17,7 +17,7 @@ const TYPE_FIELDS = ["reason", "code", "type", "status", "name"];
 const STATUS_FIELDS = ["statusCode", "status"];
 const INNER_FIELDS = ["data", "error", "details", "lastError", "cause"];
 
-/** Reads an error and those within it: SDKs wrap what the vendor and the network layer said. */
+/** Reads an error and the errors inside it, because SDKs wrap those of providers and the network layer. */
 export function errorFacts(error: unknown): ErrorFacts {
   const layers = layersOf(error, 0);
   const status = layers.flatMap((layer) => pick(layer, STATUS_FIELDS, isNumber))[0];
@@ -31,7 +31,7 @@ export function errorFacts(error: unknown): ErrorFacts {
   };
 }
 
-/** The error itself first, then what it holds, outermost first. */
+/** The error, then the errors inside it, outermost first. */
 function layersOf(value: unknown, depth: number): Fields[] {
   if (depth > MAX_DEPTH || typeof value !== "object" || value === null) return [];
   if (Array.isArray(value)) return value.slice(0, MAX_DEPTH).flatMap((part) => layersOf(part, depth + 1));

@@ -1,63 +1,71 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
-import type { ModelsConfig, RetryConfig } from "../schema/models-config.ts";
-import type { ModelErrorCode, ModelErrorResponse, ModelResponse } from "./model-response.ts";
-import type { Surroundings } from "./provider.ts";
+import type { ModelsConfig, RetryConfig } from "./models-config.ts";
+import type { ModelErrorCode, ModelErrorResponse, ModelResponse } from "./providers/model-response.ts";
+import type { ProviderHost } from "./providers/provider-host.ts";
 import type { RetryContext } from "./retry.ts";
 import type { TokenUsage } from "./token-usage.ts";
 
-/** Told what happens; what they throw is ignored. */
+/** Called as things happen. Errors they throw are ignored. */
 export interface LLMCallbacks {
   /** Once for each stream, before the first attempt. */
   readonly onStreamStart?: () => void;
+  /** For each piece of text. */
   readonly onStreamChunk?: (chunk: string) => void;
-  /** When a stream has come to its end. */
+  /** When a stream has ended well. */
   readonly onStreamEnd?: (usage?: TokenUsage) => void;
-  /** Once for each call that failed, after the retries. */
+  /** Once for each failed call, after its retries. */
   readonly onError?: (error: ModelErrorCode, message: string) => void;
-  /** Before each wait for another attempt. */
+  /** Before the wait that precedes each retry. */
   readonly onRetry?: (context: RetryContext) => void;
 }
 
+/** Options of {@link createLLMClient}. */
 export interface LLMClientOptions {
-  /** A function is asked with each call, so that changes take effect. */
+  /** The config, or a function that is called with each call so that changes take effect. */
   readonly config: ModelsConfig | (() => ModelsConfig);
   readonly callbacks?: LLMCallbacks;
-  /** Goes before the config's `retry`. */
+  /** Overrides the config's `retry`. */
   readonly retry?: Partial<RetryConfig>;
+  /** The source of jitter, for tests. */
   readonly random?: () => number;
-  readonly surroundings?: Partial<Surroundings>;
+  /** Replaces parts of the machine around a provider, for tests. */
+  readonly host?: Partial<ProviderHost>;
 }
 
-/** A prompt of one user message, or messages as the AI SDK's models take them. */
+/** One user message as text, or messages in the format of the AI SDK's models. */
 export type LLMInput = string | LanguageModelV4Prompt;
 
+/** Options of one call. */
 export interface LLMCallOptions {
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly signal?: AbortSignal;
 }
 
+/** A whole answer. */
 export interface InvokeResult {
   readonly content: string;
   readonly usage?: TokenUsage;
 }
 
-/** A stream ends with `finish` or with `error`, never by throwing. */
+/** A piece of a stream. The last one is `finish` or `error`; a stream does not throw. */
 export type StreamChunk =
   | { readonly type: "text-delta"; readonly text: string }
   | { readonly type: "finish"; readonly usage?: TokenUsage }
   | ({ readonly type: "error" } & Omit<ModelErrorResponse, "success">);
 
+/** The pieces of a stream, in order. To stop reading cancels the request. */
 export type StreamResult = AsyncIterable<StreamChunk>;
 
-/** Calls the model that a config names. Nothing of it throws. */
+/** Calls the model that a config names. No method throws. */
 export interface LLMClient {
+  /** Returns the whole answer. */
   invoke(input: LLMInput, options?: LLMCallOptions): Promise<ModelResponse<InvokeResult>>;
-  /** Answers when the first content is there; until then failures are retried. */
+  /** Resolves when the first content arrives. Failures before that are retried. */
   stream(input: LLMInput, options?: LLMCallOptions): Promise<ModelResponse<StreamResult>>;
-  /** The model for the AI SDK and the agent loop, with the same retries. */
+  /** The model for the AI SDK and the agent, with the same retries. */
   languageModel(): Promise<ModelResponse<LanguageModelV4>>;
   getProviderName(): string;
-  /** As the config has it or by default; for Azure the deployment. Undefined if none is configured. */
+  /** The model or deployment that the config names, or the default; undefined if the config is invalid. */
   getModelName(): string | undefined;
 }

@@ -1,25 +1,34 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { DEFAULT_PROVIDER, retryConfigSchema } from "../schema/models-config.ts";
-import { createModel, isProviderSupported } from "./create-model.ts";
+import { createModel, modelNameOf } from "./create-model.ts";
 import type { LLMCallOptions, LLMClient, LLMClientOptions, LLMInput, StreamChunk } from "./llm-client-api.ts";
 import { type Callee, generateOnce, type StartedStream, streamOnce } from "./model-calls.ts";
-import { modelNameOf } from "./model-names.ts";
+import { DEFAULT_PROVIDER, retryConfigSchema } from "./models-config.ts";
 import {
   errorResponse,
   type ModelErrorResponse,
   type ModelResponse,
   successResponse,
-} from "./model-response.ts";
-import { surroundingsWith } from "./provider.ts";
+} from "./providers/model-response.ts";
+import { createHost } from "./providers/provider-host.ts";
 import { type RetryContext, withRetry } from "./retry.ts";
 import { type Attempt, createRetryingModel } from "./retrying-model.ts";
 import { extractTokenUsage } from "./token-usage.ts";
 
-/** A client of the model that a config names. The model is made when it is first called. */
+/**
+ * Creates a client for the model that a config names. The model is made at the first call and kept until its
+ * config changes. Calls do not throw; failures are {@link ModelErrorResponse}s.
+ *
+ * @example
+ * ```ts
+ * const client = createLLMClient({ config: { providers: { default: "local", local: { model: "phi4" } } } });
+ * const answer = await client.invoke("What is the capital of Switzerland?");
+ * if (answer.success) console.log(answer.result.content);
+ * ```
+ */
 export function createLLMClient(options: LLMClientOptions): LLMClient {
   const { config, callbacks = {}, retry, random = Math.random } = options;
-  const surroundings = surroundingsWith(options.surroundings);
-  const { clock } = surroundings;
+  const host = createHost(options.host);
+  const { clock } = host;
   let kept: { readonly key: string; readonly making: Promise<ModelResponse<Callee>> } | undefined;
 
   const configNow = () => (typeof config === "function" ? config() : config);
@@ -30,7 +39,7 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
     return Object.hasOwn(providers, providerNow()) ? providers[providerNow()] : undefined;
   };
 
-  /** The model stays until something of its config changes; failures are not kept. */
+  /** Keeps the model until its config changes. A failed attempt is not kept. */
   async function getCallee(): Promise<ModelResponse<Callee>> {
     const key = JSON.stringify([providerNow(), partNow()]);
     if (kept?.key !== key) kept = { key, making: makeCallee() };
@@ -42,7 +51,7 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
 
   async function makeCallee(): Promise<ModelResponse<Callee>> {
     const provider = providerNow();
-    const made = await createModel(provider, partNow(), surroundings);
+    const made = await createModel(provider, partNow(), host);
     if (!made.success) return made;
     return { ...made, result: { ...made.result, provider, now: clock.now } };
   }
@@ -50,7 +59,7 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
   const attempt: Attempt = async (operation, signal) => {
     const rules = retryConfigSchema.safeParse({ ...configNow().retry, ...retry });
     if (!rules.success)
-      return failed(errorResponse("PROVIDER_NOT_CONFIGURED", "The config's retry is not valid."));
+      return failed(errorResponse("PROVIDER_NOT_CONFIGURED", "The retry section of the config is invalid."));
     const onRetry = (context: RetryContext) => tell(() => callbacks.onRetry?.(context));
     const response = await withRetry(operation, {
       config: rules.data,
@@ -109,10 +118,7 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
       return successResponse(createRetryingModel(callee.result, attempt), callee.message);
     },
     getProviderName: providerNow,
-    getModelName: () => {
-      const provider = providerNow();
-      return isProviderSupported(provider) ? modelNameOf(provider, partNow()) : undefined;
-    },
+    getModelName: () => modelNameOf(providerNow(), partNow()),
   };
 }
 
@@ -130,6 +136,6 @@ function tell(callback: () => void): void {
   try {
     callback();
   } catch {
-    // Whoever listens must not break the call.
+    // A callback must not break the call.
   }
 }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { problem } from "../schema/problem.ts";
 import { mapErrorToCode } from "./map-error-to-code.ts";
-import { MODEL_ERROR_CODES } from "./model-response.ts";
+import { MODEL_ERROR_CODES } from "./providers/model-response.ts";
 
 const call = (statusCode: number, message: string, body?: unknown) =>
   new APICallError({
@@ -68,7 +68,7 @@ test.each([
   ["no package", problem("PACKAGE_MISSING", { name: "x", feature: "y" }), "PROVIDER_NOT_CONFIGURED"],
   ["refused address", problem("REQUEST_REFUSED", { where: "x", reason: "y" }), "PROVIDER_NOT_CONFIGURED"],
   ["lost connection", problem("CALL_FAILED", { name: "x" }), "NETWORK_ERROR"],
-  ["its own problem", problem("MODEL_FAILED", {}, { code: "TIMEOUT" }), "TIMEOUT"],
+  ["a model's own problem", problem("TIMEOUT"), "TIMEOUT"],
   ["words: api key", new Error("Invalid API key"), "AUTHENTICATION_ERROR"],
   ["words: authentication", new Error("Authentication failed"), "AUTHENTICATION_ERROR"],
   ["words: unauthorized", "Unauthorized", "AUTHENTICATION_ERROR"],

@@ -1,7 +1,7 @@
 import { type ErrorFacts, errorFacts } from "./error-facts.ts";
-import { MODEL_ERROR_CODES, type ModelErrorCode } from "./model-response.ts";
+import { MODEL_ERROR_CODES, type ModelErrorCode } from "./providers/model-response.ts";
 
-/** The code of an error: by its type and status where they tell, else by the words of its message. */
+/** Classifies any thrown error: by its type, then by its status, then by the words of its message. */
 export function mapErrorToCode(error: unknown): ModelErrorCode {
   return codeOf(errorFacts(error));
 }
@@ -11,7 +11,7 @@ export function codeOf({ types, status, message }: ErrorFacts): ModelErrorCode {
   return typed ?? codeOfStatus(status) ?? codeOfWords(message.toLowerCase());
 }
 
-/** Types of the vendors, then codes of the network layer, then names of the SDK and of Keyhole's own problems. */
+/** Error types of providers, the network layer, the AI SDK, and Keyhole's other problems. */
 const TYPES: Partial<Record<ModelErrorCode, readonly string[]>> = {
   AUTHENTICATION_ERROR: [
     "permission_error",
@@ -80,7 +80,7 @@ const TYPES: Partial<Record<ModelErrorCode, readonly string[]>> = {
   UNKNOWN: ["aborterror", "cancelled"],
 };
 
-/** The codes are types as well: problems of models carry them. */
+/** A model's problem carries its code as the type. */
 const BY_TYPE = new Map<string, ModelErrorCode>([
   ...MODEL_ERROR_CODES.filter((code) => code !== "UNKNOWN").map(
     (code) => [code.toLowerCase(), code] as const,
@@ -106,7 +106,7 @@ function codeOfStatus(status: number | undefined): ModelErrorCode | undefined {
   return BY_STATUS.get(status) ?? (status >= 500 && status < 600 ? "NETWORK_ERROR" : undefined);
 }
 
-/** Each row: the code, and words of which one must stand in the message. */
+/** A message with one of these words has the code. */
 const BY_WORDS: readonly (readonly [ModelErrorCode, readonly string[]])[] = [
   ["AUTHENTICATION_ERROR", ["api key", "authentication", "unauthorized"]],
   ["RATE_LIMITED", ["rate limit", "429"]],

@@ -5,32 +5,32 @@ import type {
   LanguageModelV4StreamResult,
 } from "@ai-sdk/provider";
 import { createRedact } from "../util/redact.ts";
+import type { ReadyModel } from "./providers/define-provider.ts";
 import {
   errorResponse,
   type ModelErrorResponse,
   type ModelResponse,
   successResponse,
-} from "./model-response.ts";
-import type { ReadyModel } from "./provider.ts";
+} from "./providers/model-response.ts";
 import { toErrorResponse } from "./to-error-response.ts";
 
-/** A ready model with what its failures are told by. */
+/** A model with the data that its failures are reported with. */
 export interface Callee extends ReadyModel {
   readonly provider: string;
   readonly now: () => number;
 }
 
-/** A part of a stream; a failure on the way is a part as well, and the last one. */
+/** A part of a stream. A failure is a part too, and always the last. */
 export type SafePart =
   | Exclude<LanguageModelV4StreamPart, { type: "error" }>
   | { readonly type: "failure"; readonly response: ModelErrorResponse };
 
 export interface StartedStream extends Omit<LanguageModelV4StreamResult, "stream"> {
-  /** Never throws. To stop reading it cancels the request. */
+  /** Never throws. To stop reading cancels the request. */
   readonly parts: AsyncGenerator<SafePart, void>;
 }
 
-/** Asks once for a whole answer. */
+/** Makes one attempt at a whole answer. */
 export async function generateOnce(
   callee: Callee,
   options: LanguageModelV4CallOptions,
@@ -43,7 +43,7 @@ export async function generateOnce(
   }
 }
 
-/** Starts a stream and waits for its first content: what fails before that has not been seen by anybody. */
+/** Starts a stream and waits for its first content: until then nobody has seen anything, so it can be retried. */
 export async function streamOnce(
   callee: Callee,
   options: LanguageModelV4CallOptions,
@@ -65,7 +65,7 @@ export async function streamOnce(
   }
 }
 
-/** Parts that come before there is anything to show. */
+/** Parts without content of their own. */
 const PREAMBLE = new Set<SafePart["type"]>([
   "stream-start",
   "response-metadata",
@@ -82,7 +82,7 @@ async function* readSafely(
     for await (const part of stream) {
       if (part.type === "error") return yield { type: "failure", response: failureOf(callee, part.error) };
       if (part.type === "finish") return yield isCutOff(part) ? cutOff(callee) : part;
-      // Some vendors open with an empty text, which is no content yet.
+      // Some providers start with an empty text, which is not content yet.
       if (part.type !== "text-delta" || part.delta !== "") yield part;
     }
   } catch (error) {
@@ -91,14 +91,14 @@ async function* readSafely(
   yield cutOff(callee);
 }
 
-/** Vendors say why they stop; where one did not, the SDKs have a word for it or no reason. */
+/** True if the provider gave no reason for stopping, which the AI SDK reports in one of two ways. */
 function isCutOff({ finishReason }: Extract<LanguageModelV4StreamPart, { type: "finish" }>): boolean {
   const { unified, raw } = finishReason;
   return unified === "interrupted" || (unified === "other" && raw === undefined);
 }
 
 function cutOff({ provider }: Callee): SafePart {
-  const message = `${provider}: the stream ended before the model was done.`;
+  const message = `${provider}: the stream ended before the answer was complete.`;
   return { type: "failure", response: errorResponse("INVALID_RESPONSE", message) };
 }
 
@@ -118,7 +118,7 @@ function withDefaults(
   { temperature }: Callee,
   options: LanguageModelV4CallOptions,
 ): LanguageModelV4CallOptions {
-  // The AI SDK names settings that it was not given, as undefined.
+  // The AI SDK passes absent settings as undefined.
   const chosen = options.temperature ?? temperature;
   return chosen === undefined ? options : { ...options, temperature: chosen };
 }

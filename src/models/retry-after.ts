@@ -1,7 +1,7 @@
 import { parseRetryAfter } from "../util/parse-retry-after.ts";
 import { type ErrorFacts, errorFacts } from "./error-facts.ts";
 
-/** How long a provider asks to wait: the header in seconds or as a date, or a number field in seconds. */
+/** The wait that a provider asks for, from its headers (seconds, milliseconds or a date) or its `retryAfter` field. */
 export function extractRetryAfter(error: unknown, now: number = Date.now()): number | undefined {
   return retryAfterOf(errorFacts(error), now);
 }

@@ -1,8 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { retryConfigSchema } from "../schema/models-config.ts";
 import type { Clock } from "../util/clock.ts";
-import { errorResponse, MODEL_ERROR_CODES, type ModelResponse, successResponse } from "./model-response.ts";
+import { retryConfigSchema } from "./models-config.ts";
+import {
+  errorResponse,
+  MODEL_ERROR_CODES,
+  type ModelResponse,
+  successResponse,
+} from "./providers/model-response.ts";
 import {
   calculateDelay,
   isRetryableError,

@@ -1,14 +1,14 @@
-import type { RetryConfig } from "../schema/models-config.ts";
 import { type Clock, systemClock } from "../util/clock.ts";
 import { sleep } from "../util/sleep.ts";
-import type { ModelErrorCode, ModelResponse } from "./model-response.ts";
+import type { RetryConfig } from "./models-config.ts";
+import type { ModelErrorCode, ModelResponse } from "./providers/model-response.ts";
 
-/** Codes of failures that pass: only these are tried again. */
+/** Codes of temporary failures: only these are retried. */
 export const RETRYABLE_CODES = ["RATE_LIMITED", "NETWORK_ERROR", "TIMEOUT"] as const;
 
-/** What is known before another attempt. */
+/** Describes the retry that is about to happen. */
 export interface RetryContext {
-  /** Of the retry, from 1. */
+  /** Counts retries from 1. */
   readonly attempt: number;
   readonly maxRetries: number;
   readonly delayMs: number;
@@ -16,21 +16,22 @@ export interface RetryContext {
   readonly message: string;
 }
 
+/** Options of {@link withRetry}. */
 export interface RetryOptions {
   readonly config: RetryConfig;
   readonly onRetry?: (context: RetryContext) => void;
-  /** Ends the waiting; the last failure is then the answer. */
+  /** Ends the wait; the last failure is then the result. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
-  /** From 0 to 1, as Math.random gives it. */
+  /** A number from 0 to 1, like Math.random. */
   readonly random?: () => number;
 }
 
 const JITTER = 0.25;
-/** Whoever is asked to wait longer than this is told so instead, with `retryAfterMs`. */
+/** A longer `Retry-After` is not waited for; the failure is returned with `retryAfterMs`. */
 export const LONGEST_RETRY_AFTER_MS = 60_000;
 
-/** Does it again while it fails in a way that passes, as the config allows. */
+/** Repeats an operation while it fails temporarily, as often as the config allows. */
 export async function withRetry<T>(
   operation: () => Promise<ModelResponse<T>>,
   { config, onRetry, signal, clock = systemClock, random = Math.random }: RetryOptions,
@@ -50,11 +51,12 @@ export async function withRetry<T>(
   }
 }
 
+/** Whether a failure of that code is temporary. */
 export function isRetryableError(code: ModelErrorCode): boolean {
   return (RETRYABLE_CODES as readonly ModelErrorCode[]).includes(code);
 }
 
-/** Twice as long with each attempt (from 0), a quarter more or less by chance, never over the maximum. */
+/** Doubles with each attempt (from 0), varies by a quarter at random, and never exceeds the maximum. */
 export function calculateDelay(
   attempt: number,
   baseDelayMs: number,

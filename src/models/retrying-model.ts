@@ -1,17 +1,17 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from "@ai-sdk/provider";
-import { problem } from "../schema/problem.ts";
 import { type Callee, generateOnce, type StartedStream, streamOnce } from "./model-calls.ts";
-import type { ModelErrorResponse, ModelResponse } from "./model-response.ts";
+import type { ModelResponse } from "./providers/model-response.ts";
+import { toModelProblem } from "./to-model-problem.ts";
 
-/** Does a call by the client's rules of retrying. */
+/** Runs a call with the client's retries. */
 export type Attempt = <T>(
   operation: () => Promise<ModelResponse<T>>,
   signal: AbortSignal | undefined,
 ) => Promise<ModelResponse<T>>;
 
 /**
- * The model for the AI SDK, with the same retries; use it with `maxRetries: 0`. As that contract has it, its calls
- * throw: the reason of a signal that was given, else a problem, MODEL_FAILED, with the failure's code in its details.
+ * A model for the AI SDK with the client's retries; use it with `maxRetries: 0`. Its calls throw, as the AI SDK
+ * expects: the reason of an aborted signal, otherwise the problem of the failure's code.
  */
 export function createRetryingModel(callee: Callee, attempt: Attempt): LanguageModelV4 {
   const { model } = callee;
@@ -22,25 +22,23 @@ export function createRetryingModel(callee: Callee, attempt: Attempt): LanguageM
     supportedUrls: model.supportedUrls,
     doGenerate: async (options) => {
       const signal = options.abortSignal;
-      return resultOf(callee, await attempt(() => generateOnce(callee, options), signal), signal);
+      return resultOf(await attempt(() => generateOnce(callee, options), signal), signal);
     },
     doStream: async (options) => {
       const signal = options.abortSignal;
-      const started = resultOf(callee, await attempt(() => streamOnce(callee, options), signal), signal);
-      const { parts, ...about } = started;
-      return { ...about, stream: ReadableStream.from(toStreamParts(callee, parts, signal)) };
+      const { parts, ...about } = resultOf(await attempt(() => streamOnce(callee, options), signal), signal);
+      return { ...about, stream: ReadableStream.from(toStreamParts(parts, signal)) };
     },
   };
 }
 
-function resultOf<T>(callee: Callee, response: ModelResponse<T>, signal: AbortSignal | undefined): T {
+function resultOf<T>(response: ModelResponse<T>, signal: AbortSignal | undefined): T {
   if (response.success) return response.result;
   signal?.throwIfAborted();
-  throw toProblem(callee, response);
+  throw toModelProblem(response);
 }
 
 async function* toStreamParts(
-  callee: Callee,
   parts: StartedStream["parts"],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
@@ -48,12 +46,7 @@ async function* toStreamParts(
     if (part.type !== "failure") yield part;
     else {
       signal?.throwIfAborted();
-      yield { type: "error", error: toProblem(callee, part.response) };
+      yield { type: "error", error: toModelProblem(part.response) };
     }
   }
-}
-
-function toProblem({ provider }: Callee, { error, message, retryAfterMs }: ModelErrorResponse) {
-  const details = { code: error, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-  return problem("MODEL_FAILED", { provider, reason: message }, details);
 }

@@ -2,7 +2,7 @@ import { isProblem } from "../schema/problem.ts";
 import { cleanText } from "../util/clean-text.ts";
 import { errorFacts } from "./error-facts.ts";
 import { codeOf } from "./map-error-to-code.ts";
-import { errorResponse, type ModelErrorCode, type ModelErrorResponse } from "./model-response.ts";
+import { errorResponse, type ModelErrorCode, type ModelErrorResponse } from "./providers/model-response.ts";
 import { retryAfterOf } from "./retry-after.ts";
 
 export interface ErrorSetting {
@@ -13,21 +13,18 @@ export interface ErrorSetting {
 
 const MAX_REASON_CHARS = 300;
 
-/** What was thrown, as an answer. What a vendor says goes in shortened and without secrets. */
+/** Turns a thrown error into a failure. The provider's words are shortened, and secrets are removed. */
 export function toErrorResponse(error: unknown, { provider, redact, now }: ErrorSetting): ModelErrorResponse {
   const facts = errorFacts(error);
   const code = codeOf(facts);
   const status = facts.status === undefined ? "" : ` (${facts.status})`;
-  const said = reasonFor(code, error, facts.message);
-  // Redacted before it is cut: half of a secret would not be recognised.
-  const reason = cleanText(redact(said), MAX_REASON_CHARS).trim();
+  // Redact before cutting: half of a secret would not be recognised.
+  const reason = cleanText(redact(reasonFor(code, error, facts.message)), MAX_REASON_CHARS).trim();
   return errorResponse(code, `${provider}${status}: ${reason}`, retryAfterOf(facts, now));
 }
 
-/** Vendors repeat a part of the key they refuse, so of those refusals nothing is passed on. */
+/** Providers repeat part of a refused key, so their words are not passed on then. */
 function reasonFor(code: ModelErrorCode, error: unknown, message: string): string {
   if (isProblem(error)) return `${error.message} ${error.next}`;
-  if (code === "AUTHENTICATION_ERROR")
-    return "the credentials were refused. Check the key or token, and its rights.";
-  return message;
+  return code === "AUTHENTICATION_ERROR" ? "the credentials were refused." : message;
 }

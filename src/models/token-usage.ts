@@ -1,3 +1,4 @@
+/** Tokens of a prompt and its answer. */
 export interface TokenUsage {
   readonly promptTokens: number;
   readonly completionTokens: number;
@@ -14,11 +15,11 @@ const COMPLETION = [
   "candidatesTokenCount",
 ];
 const TOTAL = ["total_tokens", "totalTokens", "totalTokenCount"];
-/** Tokens that vendors count apart: of a prompt read from or written to a cache, of thoughts. */
+/** Counts that some providers report separately: cached prompt tokens and reasoning tokens. */
 const APART_PROMPT = ["cache_read_input_tokens", "cache_creation_input_tokens"];
 const APART_COMPLETION = ["thoughtsTokenCount"];
 
-/** The counts in what a provider says of an answer, in any vendor's spelling or the AI SDK's. */
+/** Reads token counts from response metadata in the format of any provider or the AI SDK. */
 export function extractTokenUsage(metadata: unknown): TokenUsage | undefined {
   const given = fieldsOf(metadata);
   const counts = HOLDERS.map((name) => fieldsOf(given?.[name])).find((held) => held !== undefined) ?? given;
@@ -44,7 +45,7 @@ function sumOf(counts: Record<string, unknown>, names: readonly string[]): numbe
   return names.reduce((sum, name) => sum + (toCount(counts[name]) ?? 0), 0);
 }
 
-/** A number, or the `total` of the AI SDK's break-down. */
+/** A number, or the `total` of the AI SDK's breakdown. */
 function toCount(value: unknown): number | undefined {
   const number = fieldsOf(value)?.total ?? value;
   return typeof number === "number" && Number.isFinite(number) && number >= 0 ? number : undefined;

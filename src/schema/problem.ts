@@ -2,6 +2,7 @@ import { PROBLEMS, type ProblemCode } from "./problems.ts";
 import { type Saying, say, type Words } from "./say.ts";
 
 type Fills = Readonly<Record<string, unknown>>;
+type Row = { readonly sentence: Saying["sentences"]; readonly next: Saying["sentences"] };
 
 /** Problems that reach code rather than a model name the gateway's own operations. */
 const IN_CODE: Words = {
@@ -20,21 +21,23 @@ export class Problem extends Error {
   readonly next: string;
   readonly details: Readonly<Record<string, unknown>>;
   readonly #fills: Fills;
+  readonly #row: Row;
 
-  constructor(code: ProblemCode, fills: Fills, details: Record<string, unknown>) {
-    super(say(messageOf(code, fills), IN_CODE));
+  constructor(code: ProblemCode, fills: Fills, details: Record<string, unknown>, row: Row = PROBLEMS[code]) {
+    super(say({ sentences: row.sentence, fills }, IN_CODE));
     this.name = "Problem";
     this.code = code;
-    this.next = say(nextOf(code, fills), IN_CODE);
+    this.next = say({ sentences: row.next, fills }, IN_CODE);
     this.details = details;
     this.#fills = fills;
+    this.#row = row;
   }
 
   /** The sentence and the next step in the words of a surface. */
   inWords(words: Words): { readonly message: string; readonly next: string } {
     return {
-      message: say(messageOf(this.code, this.#fills), words),
-      next: say(nextOf(this.code, this.#fills), words),
+      message: say({ sentences: this.#row.sentence, fills: this.#fills }, words),
+      next: say({ sentences: this.#row.next, fills: this.#fills }, words),
     };
   }
 
@@ -59,15 +62,20 @@ export function problem(
   return new Problem(code, fills, details);
 }
 
-/** Recognises a problem by its code, also one that another copy of the package raised. */
+const OWN_WORDS: Row = { sentence: "{message}", next: "{next}" };
+
+/** Makes a problem of that code with a message and next step of its own, for failures that come with both. */
+export function problemSaying(
+  code: ProblemCode,
+  message: string,
+  next: string,
+  details: Record<string, unknown> = {},
+): Problem {
+  return new Problem(code, { message, next }, details, OWN_WORDS);
+}
+
+/** Recognises a problem of any copy of the package. Node has errors of code UNKNOWN too, but without `next`. */
 export function isProblem(value: unknown): value is Problem {
-  return value instanceof Error && "code" in value && Object.hasOwn(PROBLEMS, String(value.code));
-}
-
-function messageOf(code: ProblemCode, fills: Fills): Saying {
-  return { sentences: PROBLEMS[code].sentence, fills };
-}
-
-function nextOf(code: ProblemCode, fills: Fills): Saying {
-  return { sentences: PROBLEMS[code].next, fills };
+  if (!(value instanceof Error) || !("code" in value) || !("next" in value)) return false;
+  return typeof value.next === "string" && Object.hasOwn(PROBLEMS, String(value.code));
 }

@@ -198,20 +198,56 @@ export const PROBLEMS = {
     next: "Install it beside keyhole: npm install {name}",
     when: "A part of Keyhole that stands on an optional package is used without it.",
   },
-  MODEL_FAILED: {
-    sentence: "The model of {provider} gave no answer: {reason}",
-    next: "The code in details says why: correct the provider's config or the request, or try again later.",
-    when: "A call to a language model failed, after the retries that its config allows.",
+  // Models and workspace tools. They raise RATE_LIMITED, TIMEOUT, NOT_FOUND and others of this table as well.
+  PROVIDER_NOT_CONFIGURED: {
+    sentence: "The provider {name} is not configured: {reason}",
+    next: "Complete the provider's part of the settings, as the message says.",
+    when: "A provider's config is incomplete or wrong, its address is refused, or its package is missing.",
+  },
+  PROVIDER_NOT_SUPPORTED: {
+    sentence: "Provider {name} not found. Providers: {known}.",
+    next: "Name one of these providers in providers.default.",
+    when: "The config names a provider that does not exist.",
+  },
+  AUTHENTICATION_ERROR: {
+    sentence: "{name}: {reason}",
+    next: "Check the provider's key or login, and its rights.",
+    when: "A provider refuses the credentials (401, 403), or a login has expired.",
+  },
+  MODEL_NOT_FOUND: {
+    sentence: "{name}: {reason}",
+    next: "Name a model or deployment that the provider has.",
+    when: "The provider has no model of that name (404).",
+  },
+  CONTEXT_LENGTH_EXCEEDED: {
+    sentence: "{name}: {reason}",
+    next: "Start a new conversation, or ask for less at once.",
+    when: "The prompt is longer than the model accepts (413).",
+  },
+  NETWORK_ERROR: {
+    sentence: "{name}: {reason}",
+    next: "Check the connection and the provider's address, then ask again.",
+    when: "A provider cannot be reached, the connection breaks, or the provider fails (5xx).",
+  },
+  INVALID_RESPONSE: {
+    sentence: "{name}: {reason}",
+    next: "Ask again; if it fails again, try another model.",
+    when: "A provider's answer is malformed or incomplete.",
+  },
+  IO_ERROR: {
+    sentence: "{name}: {reason}",
+    next: "Read the current state, then decide whether to repeat the call.",
+    when: "The system refuses to read or write a file of the workspace.",
+  },
+  UNKNOWN: {
+    sentence: "{name}: {reason}",
+    next: "Try again; if it fails again, report the message.",
+    when: "A model call or a workspace tool failed for a reason without a code of its own, or was cancelled.",
   },
   PERMISSIONS_INVALID: {
     sentence: "The permission rules of the {owner} cannot be used: {reason}.",
     next: "Correct them in the settings: lists allow, ask and deny of rules such as fs-write(src/**).",
     when: "The permissions of a settings file are malformed. Nothing is allowed until they are corrected.",
-  },
-  TOOL_FAILED: {
-    sentence: "{name} answered {error}: {reason}",
-    next: "{advice}",
-    when: "A tool of the workspace answered with an error. The next step depends on which.",
   },
   SESSION_UNKNOWN: {
     sentence: "There is no conversation {id}.",

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { problem } from "../../schema/problem.ts";
 import { withOpenFile } from "./pinned-folder.ts";
+import { fail, toProblem } from "./tool-response.ts";
 
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const SNIFFED_BYTES = 8_192;
@@ -61,8 +62,5 @@ export function toText(bytes: Uint8Array): string | undefined {
 }
 
 export function notUsable(path: string, reason: string) {
-  return problem("INVALID_INPUT", {
-    operation: "the workspace",
-    reason: `${path} cannot be used: ${reason}`,
-  });
+  return toProblem(fail("INVALID_PARAMS", `${path} cannot be used: ${reason}.`));
 }

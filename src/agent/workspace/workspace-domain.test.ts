@@ -4,8 +4,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
 import { createGateway } from "../../gateway.ts";
 import { problem } from "../../schema/problem.ts";
+import { PROBLEMS, type ProblemCode } from "../../schema/problems.ts";
 import { createPermissions } from "../permissions/permissions.ts";
-import { fail, TOOL_ERROR_CODES, toFailure, toProblem } from "./tool-response.ts";
+import { fail, toFailure, toProblem } from "./tool-response.ts";
 import { workspaceDomain } from "./workspace-domain.ts";
 
 function setUp() {
@@ -38,7 +39,7 @@ test("the gateway finds and runs the tools of the workspace", async () => {
   expect(readFileSync(join(root, "a.txt"), "utf8")).toBe("two\n");
 });
 
-test("deleting runs dry until told otherwise, and refusals are problems", async () => {
+test("delete runs dry by default, and a refusal is one problem with its own code", async () => {
   const { root, gateway } = setUp();
   writeFileSync(join(root, "a.txt"), "one\n");
   await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" } });
@@ -46,17 +47,23 @@ test("deleting runs dry until told otherwise, and refusals are problems", async 
   await gateway.exec({ op: "workspace.delete", args: { path: "a.txt" }, dry_run: false });
   expect(existsSync(join(root, "a.txt"))).toBe(false);
   const refused = await gateway.exec({ op: "workspace.shell", args: { command: "ls" } });
-  expect(refused).toMatchObject({ ok: false, error: { code: "TOOL_FAILED" } });
+  expect(refused).toMatchObject({ ok: false, error: { code: "PERMISSION_DENIED" } });
+  const { message, next } = (refused as { error: { message: string; next: string } }).error;
+  expect(message).toMatch(/^shell-run: /);
+  expect(next).toContain("ask the person");
+  expect(refused.text).not.toContain("TOOL_FAILED");
+  expect(refused.text.match(/PERMISSION_DENIED/g)).toHaveLength(1);
 });
 
-test("failures become problems and come back as they were", () => {
-  for (const code of TOOL_ERROR_CODES) {
-    const failure = fail(code, "why it failed");
-    expect(toFailure(toProblem("workspace.read", failure))).toEqual(failure);
+test("a failure and its problem have the same code, sentence and next step", () => {
+  for (const code of Object.keys(PROBLEMS) as ProblemCode[]) {
+    const failure = fail(code, "why it failed", "do something else");
+    expect(toProblem(failure)).toMatchObject({ code, message: "why it failed", next: "do something else" });
+    expect(toFailure(toProblem(failure))).toEqual(failure);
   }
-  expect(toFailure(problem("NOT_FOUND", { name: "x" })).error).toBe("NOT_FOUND");
-  expect(toFailure(problem("BUSY")).error).toBe("RATE_LIMITED");
+  expect(toFailure(problem("BUSY")).error).toBe("BUSY");
   expect(toFailure(Object.assign(new TypeError("x"), { code: "EACCES" })).error).toBe("PERMISSION_DENIED");
   expect(toFailure(Object.assign(new TypeError("x"), { code: "EISDIR" })).error).toBe("IO_ERROR");
+  expect(toFailure(Object.assign(new Error("x"), { code: "UNKNOWN" }))).toEqual(fail("UNKNOWN", "x"));
   expect(toFailure("thrown text")).toEqual(fail("UNKNOWN", "thrown text"));
 });

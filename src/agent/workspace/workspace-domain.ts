@@ -113,7 +113,7 @@ function toDefinition(domain: string, text: ToolText, workspace: Workspace): Any
     timeoutMs: WAIT_MS + MAX_COMMAND_MS,
     async execute(params: Record<string, unknown>, { signal }: CallContext) {
       const response = await workspace[tool](params, signal);
-      if (!response.success) throw toProblem(`${domain}.${tool}`, response);
+      if (!response.success) throw toProblem(response);
       return response.result;
     },
   };

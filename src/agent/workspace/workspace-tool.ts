@@ -39,7 +39,7 @@ export function toTool<S extends z.ZodType, T>(
 ): WorkspaceTool<T> {
   return async (input, signal) => {
     const parsed = schema.safeParse(input);
-    if (!parsed.success) return fail("VALIDATION_ERROR", z.prettifyError(parsed.error));
+    if (!parsed.success) return fail("INVALID_PARAMS", z.prettifyError(parsed.error));
     try {
       signal?.throwIfAborted();
       return await run(parsed.data, context, signal);
@@ -58,5 +58,5 @@ export async function permitted(
 ): Promise<string> {
   const { allowed, reason, path } = await permissions.file(scope, given, signal);
   if (allowed) return path;
-  throw toProblem("workspace", fail("PERMISSION_DENIED", `${scope} of ${given}: ${reason}`));
+  throw toProblem(fail("PERMISSION_DENIED", `${scope} of ${given}: ${reason}`));
 }

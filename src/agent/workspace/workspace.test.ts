@@ -15,8 +15,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../test/requirements.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
+import { PROBLEMS } from "../../schema/problems.ts";
 import { createPermissions, type PermissionsOptions } from "../permissions/permissions.ts";
-import { TOOL_ERROR_CODES, type ToolResponse } from "./tool-response.ts";
+import type { ToolResponse } from "./tool-response.ts";
 import { createWorkspace } from "./workspace.ts";
 
 const ALLOWED = { allow: ["fs-write(**)", "fs-delete(**)"] };
@@ -47,7 +48,7 @@ describe("read", () => {
       result: { text: "two\nthree", firstLine: 2, lastLine: 3, totalLines: 4 },
       message: "Lines 2 to 3 of 4; go on with offset 4.",
     });
-    expect(await workspace.read({ path: "a.txt", offset: 9 })).toMatchObject({ error: "VALIDATION_ERROR" });
+    expect(await workspace.read({ path: "a.txt", offset: 9 })).toMatchObject({ error: "INVALID_PARAMS" });
     put("empty", "");
     expect(resultOf(await workspace.read({ path: "empty" }))).toMatchObject({ text: "", totalLines: 0 });
   });
@@ -58,9 +59,9 @@ describe("read", () => {
     put("large", Buffer.alloc(11 * 1024 * 1024, "a"));
     put("long-line", "x".repeat(5_000));
     mkdirSync(join(root, "folder"));
-    expect(await workspace.read({ path: "binary" })).toMatchObject({ error: "VALIDATION_ERROR" });
-    expect(await workspace.read({ path: "large" })).toMatchObject({ error: "VALIDATION_ERROR" });
-    expect(await workspace.read({ path: "folder" })).toMatchObject({ error: "VALIDATION_ERROR" });
+    expect(await workspace.read({ path: "binary" })).toMatchObject({ error: "INVALID_PARAMS" });
+    expect(await workspace.read({ path: "large" })).toMatchObject({ error: "LIMIT_EXCEEDED" });
+    expect(await workspace.read({ path: "folder" })).toMatchObject({ error: "INVALID_PARAMS" });
     expect(await workspace.read({ path: "/dev/zero" })).toMatchObject({ error: "PERMISSION_DENIED" });
     expect(await workspace.read({ path: "no/such" })).toMatchObject({ error: "NOT_FOUND" });
     expect(resultOf(await workspace.read({ path: "long-line" }))).toMatchObject({ cutLines: 1 });
@@ -80,11 +81,11 @@ describe("read", () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...Object.values(others)), input, async (tool, given) => {
         const response = await tool(given);
-        if (!response.success) expect(TOOL_ERROR_CODES).toContain(response.error);
+        if (!response.success) expect(PROBLEMS).toHaveProperty(response.error);
       }),
       { numRuns: 300 },
     );
-    expect(await shell({ command: "" })).toMatchObject({ error: "VALIDATION_ERROR" });
+    expect(await shell({ command: "" })).toMatchObject({ error: "INVALID_PARAMS" });
   });
 });
 
@@ -156,10 +157,10 @@ describe("list and search", () => {
     const { workspace, put } = setUp();
     put("a.txt", "a".repeat(50_000));
     expect(resultOf(await workspace.search({ pattern: "(a+)+$b" })).matches).toEqual([]);
-    expect(await workspace.search({ pattern: "(?=a)b" })).toMatchObject({ error: "VALIDATION_ERROR" });
-    expect(await workspace.search({ pattern: "(" })).toMatchObject({ error: "VALIDATION_ERROR" });
+    expect(await workspace.search({ pattern: "(?=a)b" })).toMatchObject({ error: "INVALID_PARAMS" });
+    expect(await workspace.search({ pattern: "(" })).toMatchObject({ error: "INVALID_PARAMS" });
     expect(await workspace.search({ pattern: "((a{100}){100}){100}" })).toMatchObject({
-      error: "VALIDATION_ERROR",
+      error: "INVALID_PARAMS",
     });
     expect(resultOf(await workspace.search({ pattern: "(", literal: true })).matches).toEqual([]);
     const stopped = await workspace.search({ pattern: "a" }, AbortSignal.abort());
@@ -206,7 +207,7 @@ describe("write and edit", () => {
     const { workspace, put } = setUp();
     put("a", "x y x");
     expect(await workspace.edit({ path: "a", oldText: "x", newText: "z" })).toMatchObject({
-      error: "VALIDATION_ERROR",
+      error: "INVALID_PARAMS",
       message: expect.stringContaining("2 times"),
     });
     expect(await workspace.edit({ path: "a", oldText: "x  y", newText: "z" })).toMatchObject({
@@ -220,14 +221,14 @@ describe("write and edit", () => {
     });
     put("latin", Buffer.from([0x61, 0xe9, 0x62]));
     expect(await workspace.edit({ path: "latin", oldText: "a", newText: "b" })).toMatchObject({
-      error: "VALIDATION_ERROR",
+      error: "INVALID_PARAMS",
     });
   });
 
   verifies("workspace:stale", "a file that changed since it was read is not written over", async () => {
     const { workspace, put } = setUp();
     put("a", "one");
-    expect(await workspace.write({ path: "a", text: "two" })).toMatchObject({ error: "VALIDATION_ERROR" });
+    expect(await workspace.write({ path: "a", text: "two" })).toMatchObject({ error: "INVALID_PARAMS" });
     await workspace.read({ path: "a" });
     put("a", "changed");
     for (const response of [

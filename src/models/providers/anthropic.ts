@@ -1,23 +1,27 @@
-import { loadPackage } from "../load-package.ts";
-import { createModelFetch } from "../model-fetch.ts";
-import { MODEL_NAMES } from "../model-names.ts";
-import { successResponse } from "../model-response.ts";
-import { firstFilled, notConfigured, type ProviderFactory } from "../provider.ts";
+import { z } from "zod";
+import { text, url } from "./config-fields.ts";
+import { defineProvider, notConfigured } from "./define-provider.ts";
+import { createModelFetch } from "./model-fetch.ts";
+import { successResponse } from "./model-response.ts";
 
-export const createAnthropicModel: ProviderFactory<"anthropic"> = async (config, { env }) => {
-  const apiKey = firstFilled(config.apiKey, env.ANTHROPIC_API_KEY);
-  if (!apiKey) return notConfigured("anthropic", "set providers.anthropic.apiKey or ANTHROPIC_API_KEY.");
-  const baseURL = firstFilled(config.baseUrl);
-  const { createAnthropic } = await loadPackage(
-    "@ai-sdk/anthropic",
-    "The provider anthropic",
-    () => import("@ai-sdk/anthropic"),
-  );
-  const provider = createAnthropic({
-    apiKey,
-    baseURL: baseURL ?? "https://api.anthropic.com/v1",
-    fetch: createModelFetch(baseURL),
-  });
-  const name = MODEL_NAMES.anthropic(config);
-  return successResponse({ model: provider(name), secrets: () => [apiKey] }, `Anthropic's ${name} is ready.`);
-};
+export const anthropic = defineProvider({
+  config: z.strictObject({ apiKey: text, model: text, baseUrl: url }),
+  env: { apiKey: ["ANTHROPIC_API_KEY"] },
+  modelField: () => "model",
+  defaultModel: () => "claude-haiku-4-5",
+  telemetryName: "anthropic",
+  package: "@ai-sdk/anthropic",
+  create: async ({ apiKey, baseUrl }, { name, model, load }) => {
+    if (!apiKey) return notConfigured(name, "set providers.anthropic.apiKey or ANTHROPIC_API_KEY.");
+    const { createAnthropic } = await load(() => import("@ai-sdk/anthropic"));
+    const provider = createAnthropic({
+      apiKey,
+      baseURL: baseUrl ?? "https://api.anthropic.com/v1",
+      fetch: await createModelFetch(baseUrl),
+    });
+    return successResponse(
+      { model: provider(model), secrets: () => [apiKey] },
+      `Anthropic's ${model} is ready.`,
+    );
+  },
+});

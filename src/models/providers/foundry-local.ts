@@ -1,8 +1,8 @@
-import { loadPackage } from "../load-package.ts";
-import { errorResponse, type ModelResponse, successResponse } from "../model-response.ts";
-import { FOUNDRY_LOCAL, notConfigured } from "../provider.ts";
+import { loadPackage } from "./load-package.ts";
+import { failWith, type ModelResponse, successResponse } from "./model-response.ts";
+import { FOUNDRY_LOCAL } from "./provider-host.ts";
 
-/** The part of Foundry Local's SDK that is used. */
+/** The part of Foundry Local's SDK that Keyhole calls. */
 interface FoundryLocalModule {
   readonly FoundryLocalManager: {
     createAsync(config: { readonly appName: string }): Promise<Manager>;
@@ -24,25 +24,25 @@ interface LocalModel {
   load(): Promise<void>;
 }
 
-/** Loads the model of that alias, which may have to be downloaded first, and says where it is served. */
+/** Downloads and loads the model if needed, starts the service, and returns its address if it came up. */
 export async function startFoundryLocal(
   alias: string,
   importModule: () => Promise<unknown>,
-): Promise<ModelResponse<{ baseUrl: string; model: string }>> {
+): Promise<ModelResponse<{ baseUrl: string | undefined; model: string }>> {
   const module = await loadPackage(FOUNDRY_LOCAL, "The provider foundry in its local mode", importModule);
   const { FoundryLocalManager } = module as FoundryLocalModule;
   const manager = await FoundryLocalManager.createAsync({ appName: "keyhole" });
   const model = await prepare(manager, alias).catch(() => undefined);
   if (!model) {
-    return errorResponse(
-      "MODEL_NOT_FOUND",
-      `Foundry Local could not load the model ${alias}. Check modelAlias.`,
-    );
+    return failWith("MODEL_NOT_FOUND", {
+      name: "Foundry Local",
+      reason: `the model ${alias} could not be loaded.`,
+    });
   }
   if (!manager.isWebServiceRunning) manager.startWebService();
   const url = manager.urls[0];
-  if (url === undefined) return notConfigured("foundry", "the service of Foundry Local did not start.");
-  return successResponse({ baseUrl: new URL("/v1", url).href, model: model.id }, `${alias} is loaded.`);
+  const baseUrl = url === undefined ? undefined : new URL("/v1", url).href;
+  return successResponse({ baseUrl, model: model.id }, `${alias} is loaded.`);
 }
 
 async function prepare(manager: Manager, alias: string): Promise<LocalModel> {

@@ -1,26 +1,33 @@
-import { loadPackage } from "../load-package.ts";
-import { createModelFetch } from "../model-fetch.ts";
-import { MODEL_NAMES } from "../model-names.ts";
-import { successResponse } from "../model-response.ts";
-import { firstFilled, notConfigured, type ProviderFactory } from "../provider.ts";
+import { z } from "zod";
+import { text, url } from "./config-fields.ts";
+import { defineProvider, notConfigured } from "./define-provider.ts";
+import { createModelFetch } from "./model-fetch.ts";
+import { successResponse } from "./model-response.ts";
 
-export const createOpenAIModel: ProviderFactory<"openai"> = async (config, { env }) => {
-  const apiKey = firstFilled(config.apiKey, env.OPENAI_API_KEY);
-  if (!apiKey) return notConfigured("openai", "set providers.openai.apiKey or OPENAI_API_KEY.");
-  const baseURL = firstFilled(config.baseUrl);
-  const { createOpenAI } = await loadPackage(
-    "@ai-sdk/openai",
-    "The provider openai",
-    () => import("@ai-sdk/openai"),
-  );
-  const provider = createOpenAI({
-    apiKey,
-    // Given always, or the SDK would look into the environment for one of its own.
-    baseURL: baseURL ?? "https://api.openai.com/v1",
-    fetch: createModelFetch(baseURL),
-  });
-  const name = MODEL_NAMES.openai(config);
-  const api = config.api ?? (baseURL ? "chat" : "responses");
-  const model = api === "chat" ? provider.chat(name) : provider.responses(name);
-  return successResponse({ model, secrets: () => [apiKey] }, `OpenAI's ${name} is ready.`);
-};
+export const openai = defineProvider({
+  config: z.strictObject({
+    apiKey: text,
+    model: text,
+    baseUrl: url,
+    api: z
+      .enum(["responses", "chat"])
+      .optional()
+      .describe("OpenAI's API; with a baseUrl it is chat, because most other servers have no other"),
+  }),
+  env: { apiKey: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
+  modelField: () => "model",
+  defaultModel: () => "gpt-5-mini",
+  telemetryName: "openai",
+  package: "@ai-sdk/openai",
+  create: async ({ apiKey, baseUrl, api = baseUrl ? "chat" : "responses" }, { name, model, load }) => {
+    if (!apiKey) return notConfigured(name, "set providers.openai.apiKey or OPENAI_API_KEY.");
+    const { createOpenAI } = await load(() => import("@ai-sdk/openai"));
+    const provider = createOpenAI({
+      apiKey,
+      baseURL: baseUrl ?? "https://api.openai.com/v1",
+      fetch: await createModelFetch(baseUrl),
+    });
+    const made = api === "chat" ? provider.chat(model) : provider.responses(model);
+    return successResponse({ model: made, secrets: () => [apiKey] }, `OpenAI's ${model} is ready.`);
+  },
+});

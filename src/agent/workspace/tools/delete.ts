@@ -14,7 +14,7 @@ export interface DeleteOutput {
 /** A link is deleted itself, not what it leads to; a folder only when it is empty. */
 export const runDelete: Run<typeof deleteInput, DeleteOutput> = async (input, context, signal) => {
   const path = await permitted(context, "fs-delete", input.path, signal);
-  if (path === context.root) return fail("VALIDATION_ERROR", "The project's folder itself is not deleted.");
+  if (path === context.root) return fail("INVALID_PARAMS", "The project's folder itself is not deleted.");
   signal?.throwIfAborted();
   const kind = await withPinnedFolder(path, async (pinned) => {
     const stat = await lstat(pinned);

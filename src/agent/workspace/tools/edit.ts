@@ -26,15 +26,15 @@ export const runEdit: Run<typeof editInput, EditOutput> = async (input, context,
   if (before === undefined) return fail("NOT_FOUND", `There is no file ${input.path}.`);
   checkFresh(path, before, context);
   const old = toText(before.bytes);
-  if (old === undefined) return fail("VALIDATION_ERROR", `${input.path} is not UTF-8 text.`);
-  if (input.oldText === input.newText) return fail("VALIDATION_ERROR", "oldText and newText are the same.");
+  if (old === undefined) return fail("INVALID_PARAMS", `${input.path} is not UTF-8 text.`);
+  if (input.oldText === input.newText) return fail("INVALID_PARAMS", "oldText and newText are the same.");
   const parts = old.split(input.oldText);
   const replaced = parts.length - 1;
   if (replaced === 0)
-    return fail("VALIDATION_ERROR", `oldText does not stand in ${input.path}. ${hint(old, input.oldText)}`);
+    return fail("INVALID_PARAMS", `oldText does not stand in ${input.path}. ${hint(old, input.oldText)}`);
   if (replaced > 1 && !input.all) {
     return fail(
-      "VALIDATION_ERROR",
+      "INVALID_PARAMS",
       `oldText stands ${replaced} times in ${input.path}: give more of what is around it, or set all.`,
     );
   }

@@ -29,7 +29,7 @@ export const runRead: Run<typeof readInput, ReadOutput> = async (input, context,
   if (content === undefined) return fail("NOT_FOUND", `There is no file ${input.path}.`);
   if (isBinary(content.bytes)) {
     return fail(
-      "VALIDATION_ERROR",
+      "INVALID_PARAMS",
       `${input.path} is binary (${content.bytes.length} bytes) and is not shown.`,
     );
   }
@@ -37,7 +37,7 @@ export const runRead: Run<typeof readInput, ReadOutput> = async (input, context,
   const lines = toLines(content.bytes.toString("utf8"));
   if (input.offset > Math.max(1, lines.length)) {
     return fail(
-      "VALIDATION_ERROR",
+      "INVALID_PARAMS",
       `${input.path} has ${lines.length} lines; offset ${input.offset} is past its end.`,
     );
   }

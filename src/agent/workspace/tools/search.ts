@@ -43,7 +43,7 @@ export interface SearchOutput {
 export const runSearch: Run<typeof searchInput, SearchOutput> = async (input, context, signal) => {
   const path = await permitted(context, "fs-read", input.path, signal);
   const test = toTest(input);
-  if (typeof test === "string") return fail("VALIDATION_ERROR", test);
+  if (typeof test === "string") return fail("INVALID_PARAMS", test);
   const isWanted = input.files === undefined ? () => true : compileGlob(input.files);
   const matches: SearchMatch[] = [];
   let filesSearched = 0;

@@ -23,7 +23,7 @@ export const runWrite: Run<typeof writeInput, WriteOutput> = async (input, conte
   const before = await loadFile(path);
   checkFresh(path, before, context);
   if (before !== undefined && !context.seen.has(path)) {
-    return fail("VALIDATION_ERROR", `${input.path} is there already: read it before writing over it.`);
+    return fail("INVALID_PARAMS", `${input.path} is there already: read it before writing over it.`);
   }
   signal?.throwIfAborted();
   await saveFile(path, input.text, before, context);

@@ -7,7 +7,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { type AgentOptions, createAgent } from "./agent.ts";
 import { readAgentsFile } from "./agents-file.ts";
-import { type AgentCallbacks, askBy, withCallbacks } from "./callbacks.ts";
 import { run } from "./run.ts";
 import { tellRetry } from "./run-context.ts";
 
@@ -33,63 +32,7 @@ function openAgent(options: Partial<AgentOptions> = {}) {
   return { model, agent: createAgent({ gateway, model, mode: "fixed", ...options }) };
 }
 
-test("callbacks come in order, with the span context, and what they throw harms nothing", async () => {
-  const calls: string[] = [];
-  const traces = new Set<string>();
-  const names = [
-    "onAgentStart",
-    "onLLMStart",
-    "onLLMEnd",
-    "onToolStart",
-    "onToolEnd",
-    "onAgentEnd",
-    "onPermissionRequest",
-  ] as const;
-  const noted = names.map((name) => [
-    name,
-    (span: { traceId: string }, what: unknown) => {
-      traces.add(span.traceId);
-      calls.push(typeof what === "string" ? `${name} ${what}` : name);
-      return true;
-    },
-  ]);
-  const chunks: string[] = [];
-  const callbacks: AgentCallbacks = {
-    ...Object.fromEntries(noted),
-    onLLMStream: (_, chunk) => {
-      chunks.push(chunk);
-      throw new Error("a listener fails");
-    },
-  };
-  const { agent } = openAgent();
-  const events = [];
-  for await (const event of withCallbacks(run(agent, "drop it", { ask: askBy(callbacks) }), callbacks)) {
-    events.push(event);
-  }
-  expect(calls).toEqual([
-    "onAgentStart drop it",
-    "onLLMStart scripted",
-    "onLLMEnd ",
-    "onToolStart exec",
-    "onPermissionRequest",
-    "onToolEnd exec",
-    "onLLMStart scripted",
-    "onLLMEnd It is dropped.",
-    "onAgentEnd It is dropped.",
-  ]);
-  expect(chunks.join("")).toBe("It is dropped.");
-  expect(traces.size).toBe(1);
-  expect(events.at(-1)).toMatchObject({ type: "agent-end", outcome: "answered" });
-});
-
-test("without a callback for permissions they are denied", async () => {
-  const { agent } = openAgent({ ask: askBy({}) });
-  const ends = [];
-  for await (const event of run(agent, "drop it")) if (event.type === "tool-end") ends.push(event.ok);
-  expect(ends).toEqual([false]);
-});
-
-test("retries of a model are events of the run that waits for it", async () => {
+test("a retry of the model is an event of the run", async () => {
   const { agent, model } = openAgent();
   const retrying = createAgent({
     ...agent.options,
@@ -103,7 +46,7 @@ test("retries of a model are events of the run that waits for it", async () => {
   expect(types.filter((type) => type === "llm-retry")).toHaveLength(2);
 });
 
-test("the model is told what the project says and what the prompt calls for of the skills", async () => {
+test("the model reads AGENTS.md and the skills that the prompt calls for", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, ".git"));
   mkdirSync(join(folder, "src", "deep"), { recursive: true });
@@ -127,7 +70,7 @@ test("the model is told what the project says and what the prompt calls for of t
   expect(told.at(-1)).not.toContain("Mind the index");
 });
 
-test("AGENTS.md is the nearest, within the project, and bounded", async () => {
+test("the nearest AGENTS.md within the project is read, up to its size limit", async () => {
   const folder = temporaryFolder();
   const project = join(folder, "project");
   mkdirSync(join(project, ".git"), { recursive: true });

@@ -1,13 +1,13 @@
-import { createGuardedFetch } from "../net/guarded-fetch.ts";
-import { problem } from "../schema/problem.ts";
+import { problem } from "../../schema/problem.ts";
 
 const MAX_ANSWER_BYTES = 64 * 2 ** 20;
 
 /**
- * The guarded fetch in the shape that the AI SDK calls. The host of an address that the owner configured may be
- * private and without TLS, as servers on one's own machine are.
+ * The guarded fetch in the shape that the AI SDK calls. A host that the owner configured may be private and
+ * without TLS, because local servers are. The guard loads with the first model, not with the settings.
  */
-export function createModelFetch(ownUrl?: string): typeof globalThis.fetch {
+export async function createModelFetch(ownUrl?: string): Promise<typeof globalThis.fetch> {
+  const { createGuardedFetch } = await import("../../net/guarded-fetch.ts");
   const guarded = createGuardedFetch(ownUrl ? { ownUrl } : {});
   return async (input, init = {}) => {
     const response = await guarded(input instanceof Request ? input.url : input, {

@@ -1,4 +1,7 @@
-/** What can go wrong between a call and its answer. */
+import { problem } from "../../schema/problem.ts";
+import type { ProblemCode } from "../../schema/problems.ts";
+
+/** The codes of the problem table that a call of a model may fail with. */
 export const MODEL_ERROR_CODES = [
   "PROVIDER_NOT_CONFIGURED",
   "PROVIDER_NOT_SUPPORTED",
@@ -10,23 +13,26 @@ export const MODEL_ERROR_CODES = [
   "TIMEOUT",
   "INVALID_RESPONSE",
   "UNKNOWN",
-] as const;
+] as const satisfies readonly ProblemCode[];
 
+/** A code that a call of a model may fail with. */
 export type ModelErrorCode = (typeof MODEL_ERROR_CODES)[number];
 
-/** What the model layer answers with: nothing at its boundary throws. */
+/** The answer of a model call: a result, or a failure. Calls do not throw. */
 export type ModelResponse<T> = ModelSuccessResponse<T> | ModelErrorResponse;
 
+/** A model call that succeeded. */
 export interface ModelSuccessResponse<T> {
   readonly success: true;
   readonly result: T;
   readonly message: string;
 }
 
+/** A model call that failed. */
 export interface ModelErrorResponse {
   readonly success: false;
   readonly error: ModelErrorCode;
-  /** For people; secrets never stand in it. */
+  /** For people; never contains secrets. */
   readonly message: string;
   /** How long the provider asks to wait. */
   readonly retryAfterMs?: number;
@@ -44,10 +50,17 @@ export function errorResponse(
   return { success: false, error, message, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
+/** A failure with the sentence of the problem table. */
+export function failWith(error: ModelErrorCode, fills: Readonly<Record<string, string>>): ModelErrorResponse {
+  return errorResponse(error, problem(error, fills).message);
+}
+
+/** Narrows a {@link ModelResponse} to a success. */
 export function isModelSuccess<T>(response: ModelResponse<T>): response is ModelSuccessResponse<T> {
   return response.success;
 }
 
+/** Narrows a {@link ModelResponse} to a failure. */
 export function isModelError<T>(response: ModelResponse<T>): response is ModelErrorResponse {
   return !response.success;
 }

@@ -1,26 +1,26 @@
-import { problem } from "../schema/problem.ts";
-import { firstFilled, type Surroundings } from "./provider.ts";
+import { problem } from "../../schema/problem.ts";
+import type { ProviderHost } from "./provider-host.ts";
 
 const RENEW_BEFORE_MS = 5 * 60_000;
-/** For answers that do not say when their token ends. */
+/** Used when the CLI does not say when the token expires. */
 const ASSUMED_LIFE_MS = 10 * 60_000;
 
-/** The token that the GitHub CLI is logged in with. */
-export async function githubCliToken({ run }: Surroundings): Promise<string | undefined> {
-  return firstFilled(await run("gh", ["auth", "token"]));
+/** The token of the GitHub CLI; undefined if it is missing or not logged in. */
+export async function githubCliToken({ run }: ProviderHost): Promise<string | undefined> {
+  return (await run("gh", ["auth", "token"]))?.trim() || undefined;
 }
 
 export interface CliTokens {
-  /** A token that is good for some minutes yet; undefined if the CLI is absent or not logged in. */
+  /** A token that stays valid for some minutes; undefined if the CLI is missing or not logged in. */
   current(): Promise<string | undefined>;
-  /** As `current`; a problem if there is none. */
+  /** @throws AUTHENTICATION_ERROR if the CLI gives no token. */
   required(): Promise<string>;
-  /** All that were given out, to keep them out of messages. */
+  /** Every token so far, to keep them out of messages. */
   readonly issued: ReadonlySet<string>;
 }
 
-/** Tokens for a resource from the Azure CLI, each used until shortly before it ends. */
-export function azureCliTokens(resource: string, { run, clock }: Surroundings): CliTokens {
+/** Tokens of the Azure CLI for a resource. Each is used until shortly before it expires. */
+export function azureCliTokens(resource: string, { run, clock }: ProviderHost): CliTokens {
   const args = ["account", "get-access-token", "--resource", resource, "--output", "json"];
   const issued = new Set<string>();
   let held: { readonly token: string; readonly until: number } | undefined;
@@ -36,8 +36,10 @@ export function azureCliTokens(resource: string, { run, clock }: Surroundings): 
     required: async () => {
       const token = await current();
       if (token !== undefined) return token;
-      const reason = "the Azure CLI gives no token; log in with az login.";
-      throw problem("MODEL_FAILED", { provider: "Azure", reason }, { code: "AUTHENTICATION_ERROR" });
+      throw problem("AUTHENTICATION_ERROR", {
+        name: "The Azure CLI",
+        reason: "it gives no token. Log in with az login.",
+      });
     },
   };
 }

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { loadPackage } from "./load-package.ts";
-import { runCommand } from "./run-command.ts";
+import { runCommand } from "./provider-host.ts";
 
 const missing = (name: string) =>
   Object.assign(new Error(`Cannot find package '${name}' imported from x.ts`), {
     code: "ERR_MODULE_NOT_FOUND",
   });
 
-test("a package that is absent is named with how to install it", async () => {
+test("a missing package is named, with how to install it", async () => {
   const loading = loadPackage("@ai-sdk/openai", "The provider openai", () =>
     Promise.reject(missing("@ai-sdk/openai")),
   );
@@ -17,12 +17,12 @@ test("a package that is absent is named with how to install it", async () => {
   });
 });
 
-test("a package that is there and broken is not called absent", async () => {
+test("a package with a missing dependency is not called missing itself", async () => {
   const error = missing("its-dependency");
   await expect(loadPackage("@ai-sdk/openai", "x", () => Promise.reject(error))).rejects.toBe(error);
 });
 
-test("a program answers with what it prints, or with nothing", async () => {
+test("running a program returns its output, or undefined if it fails", async () => {
   expect(await runCommand(process.execPath, ["-e", "console.log(process.argv[1])", "$HOME;x"])).toBe(
     "$HOME;x\n",
   );

@@ -1,6 +1,10 @@
-import { problem } from "../schema/problem.ts";
+import { problem } from "../../schema/problem.ts";
 
-/** Loads a package that is installed beside Keyhole only by those who use it; says how if it is absent. */
+/**
+ * Loads an optional package.
+ *
+ * @throws PACKAGE_MISSING with how to install it.
+ */
 export async function loadPackage<T>(name: string, feature: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load();
@@ -10,7 +14,7 @@ export async function loadPackage<T>(name: string, feature: string, load: () => 
   }
 }
 
-/** The package itself, and not one that it fails to find in turn. */
+/** False if the package is there and one of its own dependencies is missing. */
 function isMissing(error: unknown, name: string): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   return error.code === "ERR_MODULE_NOT_FOUND" && error.message.includes(`'${name}'`);

@@ -1,0 +1,22 @@
+import { z } from "zod";
+import { defineProvider } from "../../src/models/providers/define-provider.ts";
+import { successResponse } from "../../src/models/providers/model-response.ts";
+import { createScriptedModel } from "../../src/testing/scripted-model.ts";
+
+const model = createScriptedModel(() => ({ text: "Hello from acme." }));
+
+/** The one file of a new provider. */
+export const acme = defineProvider({
+  config: z.strictObject({
+    region: z.string().optional(),
+    brain: z.string().optional(),
+    apiKey: z.string().optional(),
+  }),
+  env: { apiKey: ["ACME_KEY", "ACME_OLD_KEY"] },
+  modelField: () => "brain",
+  defaultModel: () => "small-brain",
+  telemetryName: "acme.ai",
+  package: "@acme/sdk",
+  create: async ({ apiKey = "none" }, context) =>
+    successResponse({ model, secrets: () => [apiKey] }, `${context.model} with ${apiKey}`),
+});
