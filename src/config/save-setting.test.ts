@@ -24,10 +24,21 @@ verifies("settings:save", "comments and the rest of the file stay as they are", 
 }
 `;
   expect(await saved(before, "providers.default", "local")).toBe(before.replace('"openai",', '"local",'));
-  expect(await saved(before, "providers.local.model", "m")).toBe(
-    before.replace("} // last\n", `}, // last\n    "local": {\n      "model": "m"\n    }\n`),
+  expect(await saved(before, "agent.maxSteps", 3)).toBe(
+    before.replace("  },\n}", `  },\n  "agent": {\n    "maxSteps": 3\n  },\n}`),
   );
-  expect(await saved(before, "agent.maxSteps", 3)).toContain("// for now");
+  const added = await saved(before, "providers.local.model", "m");
+  expect(added).toContain('"local": {\n      "model": "m"\n    } // last\n  },\n}');
+  for (const comment of ["// mine", "// for now", "/* keys */"]) expect(added).toContain(comment);
+});
+
+test("a byte order mark, CRLF, tabs and trailing commas are kept", async () => {
+  const before = '\uFEFF{\r\n\t"agent": {\r\n\t\t"maxSteps": 1, // few\r\n\t},\r\n}\r\n';
+  expect(await saved(before, "agent.maxSteps", 3)).toBe(before.replace("1,", "3,"));
+  const added = '3,\r\n\t\t"maxTokens": 9, // few';
+  expect(await saved(before, "agent.maxTokens", 9)).toBe(
+    before.replace("1, // few", added.replace("3", "1")),
+  );
 });
 
 test("a file that is not there is made, for its owner only", async () => {

@@ -1,6 +1,6 @@
-import type { Node } from "yaml";
-import { reasonOf } from "./reason-of.ts";
+import type { Node } from "jsonc-parser";
 
+/** A place in a text; both count from 1. */
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -10,133 +10,92 @@ export type ParsedJsonc =
   | {
       readonly ok: true;
       readonly value: unknown;
-      /** Where the last key of the path stands, or as much of the path as there is. */
+      /** The position of the path's last key; if that is missing, of the last key that exists. */
       positionOf(path: readonly string[]): Position;
-      /** From where to where the value at the path reaches in the text. */
-      spanOf(path: readonly string[]): { readonly start: number; readonly end: number } | undefined;
     }
   | { readonly ok: false; readonly reason: string; readonly position: Position };
 
 const MAX_CHARS = 1024 * 1024;
 const MAX_DEPTH = 64;
 
-/**
- * Reads JSON as people write it into configs: with comments, trailing commas and a byte order mark. YAML is a
- * superset of JSON and its parser knows positions, so only the comments have to be taken out before.
- */
-export async function parseJsonc(text: string): Promise<ParsedJsonc> {
-  const { isMap, isScalar, isSeq, LineCounter, parseDocument } = await import("yaml");
-  const lines = new LineCounter();
-  const at = (offset: number): Position => {
-    const { line, col } = lines.linePos(offset);
-    return { line: Math.max(1, line), column: Math.max(1, col) };
-  };
-  const plain = blankComments(text);
-  if (!plain.ok) {
-    const before = text.slice(0, plain.offset);
-    const line = before.split("\n").length;
-    return {
-      ok: false,
-      reason: plain.reason,
-      position: { line, column: before.length - before.lastIndexOf("\n") },
-    };
-  }
-  try {
-    const document = parseDocument(plain.text, {
-      lineCounter: lines,
-      prettyErrors: false,
-      logLevel: "silent",
-    });
-    const [error] = document.errors;
-    if (error) {
-      const [reason = ""] = error.message.split("\n", 1);
-      return { ok: false, reason, position: at(error.pos[0]) };
-    }
-    const value: unknown = document.toJS({ maxAliasCount: 0 });
-    const find = (path: readonly string[]) => {
-      let node: Node | null = document.contents;
-      let offset = node?.range?.[0] ?? 0;
-      for (const name of path) {
-        const child = childOf(node, name);
-        if (!child) return { node, offset, missing: true };
-        node = child.value;
-        offset = child.offset ?? offset;
-      }
-      return { node, offset, missing: false };
-    };
-    const childOf = (node: Node | null, name: string) => {
-      if (isSeq(node)) {
-        const value = node.items[Number(name)] as Node | undefined;
-        return value && { value, offset: value.range?.[0] };
-      }
-      const pair = isMap(node)
-        ? node.items.find(({ key }) => isScalar(key) && String(key.value) === name)
-        : undefined;
-      return pair && { value: pair.value as Node | null, offset: (pair.key as Node).range?.[0] };
-    };
-    return {
-      ok: true,
-      value,
-      positionOf: (path) => at(find(path).offset),
-      spanOf: (path) => {
-        const { node, missing } = find(path);
-        const [start, end] = node?.range ?? [];
-        return missing || start === undefined || end === undefined ? undefined : { start, end };
-      },
-    };
-  } catch (error) {
-    return { ok: false, reason: reasonOf(error), position: { line: 1, column: 1 } };
-  }
+/** Parses JSON with comments, trailing commas and a byte order mark. Duplicate keys are an error. */
+export async function parseJsonc(given: string): Promise<ParsedJsonc> {
+  const text = given.replace(/^\uFEFF/, " ");
+  const refused = (reason: string, offset: number): ParsedJsonc => ({
+    ok: false,
+    reason,
+    position: toPosition(text, offset),
+  });
+  if (text.length > MAX_CHARS) return refused(`it is longer than ${MAX_CHARS} characters`, 0);
+  const { createScanner, parseTree, printParseErrorCode } = await import("jsonc-parser");
+  const tooDeep = findTooDeep(createScanner(text));
+  if (tooDeep !== undefined) return refused(`it is nested deeper than ${MAX_DEPTH} levels`, tooDeep);
+  const errors: { error: number; offset: number; length: number }[] = [];
+  const tree = parseTree(text, errors, { allowTrailingComma: true });
+  const [first] = errors;
+  if (first || !tree) return refused(toWords(printParseErrorCode(first?.error ?? 0)), first?.offset ?? 0);
+  const duplicate = findDuplicate(tree);
+  if (duplicate)
+    return refused(`the key ${JSON.stringify(duplicate.value)} is there twice`, duplicate.offset);
+  return { ok: true, value: toValue(tree), positionOf: (path) => toPosition(text, offsetOf(tree, path)) };
 }
 
-type Blanked =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly reason: string; readonly offset: number };
-
-/** Puts spaces in the place of comments, so that every position stays what it was. */
-function blankComments(text: string): Blanked {
-  if (text.length > MAX_CHARS)
-    return { ok: false, reason: `it is longer than ${MAX_CHARS} characters`, offset: 0 };
-  const kept: string[] = [];
-  let from = 0;
+/** Checked first, because the parser is recursive. */
+function findTooDeep(scanner: import("jsonc-parser").JSONScanner): number | undefined {
   let depth = 0;
-  const blank = (start: number, end: number) => {
-    kept.push(text.slice(from, start), text.slice(start, end).replace(/[^\n\r]/g, " "));
-    from = end;
-  };
-  if (text.startsWith("\uFEFF")) blank(0, 1);
-  for (let offset = from; offset < text.length; offset++) {
-    const sign = text[offset];
-    if (sign === '"') offset = stringEnd(text, offset);
-    else if (sign === "{" || sign === "[") depth += 1;
-    else if (sign === "}" || sign === "]") depth -= 1;
-    else if (sign === "/" && (text[offset + 1] === "/" || text[offset + 1] === "*")) {
-      const end = text[offset + 1] === "/" ? lineEnd(text, offset) : blockEnd(text, offset);
-      blank(offset, end);
-      offset = end - 1;
-    }
-    if (depth > MAX_DEPTH)
-      return { ok: false, reason: `it is nested deeper than ${MAX_DEPTH} levels`, offset };
+  for (let token = scanner.scan(); token !== EOF; token = scanner.scan()) {
+    if (token === OPEN_BRACE || token === OPEN_BRACKET) depth += 1;
+    if (token === CLOSE_BRACE || token === CLOSE_BRACKET) depth -= 1;
+    if (depth > MAX_DEPTH) return scanner.getTokenOffset();
   }
-  kept.push(text.slice(from));
-  return { ok: true, text: kept.join("") };
+  return undefined;
 }
 
-/** The offset of the closing quote, or of the end of a string that has none. */
-function stringEnd(text: string, start: number): number {
-  for (let offset = start + 1; offset < text.length; offset++) {
-    if (text[offset] === "\\") offset += 1;
-    else if (text[offset] === '"') return offset;
+// The parser's SyntaxKind is a const enum, which erasable TypeScript cannot read.
+const [OPEN_BRACE, CLOSE_BRACE, OPEN_BRACKET, CLOSE_BRACKET, EOF] = [1, 2, 3, 4, 17] as const;
+
+/** Turns `CommaExpected` into "comma expected". */
+function toWords(code: string): string {
+  return code.replace(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter}`).toLowerCase();
+}
+
+function findDuplicate(node: Node): Node | undefined {
+  const keys = new Set<unknown>();
+  for (const child of node.children ?? []) {
+    const key = node.type === "object" ? child.children?.[0] : undefined;
+    if (key && keys.has(key.value)) return key;
+    keys.add(key?.value);
+    const inner = findDuplicate(child);
+    if (inner) return inner;
   }
-  return text.length;
+  return undefined;
 }
 
-function lineEnd(text: string, start: number): number {
-  const end = text.indexOf("\n", start);
-  return end === -1 ? text.length : end;
+/** Keys such as `__proto__` become own properties, as in JSON.parse. */
+function toValue({ type, value, children = [] }: Node): unknown {
+  if (type === "array") return children.map(toValue);
+  if (type !== "object") return value;
+  return Object.fromEntries(
+    children.map(({ children: [key, part] = [] }) => [key?.value, part && toValue(part)]),
+  );
 }
 
-function blockEnd(text: string, start: number): number {
-  const end = text.indexOf("*/", start + 2);
-  return end === -1 ? text.length : end + 2;
+function offsetOf(tree: Node, path: readonly string[]): number {
+  let { offset } = tree;
+  let node: Node | undefined = tree;
+  for (const name of path) {
+    const child: Node | undefined =
+      node?.type === "array"
+        ? node.children?.[Number(name)]
+        : node?.children?.find(({ children }) => children?.[0]?.value === name);
+    if (!child) break;
+    offset = child.offset;
+    node = child.type === "property" ? child.children?.[1] : child;
+  }
+  return offset;
+}
+
+function toPosition(text: string, offset: number): Position {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length, column: before.length - before.lastIndexOf("\n") };
 }
