@@ -207,7 +207,7 @@ verifies("lifecycle:config-edit", "keyhole serve takes such a config and follows
   await eventually(async () => expect(await ask("tasks.add")).toContain("tasks://tools/add"), 30_000);
   writeFileSync(path, '{ "mcpServers": { "tasks": {');
   await eventually(
-    () => expect(said).toMatch(/mcp\.json:1:\d+ cannot be used.*The last good one stays/),
+    () => expect(said).toMatch(/mcp\.json:1:\d+ cannot be used.*The last good config stays/),
     30_000,
   );
   expect(await ask("tasks.add")).toContain("tasks://tools/add");

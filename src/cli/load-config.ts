@@ -9,32 +9,52 @@ import { openPins } from "./open-pins.ts";
 import { cacheFolder, setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
 
+/** Every option of createGateway; the compiler asks for a new one here. */
+const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
+  domains: true,
+  sources: true,
+  principal: true,
+  approve: true,
+  limits: true,
+  learning: true,
+  index: true,
+  pins: true,
+  sessions: true,
+  results: true,
+  cacheDirectory: true,
+  clock: true,
+};
+const OPTION_NAMES = Object.keys(OPTIONS) as (keyof GatewayOptions)[];
 const DEFAULT_CONFIGS = ["keyhole.config.ts", "keyhole.config.js", "keyhole.config.mjs"];
 
 export interface LoadedConfig {
   readonly options: GatewayOptions;
   readonly webhooks?: HttpOptions["webhooks"];
-  /** Lets the gateway follow what is saved to the config; the answer stops it. */
+  /** Applies each saved change of the config to the gateway. Returns a function that stops it. */
   watch?(gateway: Gateway): () => void;
 }
 
 export interface ConfigOptions {
-  /** Takes what the servers of a JSON config define, without approval. */
+  /** Trusts the definitions of a JSON config's servers without approval. */
   readonly trusted?: boolean;
 }
 
-/** Reads a module of the user's own, or a JSON config as MCP clients have it. */
+/**
+ * Loads a config: a module that exports options of createGateway, or the JSON config of an MCP client.
+ *
+ * @throws CONFIG_INVALID if the file is missing, cannot be loaded, or has nothing to serve.
+ */
 export async function loadConfig(
   given: string | undefined,
   { trusted = false }: ConfigOptions = {},
 ): Promise<LoadedConfig> {
   setStateFolder();
   const path = given ?? DEFAULT_CONFIGS.find((file) => existsSync(file)) ?? DEFAULT_CONFIGS[0]!;
-  if (!existsSync(path)) throw problem("CONFIG_INVALID", { path, reason: "there is no such file" });
+  if (!existsSync(path)) throw problem("CONFIG_INVALID", { path, reason: "the file does not exist" });
   return /\.jsonc?$/i.test(path) ? loadJson(path, trusted) : loadModule(path, given);
 }
 
-/** Likewise; nothing where none is named and there is none here. */
+/** Like {@link loadConfig}, but without a named or default config the options are empty. */
 export async function loadAnyConfig(
   given: string | undefined,
   options: ConfigOptions = {},
@@ -57,36 +77,25 @@ async function loadJson(path: string, trusted: boolean): Promise<LoadedConfig> {
         path,
         read,
         apply: gateway.sources.set,
-        onFailure: (error) => console.error(`${reasonOf(error)} The last good one stays.`),
+        onFailure: (error) => console.error(`${reasonOf(error)} The last good config stays in use.`),
       }),
   };
 }
 
-/** The gateway options that a module exports by their names. It is code of the user's own, and runs as such. */
+/** Reads the options that a module exports by name. The module is the user's own code and runs as such. */
 async function loadModule(path: string, given: string | undefined): Promise<LoadedConfig> {
   const exported = (await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
     const reason = reasonOf(error);
     throw problem("CONFIG_INVALID", { path, reason });
   })) as Partial<GatewayOptions> & Pick<LoadedConfig, "webhooks">;
-  const {
-    domains = [],
-    sources = [],
-    principal,
-    approve,
-    limits,
-    pins = openPins(given),
-    webhooks,
-  } = exported;
+  const { domains = [], sources = [], webhooks } = exported;
   if (domains.length === 0 && sources.length === 0) {
     throw problem("CONFIG_INVALID", { path, reason: "it exports neither domains nor sources" });
   }
-  const options: GatewayOptions = {
-    domains,
-    sources,
-    ...(principal && { principal }),
-    ...(approve && { approve }),
-    ...(limits && { limits }),
-    pins,
-  };
+  const named = OPTION_NAMES.filter((name) => exported[name] !== undefined).map((name) => [
+    name,
+    exported[name],
+  ]);
+  const options: GatewayOptions = { domains, sources, pins: openPins(given), ...Object.fromEntries(named) };
   return { options, ...(webhooks && { webhooks }) };
 }

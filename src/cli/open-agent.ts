@@ -86,11 +86,11 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   for (const reason of toolsets.refused) console.error(reason);
   const gateway = createGateway({
     pins: openPins(options.config),
+    results,
+    cacheDirectory: cacheFolder(),
     ...config,
     domains: [...domains, ...toolsets.domains, workspaceDomain({ permissions })],
     sources: [...sources, ...servers],
-    results,
-    cacheDirectory: cacheFolder(),
     // Every call that writes is asked for, so that the agent as such may.
     principal: { id: "local", scopes: [], ...principal, allowWrite: true },
   });

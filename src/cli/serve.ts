@@ -44,8 +44,8 @@ export async function run(args: readonly string[]): Promise<void> {
   const { principal, ...config } = loaded.options;
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
-    ...config,
     cacheDirectory: cacheFolder(),
+    ...config,
     principal: { ...owner, allowWrite: owner.allowWrite || values["allow-write"] },
   });
   const server = createMcpServer(gateway, { surface });
