@@ -34,7 +34,7 @@ const EVERYTHING = join(
 
 type Reply = ScriptedReply | ((request: ScriptedRequest) => ScriptedReply);
 
-/** An agent over the website, a server from npm and a folder, behind OpenAI's wire format. */
+/** An agent with a website, an MCP server from npm and a folder, over OpenAI's wire format. */
 async function openAgent(data: string, project: string, replies: readonly Reply[]) {
   const script: ModelScript = (request, turn) => {
     const reply = replies[turn] ?? { text: `The script has no reply to request ${turn + 1}.` };
@@ -98,7 +98,7 @@ verifies("agent:conversation", "discover, call, permission, large result, second
   writeFileSync(join(project, "notes.txt"), ["Opening hours: 9 to 5", ...written].join("\n"));
   let handle = "";
   const first = await openAgent(data, project, [
-    // Turn one: discover, call two at once.
+    // Turn one: discover, then call two tools at once.
     search("list pages"),
     {
       calls: [
@@ -106,13 +106,13 @@ verifies("agent:conversation", "discover, call, permission, large result, second
         { name: "cms_getPage", args: { page: "press" } },
       ],
     },
-    // The result is large: the rest is read by its handle.
+    // The result is large, so the rest is read by its handle.
     (request) => {
       handle = /result:\/\/[\w-]+/.exec(request.messages.map(({ text }) => text).join("\n"))?.[0] ?? "";
       return call("get", { routes: [{ route: handle, params: { count: true } }] });
     },
     (request) => ({ text: `There are some: ${/"count":(\d+)/.exec(last(request))?.[1]}` }),
-    // Turn two: what was found is there; a server from npm; a destructive call; a file with secrets.
+    // Turn two: tools found before, the npm server, a destructive call, a file with secrets.
     search("sum of two numbers"),
     (request) => call(request.tools.find((name) => name.includes("sum")) ?? "none", { a: 2, b: 40 }),
     search("delete page"),
@@ -127,7 +127,7 @@ verifies("agent:conversation", "discover, call, permission, large result, second
   ]);
   const session = await first.agent.openSession();
   const one = await all(run(first.agent, "Which pages are there?", { session }));
-  // A call of what was only named discovers it, and reads at once.
+  // Calling a tool that was only named discovers it and reads at once.
   expect(toolEnds(one).sort()).toEqual([
     "cms_listPages true",
     "get true",
@@ -151,7 +151,7 @@ verifies("agent:conversation", "discover, call, permission, large result, second
   await session.end();
   await first.close();
 
-  // What is on disk now: the conversation, for its owner only, and nothing of the context or the secrets.
+  // The disk has the conversation, readable by its owner only, without context and secrets.
   const [file = ""] = readdirSync(join(data, "sessions"));
   expect(statSync(join(data, "sessions", file)).mode & 0o777).toBe(0o600);
   expect(readdirSync(join(data, "context"))).toEqual([]);
@@ -159,7 +159,7 @@ verifies("agent:conversation", "discover, call, permission, large result, second
   expect(stored).toContain("Opening hours");
   for (const { secret } of Object.values(PLANTED)) expect(stored).not.toContain(secret);
 
-  // Another process goes on: messages and events are there, large results are not, and both is said.
+  // Another process resumes with messages and events, but without large results, and says so.
   const second = await openAgent(data, project, [
     () => call("get", { routes: [{ route: handle }] }),
     (request) => ({ text: last(request).includes("UNKNOWN_HANDLE") ? "It is gone." : "It is there." }),
@@ -172,7 +172,7 @@ verifies("agent:conversation", "discover, call, permission, large result, second
     [...one, ...two].filter(({ type }) => type === "tool-end").length,
   );
   const three = await all(run(second.agent, "And the rest of the list?", { session: resumed }));
-  expect(three[1]).toMatchObject({ type: "notice", text: expect.stringContaining("called again") });
+  expect(three[1]).toMatchObject({ type: "notice", text: expect.stringContaining("call the tools again") });
   expect(endOf(three)).toMatchObject({ outcome: "answered", text: "It is gone." });
   const roles = second.server.requests[0]?.messages.map(({ text }) => text).join("\n");
   expect(roles).toContain("And the rest of the list?");

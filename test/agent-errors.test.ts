@@ -32,22 +32,19 @@ const CASES: readonly (readonly [string, ScriptedReply])[] = [
 
 test.each(
   CASES.flatMap(([code, reply]) => [[code, "ours", reply] as const, [code, "the SDK's", reply] as const]),
-)(
-  "%s is the end of the run, by %s models, and the conversation goes on after it",
-  async (code, layer, reply) => {
-    const agent = await open([reply], layer);
-    const session = await agent.openSession();
-    const failed = await endOf(run(agent, "hello", { session }));
-    expect(failed).toMatchObject({ outcome: "failed", error: { code, next: expect.stringMatching(/\.$/) } });
-    expect(JSON.stringify(failed)).not.toContain(KEY);
-    expect(await endOf(run(agent, "again", { session }))).toMatchObject({
-      outcome: "answered",
-      text: "Fine.",
-    });
-  },
-);
+)("%s ends the run with %s models, and the conversation continues afterwards", async (code, layer, reply) => {
+  const agent = await open([reply], layer);
+  const session = await agent.openSession();
+  const failed = await endOf(run(agent, "hello", { session }));
+  expect(failed).toMatchObject({ outcome: "failed", error: { code, next: expect.stringMatching(/\.$/) } });
+  expect(JSON.stringify(failed)).not.toContain(KEY);
+  expect(await endOf(run(agent, "again", { session }))).toMatchObject({
+    outcome: "answered",
+    text: "Fine.",
+  });
+});
 
-test("a stream that breaks leaves what was said, and no call without a result", async () => {
+test("a broken stream keeps its text and leaves no call without a result", async () => {
   const calls = [{ name: "tool_search", args: { query: "order" } }];
   const agent = await open([{ text: "I will look that up", calls, breakAfter: 3 }], "ours");
   const session = await agent.openSession();

@@ -51,7 +51,7 @@ async function openHome(script: ModelScript) {
   return { server, home, project, start, keyhole };
 }
 
-verifies("agent:run", "text, JSON and events; what is piped in is part of the prompt", async () => {
+verifies("agent:run", "prints text, JSON or events, and adds piped input to the prompt", async () => {
   const { keyhole, server } = await openHome((_, turn) => ({
     text: `Answer ${turn}.`,
     usage: { input: 7, output: 3 },
@@ -78,7 +78,7 @@ verifies("agent:run", "text, JSON and events; what is piped in is part of the pr
   expect(events.find(({ type }) => type === "llm-start")).not.toHaveProperty("messages");
 });
 
-verifies("agent:run", "-c and -r go on with a conversation; what is on disk has no secret", async () => {
+verifies("agent:run", "-c and -r continue a conversation, and its file has no secret", async () => {
   const { keyhole, server, home } = await openHome((_, turn) => ({ text: `Answer ${turn}. ${SECRET}` }));
   const first = JSON.parse((await keyhole(["-p", "one", "--output-format", "json"])).out);
   const last = await keyhole(["-c", "-p", "two"]);
@@ -96,7 +96,7 @@ verifies("agent:run", "-c and -r go on with a conversation; what is on disk has 
   expect(unknown.err).toContain("SESSION_UNKNOWN");
 });
 
-verifies("agent:run", "exit codes say how it ended", async () => {
+verifies("agent:run", "the exit code tells the outcome", async () => {
   const endless = await openHome((_, turn) => ({
     calls: [{ name: "tool_search", args: { query: `thing ${turn}` } }],
   }));
@@ -117,7 +117,7 @@ verifies("agent:run", "exit codes say how it ended", async () => {
 
 verifies(
   "agent:run",
-  "nobody is asked: a write without a rule is denied, one with a rule is done",
+  "without a person, a write without a rule is denied and one with a rule runs",
   async () => {
     const script = inOrder([
       { calls: [{ name: "tool_search", args: { query: "write a file" } }] },
@@ -140,7 +140,7 @@ verifies(
   },
 );
 
-verifies("agent:run", "an interrupt ends it in order, with all events printed", async () => {
+verifies("agent:run", "an interrupt ends the run with all events printed", async () => {
   const { start, home, project } = await openHome(
     inOrder([
       { calls: [{ name: "tool_search", args: { query: "run a shell command" } }] },

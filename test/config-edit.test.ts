@@ -22,7 +22,7 @@ function write(path: string, servers: Record<string, object>): void {
   writeFileSync(path, `// Servers.\n${JSON.stringify({ mcpServers: servers }, undefined, 2)}`);
 }
 
-/** A gateway over a config that it follows, with a caller who never stops. */
+/** Follows a config with a gateway, under constant calls. */
 async function follow(path: string) {
   const options = { trusted: true, cacheDirectory: join(temporaryFolder(), "listings") };
   const first = await readJsonConfig(path, options);
@@ -56,7 +56,7 @@ async function follow(path: string) {
   return { gateway, reports, calls, source };
 }
 
-verifies("lifecycle:config-edit", "500 saves of garbage and half files change nothing", async () => {
+verifies("lifecycle:config-edit", "500 saves of broken files change nothing", async () => {
   const path = join(temporaryFolder(), "mcp.json");
   write(path, { steady: server(), other: server() });
   const { gateway, reports, calls, source } = await follow(path);
@@ -99,7 +99,7 @@ verifies("lifecycle:config-edit", "500 saves of garbage and half files change no
 
 verifies(
   "lifecycle:config-edit",
-  "an edit starts and ends what it concerns, and is announced once",
+  "an edit starts and stops only the servers it concerns, and is announced once",
   async () => {
     const path = join(temporaryFolder(), "mcp.jsonc");
     write(path, { steady: server(), edited: server(), gone: server() });
@@ -135,19 +135,19 @@ verifies(
 
 verifies(
   "lifecycle:config-edit",
-  "what is wrong is told by file, line, column and the nearest key",
+  "a mistake is reported with file, line, column and the nearest key",
   async () => {
     const path = join(temporaryFolder(), "mcp.json");
     const wrong: [string, string][] = [
       [
         '{\n  "mcpServer": {}\n}',
-        ':2:3 cannot be used: it has neither mcpServers nor servers; "mcpServer" is near',
+        ':2:3 cannot be used: it has neither mcpServers nor servers; "mcpServer" is close',
       ],
       [
         '{\n  "servers": {\n    "a": { "comand": "x" }\n  }\n}',
         ':3:12 cannot be used: the server "a": it has neither',
       ],
-      ['{\n  "servers": {\n    "a": { "comand": "x" }\n  }\n}', '"comand" may be meant as command'],
+      ['{\n  "servers": {\n    "a": { "comand": "x" }\n  }\n}', 'the field nearest to "comand" is command'],
       ['{\n  "servers": {\n    "a": { "command": "x", "args": "y" }\n  }\n}', ":3:5 cannot be used"],
       ['{ "servers": { "a": ', ":1:"],
       ["[]", ":1:1 cannot be used: it has neither"],
@@ -164,7 +164,7 @@ verifies(
   },
 );
 
-verifies("lifecycle:config-edit", "keyhole serve takes such a config and follows it", async () => {
+verifies("lifecycle:config-edit", "keyhole serve accepts a JSON config and follows it", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "mcp.json");
   write(path, { tasks: server() });

@@ -2,22 +2,22 @@ import type { ModelsConfig, ProviderHost, ProviderName } from "keyhole/models";
 
 export interface ProviderCase {
   readonly name: ProviderName;
-  /** What sets this case apart from others of the provider. */
+  /** Distinguishes the provider's cases. */
   readonly variant: string;
   config(url: string): NonNullable<ModelsConfig["providers"]>;
   readonly path: string;
   readonly streamPath?: string;
-  /** The header that carries the secret, as it must arrive. */
+  /** The header that must carry the secret. */
   readonly auth?: readonly [string, string];
   readonly host?: (url: string) => Partial<ProviderHost>;
 }
 
-/** Planted in every config, so that it can be looked for in whatever comes out. */
+/** Planted in every config and searched for in all output. */
 export const SECRET = "sk-planted-0123456789";
 
 const azureToken = JSON.stringify({ accessToken: SECRET, expires_on: 4_000_000_000 });
 
-/** Every provider, in every way it is spoken to. */
+/** Every provider, in every mode. */
 export const PROVIDER_CASES: readonly ProviderCase[] = [
   {
     name: "openai",
@@ -108,7 +108,7 @@ export const PROVIDER_CASES: readonly ProviderCase[] = [
   },
 ];
 
-/** The SDK of Foundry Local has a native part; this is what Keyhole calls of it. */
+/** A stand-in for the SDK of Foundry Local, which has a native part. */
 export function foundryLocal(url: string) {
   let isRunning = false;
   let isLoaded = false;

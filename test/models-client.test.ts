@@ -17,7 +17,7 @@ afterEach(async () => {
 const busy: ScriptedReply = { error: { status: 429, message: "busy", headers: { "retry-after": "7" } } };
 const down: ScriptedReply = { error: { status: 503, message: "down" } };
 
-verifies("models:retry", "callbacks of a stream come in their order, with the waits", async () => {
+verifies("models:retry", "callbacks of a stream are called in order, with the delays", async () => {
   const { client, told, waits } = await start([
     busy,
     down,
@@ -36,7 +36,7 @@ verifies("models:retry", "callbacks of a stream come in their order, with the wa
   expect(waits).toEqual([7000, 2000]);
 });
 
-verifies("models:retry", "a call that keeps failing says so once, after its retries", async () => {
+verifies("models:retry", "a call that keeps failing reports once, after its retries", async () => {
   const { client, told, waits } = await start([down, down, down, down, { text: "too late" }]);
   expect(await client.invoke("Hi")).toMatchObject({ success: false, error: "NETWORK_ERROR" });
   expect(waits).toEqual([1000, 2000, 4000]);
@@ -44,14 +44,14 @@ verifies("models:retry", "a call that keeps failing says so once, after its retr
   expect(told.at(-1)).toEqual(["onError", "NETWORK_ERROR", "local (503): down"]);
 });
 
-verifies("models:retry", "what will not pass is not tried again", async () => {
+verifies("models:retry", "a permanent failure is not retried", async () => {
   const { client, waits } = await start([{ error: { status: 404, message: "no such model" } }]);
   expect(await client.invoke("Hi")).toMatchObject({ error: "MODEL_NOT_FOUND" });
   expect(waits).toEqual([]);
   expect(server?.requests).toHaveLength(1);
 });
 
-verifies("models:retry", "retries can be changed by the config, and by the client before it", async () => {
+verifies("models:retry", "the config sets retries, and the client's option overrides it", async () => {
   const once = await start([down, down], { retry: { maxRetries: 0 } }, { retry: { maxRetries: 5 } });
   expect(await once.client.invoke("Hi")).toMatchObject({ success: false });
   expect(once.waits).toEqual([]);
@@ -60,7 +60,7 @@ verifies("models:retry", "retries can be changed by the config, and by the clien
   expect(await bad.client.invoke("Hi")).toMatchObject({ error: "PROVIDER_NOT_CONFIGURED" });
 });
 
-verifies("models:errors", "callbacks that throw break nothing", async () => {
+verifies("models:errors", "callbacks that throw do not break the call", async () => {
   const boom = () => {
     throw new Error("boom");
   };
@@ -79,14 +79,14 @@ verifies("models:errors", "callbacks that throw break nothing", async () => {
   expect(await client.invoke("Hi")).toMatchObject({ error: "AUTHENTICATION_ERROR" });
 });
 
-verifies("models:errors", "an answer that is not the vendor's is an invalid response", async () => {
+verifies("models:errors", "an answer in another format is an invalid response", async () => {
   const url = await page(200, "<html>Welcome</html>");
   const client = createLLMClient({ config: local(url.href) });
   expect(await client.invoke("Hi")).toMatchObject({ success: false, error: "INVALID_RESPONSE" });
   await url.close();
 });
 
-verifies("models:errors", "a server that is not there is a network error", async () => {
+verifies("models:errors", "an unreachable server is a network error", async () => {
   const url = await page(200, "");
   await url.close();
   const client = createLLMClient({ config: local(url.href), retry: { enabled: false } });
@@ -94,7 +94,7 @@ verifies("models:errors", "a server that is not there is a network error", async
   expect(await client.stream("Hi")).toMatchObject({ success: false, error: "NETWORK_ERROR" });
 });
 
-verifies("models:errors", "a cancelled call ends, and is not tried again", async () => {
+verifies("models:errors", "a cancelled call ends and is not retried", async () => {
   const { client, waits } = await start([{ text: "never" }]);
   const signal = AbortSignal.abort();
   expect(await client.invoke("Hi", { signal })).toMatchObject({ success: false, error: "UNKNOWN" });
@@ -106,7 +106,7 @@ verifies("models:errors", "a cancelled call ends, and is not tried again", async
   expect(waits).toEqual([]);
 });
 
-verifies("models:streams", "whoever stops reading ends the request", async () => {
+verifies("models:streams", "to stop reading ends the request", async () => {
   let closed = false;
   const endless = createServer((_request, response) => {
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -147,7 +147,7 @@ verifies("models:config", "the model is made once, and again when its config cha
   expect(sent).toEqual(["gpt-4o-mini", "gpt-4o-mini", "phi-4", "llama3.3:latest"]);
 });
 
-verifies("models:config", "what failed to be made is made anew with the next call", async () => {
+verifies("models:config", "a model that could not be made is tried again with the next call", async () => {
   server = await serveScriptedModel(() => ({ text: "Hi" }));
   const env: Record<string, string> = {};
   const config = { providers: { default: "openai", openai: { baseUrl: server.url } } };
@@ -183,7 +183,7 @@ async function start(
       {},
       ...(["onStreamStart", "onStreamChunk", "onStreamEnd", "onError", "onRetry"] as const).map(note),
     ),
-    // The middle of the jitter: no jitter.
+    // 0.5 means no jitter.
     random: () => 0.5,
     host: { clock },
     ...options,

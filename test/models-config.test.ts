@@ -16,7 +16,7 @@ import { verifies } from "./requirements.ts";
 const AZURE = { endpoint: "https://x.openai.azure.com", deployment: "gpt" };
 const PROJECT = { mode: "cloud", projectEndpoint: "https://x.services.ai.azure.com" } as const;
 
-test("seven providers", () => {
+test("the seven providers are listed", () => {
   const names = ["openai", "anthropic", "azure", "foundry", "gemini", "github", "local"];
   expect(getSupportedProviders()).toEqual(names);
   expect(providersConfigSchema.parse({})).toEqual({ default: "openai" });
@@ -66,7 +66,7 @@ for (const [what, providers, words] of [
   ["a deployment that climbs", { default: "azure", azure: { ...AZURE, deployment: "../x" } }, ["deployment"]],
   ["a field that is none", { default: "openai", openai: { apikey: SECRET } }, ["apikey"]],
 ] satisfies [string, object, string[]][]) {
-  verifies("models:config", `missing or wrong is named: ${what}`, async () => {
+  verifies("models:config", `a missing or wrong field is named: ${what}`, async () => {
     const response = await ask(providers as ModelsConfig["providers"]);
     expect(response).toMatchObject({ success: false, error: "PROVIDER_NOT_CONFIGURED" });
     for (const word of words) expect(response.message).toContain(word);
@@ -74,7 +74,7 @@ for (const [what, providers, words] of [
   });
 }
 
-test.each(["nobody", "constructor", "__proto__", "toString"])("there is no provider %s", async (name) => {
+test.each(["nobody", "constructor", "__proto__", "toString"])("provider %s is not found", async (name) => {
   expect(isProviderSupported(name)).toBe(false);
   const response = await ask({ default: name });
   expect(response).toMatchObject({ success: false, error: "PROVIDER_NOT_SUPPORTED" });
@@ -92,7 +92,7 @@ const FALLBACKS = [
 ] as const;
 
 for (const [name, variable, model, part] of FALLBACKS) {
-  verifies("models:config", `${name} is content with ${variable || "nothing"}`, async () => {
+  verifies("models:config", `${name} needs only ${variable || "no variable"}`, async () => {
     const config = { providers: { default: name, [name]: part } };
     const run = async () => {
       throw new Error("no program is run when the key is there");
@@ -105,7 +105,7 @@ for (const [name, variable, model, part] of FALLBACKS) {
   });
 }
 
-verifies("models:config", "logged-in CLIs are asked last, without a shell", async () => {
+verifies("models:config", "the CLIs are asked for tokens last, without a shell", async () => {
   const asked: unknown[] = [];
   const run: RunCommand = async (...command) => {
     asked.push(command);
@@ -131,7 +131,7 @@ verifies("models:config", "logged-in CLIs are asked last, without a shell", asyn
   ]);
 });
 
-verifies("models:config", "a token of the Azure CLI is used until shortly before it ends", async () => {
+verifies("models:config", "a token of the Azure CLI is used until shortly before it expires", async () => {
   const server = await serveScriptedModel(() => ({ text: "Hi" }));
   let now = 0;
   let runs = 0;
@@ -149,7 +149,7 @@ verifies("models:config", "a token of the Azure CLI is used until shortly before
   await server.close();
 });
 
-verifies("models:config", "a login that ended is told as such", async () => {
+verifies("models:config", "an expired login is reported as such", async () => {
   const server = await serveScriptedModel(() => ({ text: "Hi" }));
   let now = 0;
   const token = JSON.stringify({ accessToken: "token", expires_on: 3600 });
@@ -170,14 +170,14 @@ verifies("models:config", "a login that ended is told as such", async () => {
   await server.close();
 });
 
-verifies("models:config", "Foundry Local says which model it does not have", async () => {
+verifies("models:config", "Foundry Local names the model that it does not have", async () => {
   const importFoundryLocal = async () => foundryLocal("http://127.0.0.1:1");
   const response = await ask({ default: "foundry", foundry: { modelAlias: "nope" } }, { importFoundryLocal });
   expect(response).toMatchObject({ success: false, error: "MODEL_NOT_FOUND" });
   expect(response.message).toContain("nope");
 });
 
-verifies("models:config", "the temperature of a config is for calls that have none", async () => {
+verifies("models:config", "the config's temperature applies to calls without one", async () => {
   const server = await serveScriptedModel(() => ({ text: "Hi" }));
   const importFoundryLocal = async () => foundryLocal(server.url);
   const config = { providers: { default: "foundry", foundry: { temperature: 0.5 } } };

@@ -23,7 +23,7 @@ const usage = { input: 12, output: 5 };
 const counted = { promptTokens: 12, completionTokens: 5, totalTokens: 17 };
 
 describe.each(PROVIDER_CASES)("$name ($variant)", (provider) => {
-  verifies("models:wire", "a whole answer, with its usage and credentials", async () => {
+  verifies("models:wire", "a whole answer arrives with its usage, and credentials are sent", async () => {
     const client = await serve(provider, [{ text: "Hello there, you.", usage }]);
     const response = await client.invoke("Hi");
     expect(response).toMatchObject({
@@ -36,7 +36,7 @@ describe.each(PROVIDER_CASES)("$name ($variant)", (provider) => {
     else expect(server?.headers[0]).not.toHaveProperty("authorization");
   });
 
-  verifies("models:wire", "a stream, chunk by chunk, with its usage", async () => {
+  verifies("models:wire", "a stream arrives chunk by chunk with its usage", async () => {
     const client = await serve(provider, [{ text: "Hello there, you.", usage }]);
     const chunks = await read(await client.stream("Hi"));
     expect(chunks).toEqual([
@@ -48,7 +48,7 @@ describe.each(PROVIDER_CASES)("$name ($variant)", (provider) => {
     expect(server?.paths).toEqual([provider.streamPath ?? provider.path]);
   });
 
-  verifies("models:wire", "tool calls in a loop of the AI SDK, whole and streamed", async () => {
+  verifies("models:wire", "tool calls work in the AI SDK's loop, whole and streamed", async () => {
     const asked = { calls: [{ name: "weather", args: { city: "Bern" } }], usage };
     const client = await serve(provider, [
       asked,
@@ -81,7 +81,7 @@ describe.each(PROVIDER_CASES)("$name ($variant)", (provider) => {
     }
   });
 
-  verifies("models:errors", "the server's errors have their code and hold no secret", async () => {
+  verifies("models:errors", "errors of the server have their code and contain no secret", async () => {
     const cases: readonly (readonly [number, ModelErrorCode])[] = [
       [401, "AUTHENTICATION_ERROR"],
       [404, "MODEL_NOT_FOUND"],
@@ -112,7 +112,7 @@ describe.each(PROVIDER_CASES)("$name ($variant)", (provider) => {
 
   verifies(
     "models:streams",
-    "a stream that breaks later ends with an error and is not begun again",
+    "a stream that breaks after its first chunk ends with an error and is not retried",
     async () => {
       const client = await serve(provider, [{ text: "one two three four five six", breakAfter: 5 }]);
       const chunks = await read(await client.stream("Hi"));
@@ -122,14 +122,14 @@ describe.each(PROVIDER_CASES)("$name ($variant)", (provider) => {
     },
   );
 
-  verifies("models:streams", "one that breaks before its first chunk is begun again", async () => {
+  verifies("models:streams", "a stream that breaks before its first chunk is retried", async () => {
     const client = await serve(provider, [{ text: "one two", breakAfter: 0 }, { text: "whole" }]);
     const chunks = await read(await client.stream("Hi"));
     expect(chunks.map((chunk) => chunk.type)).toEqual(["text-delta", "finish"]);
     expect(server?.requests).toHaveLength(2);
   });
 
-  verifies("models:streams", "a stream that just ends is not taken for a whole answer", async () => {
+  verifies("models:streams", "a stream that ends early is not taken for a whole answer", async () => {
     const client = await serve(provider, [{ text: "one two three four five six", endAfter: 5 }]);
     const chunks = await read(await client.stream("Hi"));
     expect(chunks.at(-1)).toMatchObject({ type: "error", error: "INVALID_RESPONSE" });

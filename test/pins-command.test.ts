@@ -67,7 +67,7 @@ verifies("pins:command", "a running gateway notices what its command approves", 
     expect(await call("exec", { op: "bad.add", args: { a: 1 } })).toContain('"a":1'),
   );
   expect((await keyhole("pins", "revoke", "bad://tools/add", "--config", config)).out).toContain(
-    "Taken back: 1.",
+    "Revoked: 1.",
   );
   await eventually(async () =>
     expect(await call("exec", { op: "bad.add", args: {} })).toContain("UNAVAILABLE"),
@@ -98,7 +98,7 @@ verifies("pins:command", "names an unreachable server and shows the others", asy
   const unknown = await keyhole("pins", "approve", "bed", "--config", config);
   expect(unknown).toMatchObject({
     code: 1,
-    errors: expect.stringContaining("there is no bed; near it: bad"),
+    errors: expect.stringContaining("bed not found; nearest: bad"),
   });
   expect(await keyhole("pins", "approve", "--config", config)).toMatchObject({
     code: 1,

@@ -324,13 +324,13 @@ verifies(
     };
     expect(await run("login", "nobody")).toMatchObject({
       code: 1,
-      output: expect.stringContaining("the config has: mail"),
+      output: expect.stringContaining("servers in the config: mail"),
     });
     expect(await run("login", "mail")).toMatchObject({
       code: 0,
       output: expect.stringContaining("Logged in to mail."),
     });
-    expect((await run("login", "mail")).output).toContain("mail wants no login");
+    expect((await run("login", "mail")).output).toContain("mail needs no login");
     expect((await run("logout", "mail")).output).toContain("Logged out of mail.");
   },
 );

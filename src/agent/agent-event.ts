@@ -2,24 +2,25 @@ import type { SpanContext } from "../schema/span-context.ts";
 
 export type { SpanContext };
 
+/** Tokens of model calls. */
 export interface TokenUse {
   readonly input: number;
   readonly output: number;
-  /** Of the input, what the vendor had cached. */
+  /** The part of the input that the provider had cached. */
   readonly cached: number;
 }
 
 /** Why a run ended. */
 export type AgentOutcome = "answered" | "cancelled" | "step-limit" | "token-limit" | "repeating" | "failed";
 
-/** Everything that a run of an agent tells, in order. Faces read it; nothing flows back but what they answer. */
+/** The events of a run, in order. Terminal, JSON output and telemetry all read this stream. */
 export type AgentEvent = { readonly span: SpanContext } & (
   | { readonly type: "agent-start"; readonly prompt: string; readonly session: string }
   | {
       readonly type: "llm-start";
       readonly step: number;
       readonly model: string;
-      /** What the model is asked with, for readers in the same process; no face prints it. */
+      /** The request's messages, for readers in the same process; never printed. */
       readonly messages?: readonly unknown[];
     }
   | { readonly type: "llm-text"; readonly step: number; readonly text: string }
@@ -35,7 +36,7 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly type: "permission-request";
       readonly callId: string;
       readonly scope: string;
-      /** Exactly what will happen, with everything invisible made visible. */
+      /** The exact action, with invisible characters made visible. */
       readonly action: string;
       readonly reason: string;
     }
@@ -49,10 +50,10 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly callId: string;
       readonly tool: string;
       readonly ok: boolean;
-      /** As the model reads it. */
+      /** The result as the model reads it. */
       readonly text: string;
       readonly ms: number;
-      /** A unified diff, where a file was changed. */
+      /** A unified diff, if a file was changed. */
       readonly diff?: string;
     }
   | { readonly type: "notice"; readonly text: string }
@@ -62,9 +63,9 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly text: string;
       readonly usage: TokenUse;
       readonly steps: number;
-      /** The answer by the schema that was asked for. */
+      /** The structured output, if a schema was given. */
       readonly output?: unknown;
-      /** The problem's code and sentence, where it failed. */
+      /** The code, message and next step of a failed run. */
       readonly error?: { readonly code: string; readonly message: string; readonly next: string };
     }
 );

@@ -8,81 +8,99 @@ import type { Ask } from "./ask.ts";
 import { createSessionId } from "./read-session.ts";
 import type { SessionLog, SessionLogs } from "./session-log.ts";
 
-/** The AI SDK's model, or what gives it with each run; failures may be answers as `keyhole/models` has them. */
+/** A model of the AI SDK, or a function that returns one for each run. */
 export type AgentModel = LanguageModel | (() => ModelGiven | Promise<ModelGiven>);
+/** A model, or a response of `keyhole/models` with a model or a failure. */
 export type ModelGiven =
   | LanguageModel
   | { readonly success: true; readonly result: LanguageModel }
   | { readonly success: false; readonly error: string; readonly message: string };
 
+/** Limits of one run. */
 export interface AgentLimits {
-  /** Requests to the model in one run. Default: 30. */
+  /** Requests to the model. Default: 30. */
   readonly steps: number;
-  /** Tokens, read and written, in one run. Default: 1,000,000. */
+  /** Input and output tokens. Default: 1,000,000. */
   readonly tokens: number;
-  /** How often the very same call runs without anything new between. Default: 3. */
+  /** How often the same call runs without a new call in between. Default: 3. */
   readonly sameCalls: number;
 }
 
+/** Options of {@link createAgent}. */
 export interface AgentOptions {
   readonly gateway: Gateway;
   readonly model: AgentModel;
   /** `discover`: tools appear as they are found; `fixed`: the same few on every request. Default: `discover`. */
   readonly mode?: "discover" | "fixed";
-  /** Who the agent acts for. Default: the gateway's own principal. */
+  /** The principal that the agent acts for. Default: the gateway's own. */
   readonly principal?: Principal;
-  /** Comes before what Keyhole tells the model. */
+  /** Instructions for the model, before Keyhole's own. */
   readonly instructions?: string;
-  /** Shown as far as a prompt calls for them. */
+  /** Skills; each prompt decides how much of them the model sees. */
   readonly skills?: readonly Skill[];
-  /** The project's folder: the nearest AGENTS.md from there upwards is part of the instructions. */
+  /** The project's folder. The nearest AGENTS.md from there upwards is part of the instructions. */
   readonly folder?: string;
   readonly limits?: Partial<AgentLimits>;
-  /** Asks a person. Without it nobody is there, and what would be asked is denied. */
+  /** Asks a person. Without it, every question is answered with deny. */
   readonly ask?: Ask;
   /**
-   * Whether a person is asked before tools that write, too, or only before those that destroy or want to be
-   * confirmed. The principal must be allowed to write in any case. Default: `allow`.
+   * `ask`: a person confirms every tool that writes; `allow`: only destructive tools and those that require
+   * confirmation. The principal must be allowed to write in any case. Default: `allow`.
    */
   readonly writes?: "ask" | "allow";
-  /** Domains whose tools ask for permission themselves, so that nobody is asked twice. Default: `workspace`. */
+  /** Domains whose tools ask for permission themselves. Default: `workspace`. */
   readonly askingDomains?: readonly string[];
-  /** Where conversations are kept. Without it, in memory. */
+  /** The store of conversations. Default: memory. */
   readonly sessions?: SessionLogs;
-  /** Tools of your own, always there. */
+  /** Your own tools, always shown to the model. */
   readonly ownTools?: ToolSet;
-  /** When what a model is shown of a long conversation is cut; `false` never. */
+  /** When a long conversation is trimmed for the model; `false` for never. */
   readonly trim?: TrimOptions | false;
-  /** How often the AI SDK tries a request again. Models of `keyhole/models` do so themselves. Default: 2. */
+  /** Retries by the AI SDK. Models of `keyhole/models` retry by themselves. Default: 2. */
   readonly maxRetries?: number;
 }
 
 /** One conversation with an agent. */
 export interface AgentSession {
   readonly id: string;
-  /** All that was said, with a result for every call. */
+  /** All messages; every tool call has a result. */
   readonly messages: readonly ModelMessage[];
-  /** What happened before it was resumed. */
+  /** Events from before the conversation was resumed. */
   readonly restored: readonly AgentEvent[];
-  /** Lets go of its file, and of what the gateway remembers of it. The file stays. */
+  /** Closes its file, which stays, and ends its gateway session. */
   end(): Promise<void>;
 }
 
-/** An agent: what its runs have in common. */
+/** An agent. Pass it to {@link run}. */
 export interface Agent {
   readonly options: AgentOptions;
   readonly limits: AgentLimits;
-  /** Opens a conversation; with `resume` one that was kept, by its id, or `last` for the project's last one. */
+  /**
+   * Opens a conversation: a new one, or with `resume` a stored one by its id, or `last` for the project's last.
+   *
+   * @throws SESSION_UNKNOWN if there is no stored conversation of that id.
+   */
   openSession(options?: { readonly resume?: string }): Promise<AgentSession>;
 }
 
 const DEFAULT_LIMITS: AgentLimits = { steps: 30, tokens: 1_000_000, sameCalls: 3 };
 
+/**
+ * Creates an agent on a gateway. {@link run} starts its runs.
+ *
+ * @example
+ * ```ts
+ * const agent = createAgent({ gateway, model });
+ * for await (const event of run(agent, "Which tests fail?")) {
+ *   if (event.type === "agent-end") console.log(event.text);
+ * }
+ * ```
+ */
 export function createAgent(options: AgentOptions): Agent {
   const { gateway, sessions, principal } = options;
   const whose = principal ? { principal } : {};
 
-  /** It may have expired by itself. */
+  /** Ignores a session that has expired. */
   function forget(handle: string): void {
     try {
       gateway.session(handle, whose).end();
@@ -117,7 +135,7 @@ export function createAgent(options: AgentOptions): Agent {
       if (id === undefined || !sessions) {
         const log = sessions?.create();
         const state = toState(log?.id ?? createSessionId(), log);
-        if (resume !== undefined) state.notice = "There is no conversation to resume: this is a new one.";
+        if (resume !== undefined) state.notice = "No conversation to resume. This is a new one.";
         return state;
       }
       const { messages, events, log } = await sessions.resume(id);
@@ -126,23 +144,23 @@ export function createAgent(options: AgentOptions): Agent {
         messages: [...messages],
         shown: [...messages],
         restored: events,
-        notice: `Resumed ${id} with ${messages.length} messages and ${events.length} events. Large results that were kept beside the conversation are gone: tools have to be called again for them.`,
+        notice: `Resumed ${id} with ${messages.length} messages and ${events.length} events. Its large results are gone; call the tools again for them.`,
       });
     },
   };
 }
 
-/** A conversation as a run works on it. */
+/** The state of a conversation during runs. */
 export interface SessionState extends AgentSession {
-  /** The gateway's session. */
+  /** The handle of the gateway's session. */
   handle: string;
   messages: ModelMessage[];
-  /** What the model is shown of them. */
+  /** The part of the messages that the model sees. */
   shown: ModelMessage[];
-  /** Ops that a person has allowed for as long as the conversation is open. */
+  /** Ops that a person has allowed for this conversation. */
   readonly approved: Set<string>;
   readonly log?: SessionLog;
-  /** Told with the next run. */
+  /** Emitted by the next run. */
   notice?: string | undefined;
   busy: boolean;
 }

@@ -6,13 +6,13 @@ const NAME = "AGENTS.md";
 const MAX_BYTES = 32 * 1024;
 const MAX_FOLDERS = 64;
 
-/** What a project tells its agents. */
+/** The AGENTS.md of a project. */
 export interface AgentsFile {
   readonly path: string;
   readonly text: string;
 }
 
-/** The nearest AGENTS.md from a folder upwards, no further than the project's root; its first 32 KB. */
+/** Reads the first 32 KB of the nearest AGENTS.md, from a folder up to the project's root. */
 export async function readAgentsFile(folder: string): Promise<AgentsFile | undefined> {
   let current = resolve(folder);
   for (let looked = 0; looked < MAX_FOLDERS; looked++) {
@@ -32,7 +32,7 @@ async function readStart(path: string): Promise<string | undefined> {
     const file = await open(path, "r");
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
-      // A character that the end cuts in two is left out.
+      // Drops a character that the limit cuts in two.
       return new TextDecoder().decode(buffer.subarray(0, bytesRead), { stream: true });
     } finally {
       await file.close();

@@ -4,27 +4,28 @@ import type { SpanContext } from "./agent-event.ts";
 import type { PermissionAnswer, PermissionQuestion } from "./permissions/permissions.ts";
 import { runContext } from "./run-context.ts";
 
+/** The answer of a person. */
 export type AskAnswer = PermissionAnswer;
 
-/** What a person decides on. Every text is for showing as it is, whole. */
+/** A question to a person. Show every text whole and unchanged. */
 export interface AskRequest {
   readonly span: SpanContext;
   readonly callId: string;
-  /** `fs-read`, `fs-write`, `fs-delete`, `shell-run`, or `tool` for a call that the catalog wants approved. */
+  /** `fs-read`, `fs-write`, `fs-delete`, `shell-run`, or `tool` for a call that needs approval. */
   readonly scope: string;
-  /** Exactly what will happen. */
+  /** The exact action. */
   readonly action: string;
   readonly reason: string;
-  /** The rules that `always` writes; where there are none, it counts as `session`. */
+  /** The rules that `always` saves; without any, `always` counts as `session`. */
   readonly always: readonly string[];
 }
 
-/** Asks a person. Where nobody can be asked, leave it out: what would be asked is denied. */
+/** Asks a person. Without it, every question is answered with deny. */
 export type Ask = (request: AskRequest, signal: AbortSignal) => Promise<AskAnswer>;
 
 const ANSWERS: readonly AskAnswer[] = ["once", "session", "always", "deny"];
 
-/** Asks through the run whose tool call is under way, as events; outside of one it is denied. */
+/** Asks through the events of the current run. Outside of a tool call the answer is deny. */
 export async function askInRun(
   question: Pick<AskRequest, "scope" | "action" | "reason" | "always">,
 ): Promise<AskAnswer> {
@@ -38,14 +39,14 @@ export async function askInRun(
   return answer;
 }
 
-/** For `createPermissions({ ask })`: questions of workspace tools become events of the run that calls them. */
+/** For `createPermissions({ ask })`: turns questions of workspace tools into events of the current run. */
 export async function askPermission(question: PermissionQuestion): Promise<PermissionAnswer> {
   const { scope, action, resource, given, reason, always } = question;
   const spelled = given === undefined ? "" : ` (given as ${given})`;
   return askInRun({ scope, action: `${action}: ${resource}${spelled}`, reason, always });
 }
 
-/** Whatever goes wrong with asking, nothing is allowed by it. */
+/** An error or an unknown answer counts as deny. */
 async function answerOf(asked: Promise<AskAnswer>, signal: AbortSignal): Promise<AskAnswer> {
   try {
     const answer = await untilAborted(asked, signal);
@@ -53,7 +54,7 @@ async function answerOf(asked: Promise<AskAnswer>, signal: AbortSignal): Promise
   } catch (error) {
     runContext
       .getStore()
-      ?.emit({ type: "notice", text: `The question was not answered: ${reasonOf(error)}` });
+      ?.emit({ type: "notice", text: `Asking failed, which counts as deny: ${reasonOf(error)}` });
     return "deny";
   }
 }

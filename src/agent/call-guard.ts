@@ -3,15 +3,15 @@ import { toJson } from "../util/to-json.ts";
 
 export type GuardVerdict = "run" | "refuse" | "stop";
 
-/** Sees that a model does not go round in circles. */
+/** Stops a model that repeats itself. */
 export interface CallGuard {
-  /** What to do with a call: run it, refuse it with advice, or end the run. */
+  /** Decides whether to run a call, refuse it with advice, or end the run. */
   check(tool: string, args: unknown): GuardVerdict;
 }
 
 /**
- * The same call runs `most` times; the next is refused, and one more ends the run. A call that was not made
- * before is progress: all counts start again, so that editing and testing in turns is no circle.
+ * Runs the same call `most` times, refuses the next, and then ends the run. A new call is progress and resets all
+ * counts, so alternating edits and tests are not stopped.
  */
 export function createCallGuard(most: number): CallGuard {
   const seen = new Set<string>();

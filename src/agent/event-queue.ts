@@ -1,7 +1,7 @@
-/** Values from whoever has them to one reader, in order, none lost. */
+/** A queue from many writers to one reader, in order and without loss. */
 export interface EventQueue<T> {
   push(value: T): void;
-  /** Nothing comes after it; what is there is still read. */
+  /** Ends the queue after the values that it holds. */
   close(): void;
   values(): AsyncGenerator<T, void>;
 }

@@ -13,7 +13,7 @@ const result = (...ids: string[]): ModelMessage => ({
 });
 const say = (role: "user" | "assistant"): ModelMessage => ({ role, content: "words" });
 
-test("whatever was cut off, every call has one result right after it, and every result its call", () => {
+test("after any cut every call is followed by its one result", () => {
   const id = fc.constantFrom("a", "b", "c", "d");
   const message = fc.oneof(
     fc.uniqueArray(id, { minLength: 1 }).map((ids) => call(...ids)),
@@ -38,7 +38,7 @@ test("whatever was cut off, every call has one result right after it, and every 
   );
 });
 
-test("what is whole stays as it is, message by message", () => {
+test("a complete history is not changed", () => {
   const messages = [say("user"), call("a", "b"), result("b"), result("a"), say("assistant")];
   expect(closeHistory(messages).every((message, at) => message === messages[at])).toBe(true);
 });

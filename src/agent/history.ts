@@ -1,11 +1,11 @@
 import type { ModelMessage, ToolResultPart } from "ai";
 
-/** What a call that never came to its end is answered with. */
+/** The result of a call that was cut off. */
 export const INTERRUPTED = "The call was interrupted: whether it took effect is not known.";
 
 /**
- * The messages with a result for every call and without results of no call: what vendors accept, whatever
- * a crash or a cancellation left.
+ * Repairs messages after a crash or cancellation: every call gets a result, and results without a call are
+ * dropped, because providers refuse both.
  */
 export function closeHistory(messages: readonly ModelMessage[]): ModelMessage[] {
   const closed: ModelMessage[] = [];

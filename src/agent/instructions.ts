@@ -2,7 +2,7 @@ import { discloseSkills } from "../sources/markdown/skills/disclose-skills.ts";
 import type { AgentOptions } from "./agent.ts";
 import { readAgentsFile } from "./agents-file.ts";
 
-/** All that a model is told beside the conversation, from what changes least to what changes most. */
+/** The model's instructions, ordered from the most stable part to the most variable. */
 export async function toInstructions(
   { instructions = "", folder, skills = [] }: AgentOptions,
   disclosed: string,

@@ -6,7 +6,7 @@ import { reasonOf } from "../util/reason-of.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { closeHistory } from "./history.ts";
 
-/** What a file has of a conversation: what was said and what happened, not what was stored beside it. */
+/** A stored conversation: messages and events, without large results. */
 export interface StoredSession {
   readonly messages: readonly ModelMessage[];
   readonly events: readonly AgentEvent[];
@@ -16,7 +16,7 @@ const MAX_BYTES = 256 * 2 ** 20;
 const HEAD_BYTES = 64 * 1024;
 const PROMPT_CHARS = 120;
 
-/** Sorts by when it was made. */
+/** Ids sort by creation time. */
 export function createSessionId(): string {
   const time = new Date().toISOString().replace(/[-:]/g, "").replace("T", "-").slice(0, 15);
   return `${time}-${randomBytes(5).toString("hex")}`;
@@ -26,7 +26,7 @@ export function isSessionId(id: string): boolean {
   return /^\d{8}-\d{6}-[0-9a-f]{10}$/.test(id);
 }
 
-/** Reads what is whole in a file; every call in it has a result. */
+/** Reads the complete records of a file. Every call gets a result. */
 export async function readSession(path: string, id: string): Promise<StoredSession> {
   const size = await stat(path).then(
     (about) => about.size,
@@ -46,7 +46,7 @@ export async function readSession(path: string, id: string): Promise<StoredSessi
   return { messages: closeHistory(messages), events };
 }
 
-/** What a list shows of a conversation, from the beginning of its file. */
+/** Summarizes a conversation from the start of its file. */
 export async function headOf(path: string): Promise<{ folder?: string; prompt?: string }> {
   const records = recordsOf(await readHead(path).catch(() => ""));
   const folder = records.find(({ type }) => type === "session")?.folder;
@@ -64,7 +64,7 @@ interface Line {
   readonly event?: AgentEvent;
 }
 
-/** The lines that can be read: a crash may have cut one. */
+/** Skips lines that a crash has cut. */
 function recordsOf(text: string): Line[] {
   return text.split("\n").flatMap((line) => {
     try {

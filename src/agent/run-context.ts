@@ -2,10 +2,10 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { AgentEvent, SpanContext } from "./agent-event.ts";
 import type { Ask } from "./ask.ts";
 
-/** An event before it has its place in the trace. */
+/** An event without its span. */
 export type Untraced = AgentEvent extends infer E ? (E extends AgentEvent ? Omit<E, "span"> : never) : never;
 
-/** The run that code is called by, and the tool call where it is one. */
+/** The current run, and its current tool call if there is one. */
 export interface RunContext {
   emit(event: Untraced, span?: SpanContext): void;
   readonly ask?: Ask;
@@ -13,10 +13,10 @@ export interface RunContext {
   readonly call?: { readonly callId: string; readonly span: SpanContext };
 }
 
-/** Follows calls through tools and models that know nothing of agents. */
+/** Carries the run through tools and models that do not know about agents. */
 export const runContext = new AsyncLocalStorage<RunContext>();
 
-/** Tells the run under way that its model is tried again: for the callbacks of a model client. */
+/** Emits `llm-retry` in the current run. Use it as `onRetry` of a model client. */
 export function tellRetry(retry: {
   readonly attempt: number;
   readonly delayMs: number;

@@ -70,7 +70,7 @@ const endOf = (events: readonly AgentEvent[]) => {
 const typesOf = (events: readonly AgentEvent[]) =>
   events.map(({ type }) => type).filter((type) => type !== "llm-text");
 
-test("a run tells what happens, in order, with usage and one trace", async () => {
+test("a run yields its events in order, with usage and one trace", async () => {
   const { agent, model } = openShop(
     inOrder([
       { calls: [get("shop.order.read", { id: "o1" })], usage: { input: 10, output: 2, cached: 4 } },
@@ -102,7 +102,7 @@ test("a run tells what happens, in order, with usage and one trace", async () =>
   expect(model.requests[1]?.messages.at(-1)?.text).toContain("sent");
 });
 
-test("calls of one step run side by side", async () => {
+test("calls of one step run in parallel", async () => {
   const { agent, shop } = openShop(
     inOrder([
       { calls: [get("shop.order.wait", { id: "a" }), get("shop.order.wait", { id: "b" })] },
@@ -125,7 +125,7 @@ test("steps and tokens are limited", async () => {
   expect(endOf(tokens)).toMatchObject({ outcome: "token-limit", steps: 2 });
 });
 
-test("a model that repeats a call is told so, and stopped when it goes on", async () => {
+test("a model that repeats a call is warned, then stopped", async () => {
   const stuck: ModelScript = () => ({ calls: [get("shop.order.read", { id: "o1" })] });
   const { agent, model } = openShop(stuck, { limits: { sameCalls: 2 } });
   const events = await all(run(agent, "go"));
@@ -133,7 +133,7 @@ test("a model that repeats a call is told so, and stopped when it goes on", asyn
   expect(model.requests.at(-1)?.messages.at(-1)?.text).toContain("Do something else");
 });
 
-test("work that goes on is no circle", async () => {
+test("alternating calls that make progress are not stopped", async () => {
   const script: ModelScript = (_, turn) => {
     if (turn === 12) return { text: "done" };
     return { calls: [get("shop.order.read", { id: turn % 2 === 0 ? "same" : `o${turn}` })] };
@@ -147,7 +147,7 @@ const removal = inOrder([
   { text: "Well." },
 ]);
 
-test("a destructive call by its plain name waits for a person too", async () => {
+test("a destructive tool that is bound by name waits for a person", async () => {
   const script = inOrder([{ calls: [exec("remove", { id: "o1" }, { dry_run: false })] }, { text: "Done." }]);
   const { agent, shop } = openShop(script);
   const events = await all(run(agent, "remove o1"));
@@ -155,7 +155,7 @@ test("a destructive call by its plain name waits for a person too", async () => 
   expect(shop.removed).toEqual([]);
 });
 
-test("a destructive call waits for a person, and is denied where nobody is there", async () => {
+test("a destructive call waits for a person, and is denied without one", async () => {
   const headless = openShop(removal);
   const denied = await all(run(headless.agent, "remove o1"));
   expect(headless.shop.removed).toEqual([]);
@@ -182,7 +182,7 @@ test("a destructive call waits for a person, and is denied where nobody is there
   ]);
 });
 
-test("an answer for the session is remembered in it, and in no other", async () => {
+test("the answer session holds in its session only", async () => {
   let asked = 0;
   const remove = (id: string) => ({ calls: [exec("shop.order.remove", { id }, { dry_run: false })] });
   const { agent, shop } = openShop(
@@ -201,7 +201,7 @@ test("an answer for the session is remembered in it, and in no other", async () 
   expect(shop.removed).toEqual(["a", "b", "c"]);
 });
 
-test("an asker that fails allows nothing", async () => {
+test("an ask function that fails counts as deny", async () => {
   const { agent, shop } = openShop(removal, { ask: () => Promise.reject(new Error("no terminal")) });
   const events = await all(run(agent, "remove o1"));
   expect(shop.removed).toEqual([]);
@@ -226,7 +226,7 @@ async function cancelled(whenever: AgentEvent["type"], options: RunOptions = {})
 }
 
 test.each(["agent-start", "llm-start", "llm-text", "tool-start"] as const)(
-  "cancelled at %s it leaves a conversation that goes on",
+  "a run cancelled at %s leaves a conversation that can continue",
   async (whenever) => {
     const { agent, session, events, model, shop } = await cancelled(whenever);
     expect(endOf(events).outcome).toBe("cancelled");
@@ -244,7 +244,7 @@ test.each(["agent-start", "llm-start", "llm-text", "tool-start"] as const)(
   },
 );
 
-test("a reader who leaves has cancelled the run, which is over by then", async () => {
+test("to stop reading cancels the run and waits for its end", async () => {
   const { agent } = openShop(inOrder([{ calls: [get("shop.order.wait", { id: "a" })] }, { text: "ok" }]));
   const session = await agent.openSession();
   for await (const event of run(agent, "wait", { session })) if (event.type === "tool-start") break;
@@ -252,7 +252,7 @@ test("a reader who leaves has cancelled the run, which is over by then", async (
   expect(endOf(await all(run(agent, "again", { session }))).outcome).toBe("answered");
 });
 
-test("one run at a time in a conversation", async () => {
+test("a conversation has one run at a time", async () => {
   const { agent, shop } = openShop(
     inOrder([{ calls: [get("shop.order.wait", { id: "a" })] }, { text: "first" }]),
   );
@@ -265,7 +265,7 @@ test("one run at a time in a conversation", async () => {
   expect(endOf(await all(first)).text).toBe("first");
 });
 
-test("structured output is checked, corrected once, and given as a value", async () => {
+test("structured output is checked, corrected once, and returned as a value", async () => {
   const output = z.object({ state: z.enum(["sent", "open"]) });
   const good = openShop(inOrder([{ text: '{"state":"gone"}' }, { text: '```json\n{"state":"sent"}\n```' }]));
   const events = await all(run(good.agent, "state?", { output }));
@@ -280,7 +280,7 @@ test("structured output is checked, corrected once, and given as a value", async
   });
 });
 
-test("what the model layer answers in the place of a model is the error of the run", async () => {
+test("a failure of the model client is the error of the run", async () => {
   const { agent } = openShop(inOrder([]), {
     model: async () => ({ success: false, error: "AUTHENTICATION_ERROR", message: "No key." }),
   });
@@ -291,7 +291,7 @@ test("what the model layer answers in the place of a model is the error of the r
   });
 });
 
-test("a call of a tool that is not there is an answer to the model", async () => {
+test("a call of an unknown tool is answered to the model", async () => {
   const { agent, model } = openShop(
     inOrder([{ calls: [{ name: "constructor", args: {} }] }, { text: "Sorry." }]),
   );
@@ -300,7 +300,7 @@ test("a call of a tool that is not there is an answer to the model", async () =>
   expect(model.requests[1]?.messages.at(-1)?.role).toBe("tool");
 });
 
-test("what a cut conversation no longer says is told in every step and turn after the cut", async () => {
+test("the note about a trimmed conversation is in every request after the trim", async () => {
   const find = defineTool({
     name: "find_person",
     description: "Find a person by name.",
@@ -332,7 +332,7 @@ test("what a cut conversation no longer says is told in every step and turn afte
   expect(told).toEqual([false, false, false, true, true, true]);
 });
 
-test("a person is asked before get reads what its owner wants confirmed, and an answer is for that alone", async () => {
+test("get of an entry that requires confirmation asks a person, for that entry only", async () => {
   const read: string[] = [];
   const vault = (name: string) =>
     defineTool({

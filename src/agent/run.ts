@@ -10,18 +10,22 @@ import { type RunContext, runContext, type Untraced } from "./run-context.ts";
 import { toAgentError } from "./to-agent-error.ts";
 import { createTurn, type Turn } from "./turn.ts";
 
+/** Options of {@link run}. */
 export interface RunOptions {
-  /** Cancels the run: what is under way is given up, and the conversation stays one that can go on. */
+  /** Cancels the run. The conversation can be continued afterwards. */
   readonly signal?: AbortSignal;
-  /** The conversation that it goes on with. Default: a new one. */
+  /** The conversation to continue. Default: a new one. */
   readonly session?: AgentSession;
-  /** Asks a person, in the place of the agent's own. */
+  /** Replaces the agent's `ask`. */
   readonly ask?: Ask;
-  /** The answer is JSON of this shape; `agent-end` has it as `output`. */
+  /** The shape of the answer, which `agent-end` carries as `output`. */
   readonly output?: z.ZodType;
 }
 
-/** Runs an agent on a prompt. Everything that happens is an event; it never throws, and ends with `agent-end`. */
+/**
+ * Runs an agent on a prompt and yields its events. Never throws; the last event except for notices is `agent-end`.
+ * To stop reading cancels the run.
+ */
 export async function* run(
   agent: Agent,
   prompt: string,
@@ -34,7 +38,7 @@ export async function* run(
   try {
     yield* queue.values();
   } finally {
-    // A reader who leaves early has cancelled it.
+    // A reader that stops early cancels the run.
     left.abort();
     await ended;
   }
@@ -110,7 +114,7 @@ function tryTo(work: () => void): void {
   }
 }
 
-/** A log has what happened; what was said is in the messages beside it. */
+/** Drops texts from logged events, because the messages beside them have the texts. */
 function toLogged(event: AgentEvent): AgentEvent {
   switch (event.type) {
     case "llm-start": {

@@ -25,7 +25,7 @@ async function keep(path: string, folder: string, prompt: string) {
   return { id: log.id, file: join(path, `${log.id}.jsonl`) };
 }
 
-test("a conversation is resumed with its messages and events, in a file of its owner's", async () => {
+test("a conversation is resumed with its messages and events from a file that only its owner reads", async () => {
   const path = join(temporaryFolder(), "sessions");
   const { id, file } = await keep(path, "/work/one", "hello");
   expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -41,7 +41,7 @@ test("a conversation is resumed with its messages and events, in a file of its o
   expect((await createSessionLogs({ path }).resume(id)).messages).toHaveLength(2);
 });
 
-test("what a crash has cut is passed over, and a call that it broke off has a result", async () => {
+test("a line cut by a crash is skipped, and an interrupted call gets a result", async () => {
   const path = temporaryFolder();
   const { id, file } = await keep(path, "/work/one", "hello");
   const call = { type: "tool-call", toolCallId: "a", toolName: "work", input: {} };
@@ -61,7 +61,7 @@ test("what a crash has cut is passed over, and a call that it broke off has a re
   });
 });
 
-test("the last conversation is the project's own, and a list says what each began with", async () => {
+test("last is the project's own conversation, and a list shows first prompts", async () => {
   const path = temporaryFolder();
   const one = await keep(path, "/work/one", "first");
   await keep(path, "/work/two", "second");
@@ -83,7 +83,7 @@ test.each(["../../etc/passwd", "", "20260101-000000-0123456789", "constructor", 
   },
 );
 
-test("a folder that cannot be written is told once, and breaks nothing", async () => {
+test("a folder that cannot be written is reported once and breaks nothing", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "file"), "");
   const log = createSessionLogs({ path: join(folder, "file", "sessions") }).create();
@@ -92,40 +92,36 @@ test("a folder that cannot be written is told once, and breaks nothing", async (
   await log.close();
 });
 
-verifies(
-  "agent:no-secrets",
-  "wherever a secret stands in messages and events, it is not in the file",
-  async () => {
-    const path = temporaryFolder();
-    const secrets = ["a secret of the environment"];
-    const log = createSessionLogs({ path, secrets }).create();
-    const plants = [...Object.values(PLANTED), { secret: secrets[0]!, written: `see ${secrets[0]}` }];
-    for (const { written } of plants) {
-      log.message({ role: "user", content: written });
-      const input = { text: written, deep: [{ [written]: written }] };
-      const output = { type: "text" as const, value: JSON.stringify({ text: `first\n${written}` }) };
-      log.message({
-        role: "assistant",
-        content: [{ type: "tool-call", toolCallId: "a", toolName: "t", input }],
-      });
-      log.message({
-        role: "tool",
-        content: [{ type: "tool-result", toolCallId: "a", toolName: "t", output }],
-      });
-      log.event({ type: "tool-start", callId: "a", tool: "t", args: input, span });
-      log.event({ type: "notice", text: written, span });
-    }
-    await log.settle();
-    await log.close();
-    const [file = ""] = readdirSync(path);
-    const stored = readFileSync(join(path, file), "utf8");
-    expect(stored.split("\n").length).toBeGreaterThan(5 * plants.length);
-    expect(plants.length).toBeGreaterThanOrEqual(20);
-    for (const { secret } of plants) expect(stored).not.toContain(secret);
-  },
-);
+verifies("agent:no-secrets", "a secret anywhere in messages or events is not in the file", async () => {
+  const path = temporaryFolder();
+  const secrets = ["a secret of the environment"];
+  const log = createSessionLogs({ path, secrets }).create();
+  const plants = [...Object.values(PLANTED), { secret: secrets[0]!, written: `see ${secrets[0]}` }];
+  for (const { written } of plants) {
+    log.message({ role: "user", content: written });
+    const input = { text: written, deep: [{ [written]: written }] };
+    const output = { type: "text" as const, value: JSON.stringify({ text: `first\n${written}` }) };
+    log.message({
+      role: "assistant",
+      content: [{ type: "tool-call", toolCallId: "a", toolName: "t", input }],
+    });
+    log.message({
+      role: "tool",
+      content: [{ type: "tool-result", toolCallId: "a", toolName: "t", output }],
+    });
+    log.event({ type: "tool-start", callId: "a", tool: "t", args: input, span });
+    log.event({ type: "notice", text: written, span });
+  }
+  await log.settle();
+  await log.close();
+  const [file = ""] = readdirSync(path);
+  const stored = readFileSync(join(path, file), "utf8");
+  expect(stored.split("\n").length).toBeGreaterThan(5 * plants.length);
+  expect(plants.length).toBeGreaterThanOrEqual(20);
+  for (const { secret } of plants) expect(stored).not.toContain(secret);
+});
 
-test("conversations that nobody goes on with are deleted when another begins", async () => {
+test("old unused conversations are deleted when a new one starts", async () => {
   const path = temporaryFolder();
   const logs = createSessionLogs({ path, maxAgeDays: 30 });
   const old = logs.create();

@@ -12,39 +12,39 @@ export interface SessionLog {
   readonly id: string;
   message(message: ModelMessage): void;
   event(event: AgentEvent): void;
-  /** Resolves when what was told is on disk; rejects when it is not, once. */
+  /** Resolves when everything is on disk. Rejects once with SESSION_NOT_KEPT if writing failed. */
   settle(): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface SessionSummary {
   readonly id: string;
-  /** When it was last written to. */
+  /** The time of the last write. */
   readonly at: Date;
   readonly folder?: string;
-  /** What it began with. */
+  /** The first prompt. */
   readonly prompt?: string;
 }
 
-/** The conversations in a folder, a file of JSON lines each. */
+/** Conversations in a folder, each in a file of JSON lines. */
 export interface SessionLogs {
   create(): SessionLog;
-  /** A conversation as it was left. */
+  /** Reads a conversation and opens it for writing. */
   resume(id: string): Promise<StoredSession & { readonly log: SessionLog }>;
-  /** The latest first. */
+  /** Lists conversations, the latest first. */
   list(): Promise<SessionSummary[]>;
-  /** The one of this project that was written to last. */
+  /** The id of this project's latest conversation. */
   latest(): Promise<string | undefined>;
 }
 
 export interface SessionLogsOptions {
-  /** Where the files are. Made when it is needed, for its owner only. */
+  /** The folder of the files, created when needed and readable by its owner only. */
   readonly path: string;
-  /** The project's folder: `latest` looks for its conversations. */
+  /** The project's folder, for `latest`. */
   readonly folder?: string;
-  /** What must not be written, beside what is spelled as a secret. */
+  /** Secrets to remove, beside texts that look like secrets. */
   readonly secrets?: readonly string[];
-  /** Conversations that nobody has gone on with for so long are deleted when another begins. Default: never. */
+  /** Deletes conversations unused for longer, when a new one starts. Default: never. */
   readonly maxAgeDays?: number;
 }
 
@@ -52,8 +52,8 @@ const MAX_LISTED = 1_000;
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Lines are appended as things happen and never changed; `settle`, which a run calls when it has ended, also
- * has them on disk. A line that a crash has cut is passed over when the file is read.
+ * Creates a store of conversations. Lines are only appended; `settle`, which every run calls at its end, syncs them
+ * to disk. Readers skip a line that a crash has cut.
  */
 export function createSessionLogs({
   path,
@@ -72,16 +72,16 @@ export function createSessionLogs({
     async function openFile(): Promise<FileHandle> {
       await mkdir(path, { recursive: true, mode: 0o700 });
       const opened = await open(fileOf(id), "a", 0o600);
-      // After a cut line, too, the next begins on one of its own.
+      // Start on a new line even after a cut one.
       await opened.appendFile(header ? toLine(header) : "\n");
       return opened;
     }
 
-    /** Never throws: what cannot be written is told by `settle`. */
+    /** Never throws; `settle` reports failures. */
     function append(record: object): void {
       file ??= openFile();
       const opened = file;
-      // Spelled out now: what is told may change later.
+      // Serialize now, because the value may change later.
       const line = Promise.try(toLine, record);
       writing = writing
         .then(async () => (await opened).appendFile(await line))
@@ -115,7 +115,7 @@ export function createSessionLogs({
     };
   }
 
-  /** What cannot be deleted stays, and nobody has to know. */
+  /** Ignores files that cannot be deleted. */
   async function sweep(): Promise<void> {
     const oldest = Date.now() - maxAgeDays * DAY_MS;
     for (const { id, at } of await dated()) {

@@ -22,7 +22,7 @@ async function skillWith(toolsets: readonly string[], files: Readonly<Record<str
   return skills;
 }
 
-test("a list, a function and a class each give tools that the gateway runs", async () => {
+test("a list, a function and a class each provide tools that the gateway runs", async () => {
   const skills = await skillWith(
     ["tools/list.mjs:TOOLS", "tools/make.mjs:makeTools", "tools/class.mjs:Shelf"],
     {
@@ -41,7 +41,7 @@ test("a list, a function and a class each give tools that the gateway runs", asy
   await gateway.close();
 });
 
-test("what is not there, fails or gives no tools is refused alone", async () => {
+test("a toolset that is missing, fails or has no tools is refused without the others", async () => {
   const skills = await skillWith(
     ["tools/none.mjs:TOOLS", "tools/broken.mjs:TOOLS", "tools/odd.mjs:constructor", "tools/good.mjs:TOOLS"],
     {
@@ -53,8 +53,8 @@ test("what is not there, fails or gives no tools is refused alone", async () => 
   const { domains, refused } = await loadSkillToolsets(skills);
   expect(domains.map(({ name, tools }) => [name, tools?.length])).toEqual([["shelf", 1]]);
   expect(refused).toEqual([
-    "shelf: the toolset tools/none.mjs:TOOLS is not used: the skill has no such file",
-    "shelf: the toolset tools/broken.mjs:TOOLS is not used: no shelf",
-    "shelf: the toolset tools/odd.mjs:constructor is not used: constructor gives no list of tools",
+    "shelf: the toolset tools/none.mjs:TOOLS was not loaded: the skill has no such file",
+    "shelf: the toolset tools/broken.mjs:TOOLS was not loaded: no shelf",
+    "shelf: the toolset tools/odd.mjs:constructor was not loaded: constructor returns no list of tools",
   ]);
 });

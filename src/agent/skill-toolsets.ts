@@ -5,9 +5,9 @@ import type { Skill } from "../sources/markdown/skills/skill.ts";
 import { reasonOf } from "../util/reason-of.ts";
 
 export interface SkillToolsets {
-  /** One a skill, by its name. */
+  /** One domain for each skill, by its name. */
   readonly domains: readonly DomainDefinition[];
-  /** What could not be loaded, one sentence each. */
+  /** One sentence for each toolset that could not be loaded. */
   readonly refused: readonly string[];
 }
 
@@ -16,8 +16,8 @@ interface Toolset {
 }
 
 /**
- * The tools of skills. A toolset is a module in the skill's folder, and its code runs as the user's own: give
- * only skills that a person has enabled by name. A toolset that fails takes only itself along.
+ * Loads the tools of skills. A toolset is a module in the skill's folder and runs with the user's rights, so pass
+ * only skills that a person has enabled by name. A toolset that fails does not affect the others.
  */
 export async function loadSkillToolsets(skills: readonly Skill[]): Promise<SkillToolsets> {
   const refused: string[] = [];
@@ -27,7 +27,7 @@ export async function loadSkillToolsets(skills: readonly Skill[]): Promise<Skill
     for (const { path, className } of skill.toolsets) {
       const loaded = await loadToolset(skill, path, className).catch(reasonOf);
       if (typeof loaded !== "string") tools.push(...loaded);
-      else refused.push(`${skill.name}: the toolset ${path}:${className} is not used: ${loaded}`);
+      else refused.push(`${skill.name}: the toolset ${path}:${className} was not loaded: ${loaded}`);
     }
     if (tools.length > 0) domains.push({ name: skill.name, description: skill.briefDescription, tools });
   }
@@ -35,20 +35,20 @@ export async function loadSkillToolsets(skills: readonly Skill[]): Promise<Skill
 }
 
 /**
- * What is exported is a list of tools, a function that gives one, or a class with `getTools`. The answer is the
- * tools, or why there are none.
+ * Loads the export of a toolset: a list of tools, a function that returns one, or a class with `getTools`. Returns
+ * the tools, or the reason why there are none.
  */
 async function loadToolset(
   skill: Skill,
   path: string,
   className: string,
 ): Promise<readonly AnyTool[] | string> {
-  // The files of a skill were checked when it was read: no links, nothing outside of it.
+  // The files were checked when the skill was read: no links, nothing outside its folder.
   if (!skill.files.some((file) => file.path === path)) return "the skill has no such file";
   const exported = (await import(pathToFileURL(join(skill.folder, path)).href)) as Record<string, unknown>;
   const given = Object.hasOwn(exported, className) ? exported[className] : undefined;
   const tools = await toTools(given);
-  return Array.isArray(tools) ? tools : `${className} gives no list of tools`;
+  return Array.isArray(tools) ? tools : `${className} returns no list of tools`;
 }
 
 function toTools(given: unknown): unknown {

@@ -5,21 +5,21 @@ import { readArgs } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole index build [DIRECTORY] [options]
 
-Reads the Markdown files under prompts/, fragments/ (or resources/) and rules/ of the directory
-(default: here) and writes what a start needs of them, so that it reads one file instead of all.
+Indexes the Markdown files under prompts/, fragments/ (or resources/) and rules/ of the directory
+(default: this one), so that a start reads one file instead of all of them.
 
-  --out DIRECTORY  where to write (default: .index in the directory)
+  --out DIRECTORY  where to write the index (default: .index in the directory)
   --scheme NAME    the scheme of the library's URIs, which the index then names
-  --json           prints the result as JSON
+  --json           print the result as JSON
   --help
 
-Exits with 1 where files were left out, naming their place.`;
+Exits with 1 if files were left out, and names them.`;
 
 export async function run(args: readonly string[]): Promise<void> {
   const { positionals, values } = readOptions(args);
   const [what, directory = ".", ...rest] = positionals;
   if (values.help) return console.log(USAGE);
-  if (what !== "build" || rest.length > 0) throw invalid("write keyhole index build [DIRECTORY]");
+  if (what !== "build" || rest.length > 0) throw invalid("the usage is keyhole index build [DIRECTORY]");
   const built = await buildLibraryIndex(resolve(directory), {
     ...(values.out && { out: resolve(values.out) }),
     ...(values.scheme && { scheme: values.scheme }),

@@ -4,18 +4,18 @@ import { readArgs } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole chat [options]
 
-  -c, --continue           goes on with the last conversation of this folder
-  -r, --resume ID          goes on with that conversation
-  --provider NAME          which provider of the settings
-  --model NAME             which model of it
-  --config FILE            as for keyhole serve (default: keyhole.config.ts or .js here, if there is one)
-  --trust                  takes what servers define, without approval
-  --plain                  plain lines, as without a terminal: nobody is asked, what no rule permits is denied
+  -c, --continue           continue the last conversation of this folder
+  -r, --resume ID          continue that conversation
+  --provider NAME          the provider to use
+  --model NAME             the model to use
+  --config FILE            as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists)
+  --trust                  trust the definitions of servers without approval
+  --plain                  plain lines, as without a terminal; calls that would ask for permission are denied
   --help
 
-In the chat, /help shows what can be typed.`;
+In the chat, /help lists commands and keys.`;
 
-/** Talks with a person until they leave. */
+/** Runs the chat until the person leaves. */
 export async function run(args: readonly string[]): Promise<void> {
   const values = readOptions(args);
   if (values.help) return console.log(USAGE);
@@ -47,7 +47,7 @@ export async function run(args: readonly string[]): Promise<void> {
         import("../tui/show-chat.ts"),
         import("../tui/list-files.ts"),
       ]);
-      const banner = `Keyhole, ${opened.modelName()}. /help shows what can be typed.`;
+      const banner = `Keyhole, ${opened.modelName()}. /help lists commands and keys.`;
       await showChat(chat, { banner, files: await listFiles(folder) });
     }
   } finally {

@@ -11,7 +11,7 @@ export interface ServerArgs {
   readonly help: boolean;
 }
 
-/** The arguments of a command about one server. */
+/** Reads the arguments of a command about one server. */
 export function readServerArgs(command: string, args: readonly string[]): ServerArgs {
   const { values, positionals } = readArgs(command, {
     args: [...args],
@@ -27,13 +27,20 @@ export function readServerArgs(command: string, args: readonly string[]): Server
   return { label: positionals[0], config, open, timeout, help };
 }
 
-/** The server of that label in the config, with its logins where `keyhole serve` has them. */
+/**
+ * Finds the config's server of that label. It shares its logins with `keyhole serve`.
+ *
+ * @throws INVALID_INPUT if the label is missing or unknown.
+ */
 export async function findServer(command: string, { label, config }: ServerArgs): Promise<McpSource> {
   const { sources = [] } = (await loadConfig(config)).options;
   const servers = sources.filter((source): source is McpSource => "logIn" in source);
   const server = servers.find(({ id }) => id === `mcp:${label}`);
   if (server) return server;
   const labels = servers.map(({ id }) => id.slice("mcp:".length)).join(", ") || "none";
-  const reason = label === undefined ? "the label of a server is missing" : `there is no server ${label}`;
-  throw problem("INVALID_INPUT", { operation: command, reason: `${reason}; the config has: ${labels}` });
+  const reason = label === undefined ? "the server's label is missing" : `server ${label} not found`;
+  throw problem("INVALID_INPUT", {
+    operation: command,
+    reason: `${reason}; servers in the config: ${labels}`,
+  });
 }

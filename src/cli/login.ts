@@ -4,14 +4,14 @@ import { openUrl } from "./open-url.ts";
 
 const USAGE = `Usage: keyhole login LABEL [options]
 
-Logs in to an upstream server that wants it. Prints the address to open, and waits for the answer.
+Logs in to an upstream server. Prints the address to open, and waits for the login to finish.
 
-  --config FILE      a module that exports sources (default: keyhole.config.ts or .js here)
-  --open             opens the address in the browser
-  --timeout SECONDS  how long to wait for the answer (default: 300)
+  --config FILE      a module that exports sources (default: keyhole.config.ts or .js in this folder)
+  --open             open the address in the browser
+  --timeout SECONDS  how long to wait (default: 300)
   --help`;
 
-/** The login is kept in the state folder; a gateway that runs finds it there. */
+/** Keeps the login in the state folder, where a running gateway finds it. */
 export async function run(args: readonly string[]): Promise<void> {
   const given = readServerArgs("login", args);
   if (given.help) return console.log(USAGE);
@@ -20,13 +20,13 @@ export async function run(args: readonly string[]): Promise<void> {
     ...(given.timeout !== undefined && { timeoutMs: Number(given.timeout) * 1_000 }),
     onUrl: async (url) => {
       console.log(`Open this address to log in:\n\n  ${cleanText(url.href)}\n`);
-      if (given.open && !(await openUrl(url))) console.log("No browser could be opened.");
+      if (given.open && !(await openUrl(url))) console.log("The browser could not be opened.");
     },
   });
-  console.log(wanted ? `Logged in to ${given.label}.` : `${given.label} wants no login: ${stateOf(server)}`);
+  console.log(wanted ? `Logged in to ${given.label}.` : `${given.label} needs no login: ${stateOf(server)}`);
   process.exit(wanted || !server.diagnostics().status ? 0 : 1);
 }
 
 function stateOf(server: Awaited<ReturnType<typeof findServer>>): string {
-  return server.diagnostics().status?.reason ?? "it can be used as it is.";
+  return server.diagnostics().status?.reason ?? "it can be used without one.";
 }

@@ -2,9 +2,9 @@ import { findServer, readServerArgs } from "./find-server.ts";
 
 const USAGE = `Usage: keyhole logout LABEL [options]
 
-Forgets the login to an upstream server.
+Deletes the login to an upstream server.
 
-  --config FILE    a module that exports sources (default: keyhole.config.ts or .js here)
+  --config FILE    a module that exports sources (default: keyhole.config.ts or .js in this folder)
   --help`;
 
 export async function run(args: readonly string[]): Promise<void> {
@@ -12,5 +12,5 @@ export async function run(args: readonly string[]): Promise<void> {
   if (given.help) return console.log(USAGE);
   const server = await findServer("logout", given);
   const had = await server.logOut();
-  console.log(had ? `Logged out of ${given.label}.` : `There was no login to ${given.label}.`);
+  console.log(had ? `Logged out of ${given.label}.` : `Not logged in to ${given.label}.`);
 }

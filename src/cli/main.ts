@@ -4,24 +4,24 @@ import { isProblem } from "../schema/problem.ts";
 
 interface Command {
   readonly summary: string;
-  /** Loaded only when it is the one that runs. */
+  /** Loads the command when it runs. */
   load(): Promise<{ run(args: readonly string[]): Promise<void> }>;
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
-  chat: { summary: "Talk with the agent in the terminal.", load: () => import("./chat.ts") },
-  run: { summary: "Ask the agent once, and print what it answers.", load: () => import("./run.ts") },
+  chat: { summary: "Chat with the agent in the terminal.", load: () => import("./chat.ts") },
+  run: { summary: "Ask the agent once and print its answer.", load: () => import("./run.ts") },
   login: { summary: "Log in to an upstream server.", load: () => import("./login.ts") },
-  logout: { summary: "Forget the login to an upstream server.", load: () => import("./logout.ts") },
-  pins: { summary: "Show and approve what upstream servers define.", load: () => import("./pins.ts") },
+  logout: { summary: "Delete the login to an upstream server.", load: () => import("./logout.ts") },
+  pins: { summary: "Show and approve the definitions of upstream servers.", load: () => import("./pins.ts") },
   index: {
     summary: "Build the index of a library of Markdown files.",
     load: () => import("./build-index.ts"),
   },
 };
 
-/** Clients often end their servers without letting them exit, so what was compiled is kept before that. */
+/** Clients often kill their servers, so the compile cache is written before they can. */
 const KEEP_COMPILED_MS = 3_000;
 
 enableCompileCache();
@@ -33,7 +33,7 @@ if (!Object.hasOwn(COMMANDS, name)) {
   const usage = `Usage: keyhole COMMAND [options]\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
   const isAsked = ["", "--help", "-h", "help"].includes(name);
   if (isAsked) console.log(usage);
-  else console.error(`There is no command ${JSON.stringify(name)}.\n\n${usage}`);
+  else console.error(`Command ${JSON.stringify(name)} not found.\n\n${usage}`);
   process.exit(isAsked ? 0 : 2);
 }
 

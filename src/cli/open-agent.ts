@@ -30,15 +30,15 @@ import { cacheFolder } from "./user-folders.ts";
 export interface OpenAgentOptions {
   /** The project's folder. */
   readonly folder: string;
-  /** As for `keyhole serve`; without one there are the workspace and the settings' servers. */
+  /** As for `keyhole serve`. Without it, the agent has the workspace and the servers of the settings. */
   readonly config?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
-  /** Takes what servers define, without approval. */
+  /** Trusts the definitions of servers without approval. */
   readonly trust?: boolean;
-  /** Nobody is asked before tools that write; those that destroy are asked for in any case. */
+  /** Runs tools that write without asking. Destructive tools always ask. */
   readonly allowWrite?: boolean;
-  /** Without it nobody is there, and what would be asked is denied. */
+  /** Asks a person. Without it, every question is answered with deny. */
   readonly ask?: Ask;
 }
 
@@ -46,17 +46,17 @@ export interface OpenedAgent {
   readonly agent: Agent;
   readonly gateway: Gateway;
   readonly loaded: LoadedSettings;
-  /** The provider and model that answer. */
+  /** The provider and model in use. */
   modelName(): string;
-  /** Lets another model of the same provider answer from now on. */
+  /** Changes to another model of the same provider. */
   setModel(name: string): void;
-  /** The same events, told to telemetry as they pass, where that is on. */
+  /** Passes events on, and records them if telemetry is on. */
   observe(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
-  /** Ends what was started, and deletes large results. */
+  /** Stops everything and deletes large results. */
   close(): Promise<void>;
 }
 
-/** The agent of the terminal, from settings and config: what `run` and `chat` have in common. */
+/** Opens the agent of `run` and `chat` from settings and config. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
   const { folder, trust = false, allowWrite = false, ask } = options;
   const loaded = await loadSettings({ project: folder, env: environment(options) });
@@ -79,7 +79,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   } = await loadAnyConfig(options.config, { trusted: trust });
   const servers = settingsServers(settings, trust);
   const skills = await skillsOf(settings, folder, trusted);
-  // Their code runs as the user's own, so being found is not enough: the settings have to name them.
+  // Toolsets run with the user's rights, so the settings have to name their skills.
   const toolsets = await loadSkillToolsets(
     skills.filter(({ name }) => settings.skills.enabled?.includes(name)),
   );
@@ -91,7 +91,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ...config,
     domains: [...domains, ...toolsets.domains, workspaceDomain({ permissions })],
     sources: [...sources, ...servers],
-    // Every call that writes is asked for, so that the agent as such may.
+    // Writing is allowed here because every call that writes asks first.
     principal: { id: "local", scopes: [], ...principal, allowWrite: true },
   });
   let providers = settings.providers;
@@ -141,7 +141,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   };
 }
 
-/** Loaded only where it is on. */
+/** Loads telemetry only if it is on. */
 async function telemetryOf({ telemetry }: Settings, secrets: readonly string[], provider: string) {
   if (!telemetry.enabled) return undefined;
   const [{ startTelemetry }, { recordAgentEvents }] = await Promise.all([
@@ -164,7 +164,7 @@ async function* observed(
   }
 }
 
-/** What was said on the command line goes before all settings, as the environment does. */
+/** Flags of the command line count as variables, so they override the files. */
 function environment({ provider, model }: OpenAgentOptions): NodeJS.ProcessEnv {
   return {
     ...process.env,
@@ -173,7 +173,7 @@ function environment({ provider, model }: OpenAgentOptions): NodeJS.ProcessEnv {
   };
 }
 
-/** A project that is not trusted has no skills: they would speak to the model in the person's name. */
+/** Skills of untrusted projects are left out: they would speak to the model in the person's name. */
 async function skillsOf({ skills }: Settings, folder: string, trusted: boolean): Promise<Skill[]> {
   const places = [
     ...skillPlaces(trusted ? { project: folder } : {}),
@@ -185,7 +185,7 @@ async function skillsOf({ skills }: Settings, folder: string, trusted: boolean):
   );
 }
 
-/** Rules name files and commands of one project, so they are kept there, and count where its folder is trusted. */
+/** Saves rules in the project, because they name its files and commands. They count if its folder is trusted. */
 function projectRules({ permissions }: Settings, folder: string): RuleStore {
   let allow: readonly string[] = permissions.project.allow;
   return {

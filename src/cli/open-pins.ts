@@ -4,7 +4,7 @@ import { setStateFolder } from "./user-folders.ts";
 
 const PLAIN = /^[\w./@:+-]+$/;
 
-/** The approvals of the program, for all its commands. Entries that wait tell the command that helps. */
+/** Opens the approvals that all commands share. A pending entry names the command that approves it. */
 export function openPins(config?: string): Pins {
   const rest =
     config === undefined ? "" : ` --config ${PLAIN.test(config) ? config : JSON.stringify(config)}`;

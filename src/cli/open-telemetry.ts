@@ -1,7 +1,7 @@
 import type { Telemetry } from "../config/start-telemetry.ts";
 import { reasonOf } from "../util/reason-of.ts";
 
-/** Telemetry as the settings want it. It never keeps a command from running; what is wrong is told on stderr. */
+/** Starts telemetry if the settings enable it. Never throws; problems go to stderr. */
 export async function openTelemetry(): Promise<Telemetry | undefined> {
   try {
     const { loadSettings } = await import("../config/load-settings.ts");

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 
-/** The program of each system that opens an address. It gets the address as an argument; there is no shell. */
+/** The program that opens an address on each system. It is run without a shell. */
 const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   darwin: ["/usr/bin/open"],
   linux: ["xdg-open"],
   win32: ["rundll32.exe", "url.dll,FileProtocolHandler"],
 };
 
-/** Opens a web address in the person's browser; false where that cannot be done. */
+/** Opens a web address in the browser. Returns false if that fails. */
 export async function openUrl(url: URL): Promise<boolean> {
   const opener = OPENERS[process.platform];
   if (!opener || (url.protocol !== "https:" && url.protocol !== "http:")) return false;

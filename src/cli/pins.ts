@@ -11,17 +11,17 @@ const USAGE = `Usage: keyhole pins [CONFIG]
        keyhole pins approve SOURCE|ROUTE|--all
        keyhole pins revoke SOURCE|ROUTE|--all
 
-Shows what upstream servers define and whether it was approved, what waits first; how a definition differs
-from the approved one; approves definitions exactly as they are now, or takes approvals back. A gateway that
-runs notices within a second.
+Lists the definitions of upstream servers and whether each is approved, pending ones first. diff shows how a
+definition differs from the approved one. approve accepts definitions exactly as they are now, revoke takes
+approvals back. A running gateway notices within a second.
 
-  --config FILE    as for keyhole serve (default: keyhole.config.ts or .js here, if there is one); the
-                   servers of the settings are there too
-  --refresh        asks all servers, also those that were listed within a day
-  --all            approves or takes back everything
+  --config FILE    as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists);
+                   the servers of the settings are included
+  --refresh        ask all servers, even those listed within a day
+  --all            approve or revoke everything
   --help
 
-Exits with 1 where a server could not be listed.`;
+Exits with 1 if a server could not be listed.`;
 
 type Action = (survey: Survey, target: string) => Promise<void> | void;
 
@@ -37,7 +37,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const action = Object.hasOwn(ACTIONS, first) ? ACTIONS[first] : undefined;
   const target = values.all ? ALL : second;
   const given = positionals.length + (action && values.all ? 1 : 0);
-  if (given > (action ? 2 : 1)) throw invalid("there is an argument too many");
+  if (given > (action ? 2 : 1)) throw invalid("too many arguments");
   if (action && target === undefined) throw invalid(`${first} needs a source or a route`);
 
   const survey = await surveyServers({
@@ -79,7 +79,7 @@ function showDiff({ pins }: Survey, route: string): void {
     );
   console.log(`${toVisibleText(route)}  ${pin.state}`);
   const changes = pins.diff(route);
-  if (changes.length === 0) console.log("It is as it was approved.");
+  if (changes.length === 0) console.log("It has not changed since it was approved.");
   for (const change of changes) {
     console.log(toVisibleText(change.path));
     if ("before" in change) console.log(`- ${toVisibleText(shown(change.before))}`);
@@ -100,7 +100,7 @@ async function revoke({ pins }: Survey, target: string): Promise<void> {
     ({ state }) => state === "approved" || state === "changed",
   );
   const count = await pins.revoke(selectionOf(target));
-  say("Taken back", count, chosen);
+  say("Revoked", count, chosen);
 }
 
 function say(done: string, count: number, pins: readonly Pin[]): void {
@@ -130,8 +130,8 @@ function shown(value: unknown): string {
 
 function unknown(target: string, names: readonly string[]) {
   const near = nearest(target, names);
-  const hint = near.length === 0 ? "keyhole pins shows what there is" : `near it: ${near.join(", ")}`;
-  return invalid(toVisibleText(`there is no ${cutText(target, 128)}; ${hint}`));
+  const hint = near.length === 0 ? "keyhole pins lists all" : `nearest: ${near.join(", ")}`;
+  return invalid(toVisibleText(`${cutText(target, 128)} not found; ${hint}`));
 }
 
 function readOptions(args: readonly string[]) {

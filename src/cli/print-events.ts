@@ -5,7 +5,7 @@ export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 type End = Extract<AgentEvent, { type: "agent-end" }>;
 
-/** What the program ends with, by how the run did. */
+/** The exit code of each outcome. */
 export const EXIT_CODES: Readonly<Record<End["outcome"], number>> = {
   answered: 0,
   failed: 1,
@@ -20,7 +20,7 @@ export interface Printed {
   readonly err: NodeJS.WritableStream;
 }
 
-/** Prints a run and answers with the exit code. When it resolves, everything was handed to the system. */
+/** Prints a run and returns the exit code, after all output is written. */
 export async function printEvents(
   events: AsyncIterable<AgentEvent>,
   format: OutputFormat,
@@ -42,12 +42,12 @@ export async function printEvents(
   return EXIT_CODES[end.outcome];
 }
 
-/** What a person beside the program wants to know. */
+/** The line on stderr for an event, if it has one. */
 function asideOf(event: AgentEvent): string | undefined {
   if (event.type === "notice") return event.text;
-  if (event.type === "permission-request") return `${event.scope} is needed: ${event.action}`;
-  if (event.type === "permission-answer" && event.answer === "deny") return "It was denied.";
-  if (event.type === "llm-retry") return `Trying again in ${event.delayMs} ms: ${event.reason}`;
+  if (event.type === "permission-request") return `Permission ${event.scope} needed: ${event.action}`;
+  if (event.type === "permission-answer" && event.answer === "deny") return "Permission denied.";
+  if (event.type === "llm-retry") return `Retrying in ${event.delayMs} ms: ${event.reason}`;
   if (event.type !== "agent-end" || event.outcome === "answered") return undefined;
   if (!event.error) return `The run ended: ${event.outcome}.`;
   const { code, message, next } = event.error;
@@ -60,7 +60,7 @@ function toLine(event: AgentEvent): object {
   return line;
 }
 
-/** A reader that has gone is no reason to fail: what was to be done is done. */
+/** Resolves also if the reader has gone, because the run itself is done. */
 function write(stream: NodeJS.WritableStream, text: string): Promise<void> {
   return new Promise((resolve) => {
     stream.write(text, () => resolve());

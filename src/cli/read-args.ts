@@ -2,7 +2,11 @@ import { type ParseArgsConfig, parseArgs } from "node:util";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 
-/** The arguments of a command. One that it does not take is a problem. */
+/**
+ * Parses the arguments of a command.
+ *
+ * @throws INVALID_INPUT for an argument that the command does not take.
+ */
 export function readArgs<const T extends ParseArgsConfig>(command: string, config: T) {
   try {
     return parseArgs(config);

@@ -10,12 +10,16 @@ import { reasonOf } from "../util/reason-of.ts";
 
 type Parsed = Extract<ParsedJsonc, { ok: true }>;
 
-/** Where configs of MCP clients keep their servers. */
+/** The paths under which configs of MCP clients list their servers. */
 const PLACES: readonly (readonly string[])[] = [["mcpServers"], ["servers"], ["mcp", "servers"]];
 const ROOTS = ["mcpServers", "servers"];
 const FIELDS = ["command", "args", "env", "cwd", "url", "headers", "type", "timeoutMs", "disabled"];
 
-/** Reads a config of other clients, one source for each of its servers; says where what is wrong. */
+/**
+ * Reads the JSON config of an MCP client: one source for each server.
+ *
+ * @throws CONFIG_INVALID with the line and column of the mistake.
+ */
 export async function readJsonConfig(path: string, options: McpSourceOptions): Promise<McpSource[]> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw problem("CONFIG_INVALID", { path, reason: reasonOf(error) });
@@ -37,7 +41,7 @@ export async function readJsonConfig(path: string, options: McpSourceOptions): P
   return fromMcpConfig(parsed.value, options);
 }
 
-/** Plain JSON with nothing wrong in it, as most configs are, needs no parser that knows positions. */
+/** Reads a correct plain JSON config, the usual case, without the parser that knows positions. */
 function readPlain(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -55,12 +59,12 @@ function readPlain(text: string): object | undefined {
 function withoutServers(path: string, { value, positionOf }: Parsed) {
   const keys = isFields(value) ? Object.keys(value) : [];
   const given = keys.find((key) => ROOTS.includes(key)) ?? findSlip(keys, ROOTS)?.given;
-  const hint = given === undefined ? "" : `; ${JSON.stringify(given)} is near, and must be an object`;
+  const hint = given === undefined ? "" : `; ${JSON.stringify(given)} is close, and must be an object`;
   const reason = `it has neither mcpServers nor servers${hint}`;
   return wrongAt(path, positionOf(given === undefined ? [] : [given]), reason);
 }
 
-/** A word that is nearly one that is known is likelier to be the cause than the one that is missing. */
+/** Points at a misspelt field rather than at the missing one, because it is the likelier cause. */
 function wrongServer(
   path: string,
   parsed: Parsed,
@@ -71,7 +75,7 @@ function wrongServer(
   const reason = isProblem(error) ? String(error.details.reason) : reasonOf(error);
   const keys = isFields(config) ? Object.keys(config) : [];
   const slip = findSlip(keys, FIELDS);
-  const hint = slip ? `; ${JSON.stringify(slip.given)} may be meant as ${slip.meant}` : "";
+  const hint = slip ? `; the field nearest to ${JSON.stringify(slip.given)} is ${slip.meant}` : "";
   const position = parsed.positionOf(slip ? [...place, slip.given] : place);
   return wrongAt(path, position, `the server ${JSON.stringify(place.at(-1))}: ${reason}${hint}`);
 }

@@ -8,33 +8,33 @@ import { OUTPUT_FORMATS, type OutputFormat } from "./print-events.ts";
 
 const USAGE = `Usage: keyhole run -p PROMPT [options]
 
-  -p, --prompt TEXT        what to do; what is piped in is added to it, or is it
-  -c, --continue           goes on with the last conversation of this folder
-  -r, --resume ID          goes on with that conversation
+  -p, --prompt TEXT        the prompt; piped input is added to it or replaces it
+  -c, --continue           continue the last conversation of this folder
+  -r, --resume ID          continue that conversation
   --output-format FORMAT   ${OUTPUT_FORMATS.join(", ")} (default: text)
-  --provider NAME          which provider of the settings
-  --model NAME             which model of it
-  --config FILE            as for keyhole serve (default: keyhole.config.ts or .js here, if there is one)
-  --trust                  takes what servers define, without approval
-  --allow-write            runs tools that write without being asked; what destroys stays denied
+  --provider NAME          the provider to use
+  --model NAME             the model to use
+  --config FILE            as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists)
+  --trust                  trust the definitions of servers without approval
+  --allow-write            run tools that write without asking; destructive tools stay denied
   --help
 
 Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 a limit was reached or the model repeated itself,
-130 interrupted. Nobody is asked: what no rule of the settings permits is denied.`;
+130 interrupted. Nobody can be asked, so calls that no rule of the settings allows are denied.`;
 
 const MAX_INPUT_CHARS = 10_000_000;
 const WRONG_USAGE = 2;
 const INTERRUPTED = 130;
 
-/** Runs the agent once and ends the program with the code of its outcome. */
+/** Runs the agent once and exits with the code of its outcome. */
 export async function run(args: readonly string[]): Promise<void> {
   const values = readOptions(args);
   if (values.help) return console.log(USAGE);
-  // stdout belongs to the answer, whatever tools and config print.
+  // stdout carries the answer only; tools and config may print anything.
   globalThis.console = new Console(process.stderr);
   process.stdout.on("error", () => {});
   const prompt = await promptOf(values.prompt);
-  if (prompt === "") return void fail("There is no prompt: give one with -p, or pipe it in.");
+  if (prompt === "") return void fail("The prompt is missing: give it with -p, or pipe it in.");
 
   await loadPackage("ai", "keyhole run", () => import("ai"));
   const [{ openAgent }, { run: runAgent }, { printEvents }] = await Promise.all([
@@ -91,7 +91,7 @@ function readOptions(args: readonly string[]) {
     if (!OUTPUT_FORMATS.includes(format)) {
       throw problem("INVALID_INPUT", {
         operation: "run",
-        reason: `--output-format is one of ${OUTPUT_FORMATS.join(", ")}`,
+        reason: `--output-format must be one of ${OUTPUT_FORMATS.join(", ")}`,
       });
     }
     return { ...values, format, prompt: [values.prompt ?? "", ...positionals].join(" ").trim() };
@@ -100,13 +100,13 @@ function readOptions(args: readonly string[]) {
   }
 }
 
-/** What was said, and what was piped in below it. */
+/** The prompt, followed by the piped input. */
 async function promptOf(said: string): Promise<string> {
   const piped = isPiped() ? await readInput() : "";
   return [said, piped.trim()].filter((part) => part !== "").join("\n\n");
 }
 
-/** A terminal and the null device have nothing to read. */
+/** False for a terminal and the null device. */
 function isPiped(): boolean {
   try {
     const about = fstatSync(0);

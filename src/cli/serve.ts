@@ -11,32 +11,33 @@ import { cacheFolder } from "./user-folders.ts";
 
 const USAGE = `Usage: keyhole serve [options]
 
-  --config FILE    a module that exports domains or sources (default: keyhole.config.ts or .js here),
-                   or the JSON config of an MCP client, which is followed while it serves
-  --trust          takes what the servers of a JSON config define, without approval
+  --config FILE    a module that exports options of createGateway, at least domains or sources
+                   (default: keyhole.config.ts or .js in this folder), or the JSON config of an MCP
+                   client, whose changes are applied while serving
+  --trust          trust the definitions of a JSON config's servers without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
-  --allow-write    lets callers run tools that write
-  --http           serves Streamable HTTP instead of stdio
+  --allow-write    let callers run tools that write
+  --http           serve Streamable HTTP instead of stdio
   --host NAME      default: 127.0.0.1
-  --port NUMBER    default: any that is free
+  --port NUMBER    default: any free port
   --help
 
-Over HTTP a bearer token is needed: KEYHOLE_TOKEN, or one that is generated and shown once.`;
+HTTP needs a bearer token: KEYHOLE_TOKEN, or a generated one that is shown once.`;
 
 const WARM_UP_MS = 1_000;
 
-/** Serves until the client goes away or a signal comes; a second signal does not wait. */
+/** Serves until the client leaves or a signal arrives. A second signal exits at once. */
 export async function run(args: readonly string[]): Promise<void> {
   const values = readOptions(args);
   if (values.help) return console.log(USAGE);
-  // stdout belongs to the protocol, whatever tools and config print.
+  // stdout carries the protocol only; tools and config may print anything.
   globalThis.console = new console.Console(process.stderr);
   void openLog();
   const surface = values.surface as Surface;
   if (!SURFACES.includes(surface)) {
     throw problem("INVALID_INPUT", {
       operation: "serve",
-      reason: `--surface is one of ${SURFACES.join(", ")}`,
+      reason: `--surface must be one of ${SURFACES.join(", ")}`,
     });
   }
 
@@ -53,7 +54,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const face = values.http ? await openHttp(server, values, loaded) : openStdio(server);
   const stopWatching = loaded.watch?.(gateway);
 
-  // Not needed for the first list of tools, but for the first call of one.
+  // The first call of a tool needs it, the first list of tools does not.
   setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
 
   let closing = false;
@@ -105,7 +106,7 @@ async function openHttp(
     ...(token && { token }),
     ...(webhooks && { webhooks }),
   });
-  console.log(`Keyhole is at ${http.url}`);
-  if (http.token) console.log(`Token, shown only now: ${http.token}`);
+  console.log(`Keyhole listens at ${http.url}`);
+  if (http.token) console.log(`Token, shown once: ${http.token}`);
   return http;
 }

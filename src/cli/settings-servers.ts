@@ -4,7 +4,7 @@ import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
 import { cacheFolder } from "./user-folders.ts";
 
-/** The servers that the settings name, one source for each. */
+/** One source for each server of the settings. */
 export function settingsServers({ mcpServers }: Settings, trusted: boolean): McpSource[] {
   return fromMcpConfig({ mcpServers }, { cacheDirectory: join(cacheFolder(), "listings"), trusted });
 }

@@ -10,21 +10,21 @@ import { settingsServers } from "./settings-servers.ts";
 
 export interface SurveyOptions {
   readonly config: string | undefined;
-  /** The source that is asked for, where it is one. */
+  /** Limits the survey to this source, if it exists. */
   readonly source: string | undefined;
-  /** Lists all of them again, also those whose listing is fresh. */
+  /** Lists servers again even if their listing is fresh. */
   readonly refresh: boolean;
 }
 
 export interface Survey {
-  /** With what all of them define. */
+  /** Knows the definitions of all surveyed servers. */
   readonly pins: Pins;
-  /** Who could not be listed, and why; from outside. */
+  /** Why servers could not be listed. The texts come from outside. */
   readonly unreached: readonly string[];
   close(): Promise<void>;
 }
 
-/** Learns what the servers of a config and of the settings define: from what was listed, or from themselves. */
+/** Reads the definitions of the servers in a config and the settings, from fresh listings or from the servers. */
 export async function surveyServers({ config, source, refresh }: SurveyOptions): Promise<Survey> {
   const { sources: configured = [], pins = openPins(config) } = await loadAnyConfig(config);
   const { settings, problems } = await loadSettings();
@@ -42,7 +42,7 @@ export async function surveyServers({ config, source, refresh }: SurveyOptions):
         await gateway.sources.refresh(id);
         return [];
       } catch (error) {
-        const kept = newest === undefined ? "" : ` Shown as it was listed ${toAge(Date.now() - newest)} ago.`;
+        const kept = newest === undefined ? "" : ` The list is ${toAge(Date.now() - newest)} old.`;
         return [`${id} could not be listed: ${reasonOf(error)}${kept}`];
       }
     });

@@ -12,12 +12,12 @@ import type { OpenedAgent } from "./open-agent.ts";
 
 export interface OpenedChat {
   readonly agent: ChatAgent;
-  /** What was said in the session that it began with. */
+  /** The messages of a resumed session. */
   readonly past: readonly PastMessage[];
   close(): Promise<void>;
 }
 
-/** The agent as a chat sees it. */
+/** Adapts an agent to the chat. */
 export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise<OpenedChat> {
   const { agent, gateway, loaded } = opened;
   const waiting = new Map<string, (answer: AskAnswer) => void>();
@@ -43,7 +43,7 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
     }
   }
 
-  /** A call of the person's own: outside of a run, and asked for like the model's. */
+  /** Runs a tool for the person, outside of a run, with the same permissions as the model's calls. */
   async function* call(tool: "shell" | "read", args: Record<string, unknown>, { signal }: RunOptions) {
     const queue = createEventQueue<AgentEvent>();
     const span = newSpan();
@@ -76,12 +76,12 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
       case "skills":
         return (agent.options.skills ?? []).map(({ name, description }) => ({ name, text: description }));
       case "models":
-        return [{ name: opened.modelName(), text: "Answers now. /model NAME changes it." }];
+        return [{ name: opened.modelName(), text: "In use. /model NAME changes it." }];
       case "permissions":
         return permissionFacts(settings.permissions);
       case "telemetry": {
         const { enabled, endpoint } = settings.telemetry;
-        return [{ name: "telemetry", text: enabled ? `on: goes to ${endpoint}` : "off: nothing is sent" }];
+        return [{ name: "telemetry", text: enabled ? `on, sent to ${endpoint}` : "off" }];
       }
       case "sessions": {
         const known = (await agent.options.sessions?.list()) ?? [];
@@ -129,12 +129,12 @@ function permissionFacts(permissions: OpenedAgent["loaded"]["settings"]["permiss
   );
   return [
     ...facts,
-    { name: "fs-read", text: "allowed inside the project; sensitive paths are asked for" },
-    { name: "all else", text: "is asked for" },
+    { name: "fs-read", text: "allowed inside the project; sensitive paths ask" },
+    { name: "everything else", text: "asks" },
   ];
 }
 
-/** What a person reads of a result: output of a command, content of a file. */
+/** The readable part of a result: the output of a command or the content of a file. */
 function resultText(result: unknown): string {
   const { output, text, stdout, content } = (result ?? {}) as Record<string, unknown>;
   const found = [output, text, stdout, content].find((each) => typeof each === "string");

@@ -1,14 +1,14 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
 
-/** Where what must survive a restart is kept, unless `KEYHOLE_STATE` names another folder. Sources read it there. */
+/** Sets `KEYHOLE_STATE`, the folder of state that survives restarts, unless it is set. Sources read it from there. */
 export function setStateFolder(): string {
   const base = process.env.XDG_STATE_HOME || join(homedir(), ".local", "state");
   process.env.KEYHOLE_STATE ||= join(base, "keyhole");
   return process.env.KEYHOLE_STATE;
 }
 
-/** Where what takes long to work out is kept. */
+/** The folder of caches. */
 export function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyhole");
 }

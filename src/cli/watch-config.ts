@@ -3,11 +3,11 @@ import { singleFlight } from "../util/single-flight.ts";
 
 export interface Watching<T> {
   readonly path: string;
-  /** Reads the file; fails where it is wrong. */
+  /** Reads the file. Rejects if it is wrong. */
   read(): Promise<T>;
-  /** Puts what was read in place. */
+  /** Applies the new config. */
   apply(config: T): Promise<void>;
-  /** Told once what keeps a save from taking effect. */
+  /** Called once for each new reason why a change cannot be applied. */
   onFailure(error: unknown): void;
   readonly intervalMs?: number;
 }
@@ -15,8 +15,8 @@ export interface Watching<T> {
 const INTERVAL_MS = 500;
 
 /**
- * Follows a file by looking at it, which sees every way in which editors save: in place, by another file's
- * name, through a link, deleted in between. What is wrong changes nothing. The answer stops it.
+ * Follows a file by polling, which notices every way in which editors save: in place, by renaming, through a
+ * link, or by deleting first. A wrong config changes nothing. Returns a function that stops it.
  */
 export function watchConfig<T>({
   path,

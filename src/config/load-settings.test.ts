@@ -20,7 +20,7 @@ function folders(files: { user?: unknown; project?: unknown } = {}) {
   return { root, home, project, env: {}, write };
 }
 
-test("without any file there are defaults", async () => {
+test("without files the defaults hold", async () => {
   const { settings, problems, sources } = await loadSettings(folders());
   expect(problems).toEqual([]);
   expect(sources.map(({ state }) => state)).toEqual(["missing", "missing", "read"]);
@@ -68,7 +68,7 @@ test.each([
 
 verifies(
   "settings:errors",
-  "what is wrong is told with its place and the nearest key, never the value",
+  "a mistake is reported with its position and the nearest key, never with the value",
   async () => {
     const user =
       '{\n  "providers": {\n    "openai": { "apiKeey": "sk-canary" }\n  },\n  "retry": { "maxRetries": "sk-canary" }\n}';
@@ -77,24 +77,24 @@ verifies(
     const file = settingsPath(given.home);
     expect(problems.map(({ code }) => code)).toEqual(["FILE_INVALID", "FILE_INVALID"]);
     const said = problems.map(({ message }) => message).join("\n");
-    expect(said).toContain(`${file}:3:17: providers.openai.apiKeey is not known; it may be meant as apiKey`);
+    expect(said).toContain(`${file}:3:17: providers.openai.apiKeey is not known; the nearest key is apiKey`);
     expect(said).toContain(`${file}:5:14: retry.maxRetries: invalid input: expected`);
     expect(said).not.toContain("sk-canary");
   },
 );
 
-test("a text that is no JSON is told with its place", async () => {
+test("invalid JSON is reported with its position", async () => {
   const { problems } = await loadSettings(folders({ user: '{\n  "agent": {{\n}' }));
   expect(problems[0]?.message).toMatch(/settings\.json:\d+:\d+: /);
 });
 
-test("a place inside a list is told", async () => {
+test("a mistake inside a list is reported with its position", async () => {
   const given = folders({ user: '{ "skills": {\n "places": [\n"a",\n  7] } }' });
   const { problems } = await loadSettings(given);
   expect(problems[0]?.message).toContain(":4:3: skills.places[1]: ");
 });
 
-verifies("settings:last-good", "a file that is wrong counts as it was before", async () => {
+verifies("settings:last-good", "a wrong file keeps its previous values", async () => {
   const given = folders({ user: { agent: { maxSteps: 7 } }, project: { skills: { maxSkills: 2 } } });
   const last = await loadSettings(given);
   given.write(given.home, "{ nonsense");
@@ -107,7 +107,7 @@ verifies("settings:last-good", "a file that is wrong counts as it was before", a
   expect(third.settings.agent.maxSteps).toBe(7);
 });
 
-test("where a file cannot be read and nothing is known of it, nothing is allowed by rule", async () => {
+test("if a file is unreadable and has no previous values, no allow rule counts", async () => {
   const given = folders({ user: { permissions: { allow: ["fs-write(src/**)"] } }, project: "{ wrong" });
   const { settings, sources } = await loadSettings(given);
   expect(sources[1]?.state).toBe("ignored");
@@ -133,7 +133,7 @@ const HOSTILE = {
 
 verifies(
   "settings:untrusted-project",
-  "an untrusted project widens nothing, and it is told what was left out",
+  "an untrusted project cannot widen anything, and the refused settings are reported",
   async () => {
     const given = folders({ user: { agent: { maxSteps: 20 } }, project: HOSTILE });
     const { settings, problems, trusted } = await loadSettings(given);
@@ -171,18 +171,22 @@ test("an untrusted project may lower a limit", async () => {
   expect([settings.agent.maxSteps, problems.length]).toEqual([3, 0]);
 });
 
-verifies("settings:untrusted-project", "a trusted one sets all but whom to trust", async () => {
-  const given = folders({ project: HOSTILE });
-  given.write(given.home, { trustedFolders: [join(given.root, "work")] });
-  const { settings, problems, trusted } = await loadSettings(given);
-  expect(trusted).toBe(true);
-  expect(settings.permissions.project.allow).toEqual(["shell-run(curl *)"]);
-  expect(settings.mcpServers).toHaveProperty("evil.command", "sh");
-  expect(settings.trustedFolders).toEqual([join(given.root, "work")]);
-  expect(problems.map(({ details }) => details.path)).toEqual([["trustedFolders"]]);
-});
+verifies(
+  "settings:untrusted-project",
+  "a trusted project sets everything except trustedFolders",
+  async () => {
+    const given = folders({ project: HOSTILE });
+    given.write(given.home, { trustedFolders: [join(given.root, "work")] });
+    const { settings, problems, trusted } = await loadSettings(given);
+    expect(trusted).toBe(true);
+    expect(settings.permissions.project.allow).toEqual(["shell-run(curl *)"]);
+    expect(settings.mcpServers).toHaveProperty("evil.command", "sh");
+    expect(settings.trustedFolders).toEqual([join(given.root, "work")]);
+    expect(problems.map(({ details }) => details.path)).toEqual([["trustedFolders"]]);
+  },
+);
 
-test("trust is not inherited by a like name, by a relative one, or through a link", async () => {
+test("a similar name, a relative path or a link does not inherit trust", async () => {
   const given = folders({ project: { mcpServers: { a: { command: "x" } } } });
   const outside = join(given.root, "outside");
   mkdirSync(outside);
@@ -204,14 +208,14 @@ test("a trusted project replaces a server as a whole", async () => {
   expect(settings.mcpServers.a).toEqual({ command: "other" });
 });
 
-test("the home folder as a project is not read twice", async () => {
+test("the home folder is not read twice when it is the project", async () => {
   const given = folders({ user: { mcpServers: { a: { command: "x" } } } });
   const { settings, problems } = await loadSettings({ ...given, project: given.home });
   expect(problems).toEqual([]);
   expect(settings.mcpServers).toHaveProperty("a");
 });
 
-test("a wrong variable is left out and told without its value; a misspelt one too", async () => {
+test("wrong and misspelt variables are left out and reported without their values", async () => {
   const env = {
     KEYHOLE_MAX_STEPS: "canary",
     KEYHOLE_TELEMETRI: "1",
@@ -228,7 +232,7 @@ test("a wrong variable is left out and told without its value; a misspelt one to
   expect(said).not.toContain("canary");
 });
 
-test("names such as __proto__ are refused as any unknown key", async () => {
+test("names such as __proto__ are refused like any unknown key", async () => {
   const given = folders({ user: '{ "__proto__": { "polluted": 1 }, "agent": { "constructor": 1 } }' });
   const { settings, problems } = await loadSettings(given);
   expect(problems.length).toBeGreaterThan(0);
@@ -236,13 +240,13 @@ test("names such as __proto__ are refused as any unknown key", async () => {
   expect(settings.agent.maxSteps).toBe(50);
 });
 
-test("the page on settings names every variable and every section", () => {
+test("docs/configuration.md names every variable and every section", () => {
   const page = readFileSync("docs/configuration.md", "utf8");
   const names = [...Object.keys(VARIABLES), "KEYHOLE_MODEL", ...Object.keys(settingsFileSchema.shape)];
   expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });
 
-test("keys and tokens of settings are known as secrets", async () => {
+test("keys and tokens in the settings count as secrets", async () => {
   const user = {
     providers: { openai: { apiKey: "sk-one-111", model: "model-name" }, github: { token: "gh-two-222" } },
     mcpServers: { a: { command: "x", env: { KEY: "three-333" } } },

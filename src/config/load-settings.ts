@@ -14,19 +14,19 @@ import {
 } from "./settings-schema.ts";
 
 export interface LoadOptions {
-  /** The person's own folder. */
+  /** The user's home folder. */
   readonly home?: string;
   readonly project?: string;
   readonly env?: Variables;
-  /** What was loaded before: a file that is wrong now counts as it was then. */
+  /** The settings loaded before. A file that is wrong now keeps its previous values. */
   readonly last?: LoadedSettings;
 }
 
 export interface SettingsSource {
   readonly from: "user" | "project" | "environment";
-  /** The file; for the environment, the variables that were taken. */
+  /** The file; for the environment, the names of the variables. */
   readonly path: string;
-  /** `kept`: it is wrong, and what it said before holds. `ignored`: it is wrong, and nothing is known of it. */
+  /** `kept`: the file is wrong and keeps its previous values. `ignored`: it is wrong and has none. */
   readonly state: "read" | "missing" | "kept" | "ignored";
   readonly value: SettingsFile;
 }
@@ -35,16 +35,16 @@ export interface LoadedSettings {
   readonly settings: Settings;
   readonly sources: readonly SettingsSource[];
   readonly problems: readonly Problem[];
-  /** Whether the project's settings count as the person's own do. */
+  /** Whether the project may set everything that the user may. */
   readonly trusted: boolean;
 }
 
-/** Where the settings of a folder are. */
+/** The settings file of a folder. */
 export function settingsPath(folder: string): string {
   return join(folder, ".keyhole", "settings.json");
 }
 
-/** The settings of the agent: defaults ← the person's file ← the project's file ← the environment. */
+/** Loads the agent's settings: defaults ← the user's file ← the project's file ← the environment. Never throws. */
 export async function loadSettings({
   home = homedir(),
   project = process.cwd(),
@@ -75,7 +75,7 @@ export async function loadSettings({
     const fills = { file: projectFile, ...at, setting: path.join("."), folder: resolve(project), userFile };
     return problem("FOLDER_NOT_TRUSTED", fills, { file: projectFile, ...at, path });
   });
-  // Of a file that cannot be read nobody knows what it denies.
+  // An unreadable file may contain deny rules, so no allow rule counts.
   const isSure = sources.every(({ state }) => state !== "ignored");
   const permissions = {
     user: toLists(user.value, isSure),
@@ -111,7 +111,7 @@ function toLists({ permissions = {} }: SettingsFile, isSure: boolean): Permissio
   return { allow: isSure ? allow : [], ask, deny };
 }
 
-/** Links are followed first: a link inside a trusted folder may lead out of it. */
+/** Resolves links first, because a link inside a trusted folder may lead out of it. */
 async function isWithin(project: string, home: string, folders: readonly string[]): Promise<boolean> {
   const inside = await realFolder(project);
   for (const folder of folders) {

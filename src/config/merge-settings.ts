@@ -1,8 +1,8 @@
 import { isFields } from "../util/fields.ts";
 
 /**
- * The upper laid over the lower: objects are merged key by key, all else (lists too) is replaced as a whole.
- * A server of `mcpServers` is one thing, so that no file can change the command of another's.
+ * Merges the upper settings into the lower ones, key by key. Lists and other values are replaced. A server of
+ * `mcpServers` is replaced as a whole, so that no file can change the command of another file's server.
  */
 export function mergeSettings<T>(lower: T, upper: unknown, path: readonly string[] = []): T {
   const isWhole = path[0] === "mcpServers" && path.length > 1;

@@ -18,7 +18,7 @@ export type ReadSettings =
 
 const MAX_ISSUES = 20;
 
-/** Reads one settings file. A file with anything wrong in it is wrong as a whole; values are never repeated. */
+/** Reads one settings file. Any mistake makes the whole file wrong. Problems never repeat values. */
 export async function readSettingsFile(file: string): Promise<ReadSettings> {
   let text: string;
   try {
@@ -37,7 +37,7 @@ export async function readSettingsFile(file: string): Promise<ReadSettings> {
   return { state: "wrong", problems };
 }
 
-/** What is wrong with a value, in words that can follow its name. */
+/** The mistake in words that can follow the name of a setting. */
 export function issueReason(issue: z.core.$ZodIssue): string {
   return issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
 }
@@ -49,18 +49,18 @@ function toProblems(
 ): Problem[] {
   const path = issue.path.map(String);
   if (issue.code !== "unrecognized_keys") {
-    const where = path.length === 0 ? "it" : fieldPath(issue.path);
+    const where = path.length === 0 ? "the file" : fieldPath(issue.path);
     return [wrongAt(file, positionOf(path), `${where}: ${issueReason(issue)}`)];
   }
   const known = keysAt(path);
   return issue.keys.slice(0, MAX_ISSUES).map((key) => {
     const slip = findSlip([key], known);
-    const hint = slip ? `; it may be meant as ${slip.meant}` : `; known here: ${known.join(", ")}`;
+    const hint = slip ? `; the nearest key is ${slip.meant}` : `; known keys: ${known.join(", ")}`;
     return wrongAt(file, positionOf([...path, key]), `${fieldPath([...path, key])} is not known${hint}`);
   });
 }
 
-/** The keys that the schema knows at a path. */
+/** The keys of the schema at a path. */
 function keysAt(path: readonly string[]): string[] {
   let schema: unknown = settingsFileSchema;
   for (const name of path) schema = shapeOf(schema)?.[name];

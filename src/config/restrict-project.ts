@@ -1,7 +1,7 @@
 import { isFields } from "../util/fields.ts";
 import type { SettingsFile } from "./settings-schema.ts";
 
-/** What the settings of a project may say before anybody has looked at them, `*` being any key. */
+/** Settings that an untrusted project may set; `*` is any key. */
 const HARMLESS = [
   "$schema",
   "providers.default",
@@ -11,20 +11,20 @@ const HARMLESS = [
   "permissions.ask",
   "permissions.deny",
 ];
-/** What may be set to less than it is, but not to more. */
+/** Limits that an untrusted project may lower, but not raise. */
 const LIMITS = ["agent.maxSteps", "agent.maxTokens", "skills.maxSkills", "retry.maxRetries"];
-/** What only the person may say, however much they trust a project. */
+/** Settings that only the user's own file may have. */
 const PERSONAL = ["trustedFolders"];
 
 export interface Restricted {
   readonly value: SettingsFile;
-  /** Paths of what was left out. */
+  /** Paths of the settings that were left out. */
   readonly refused: readonly (readonly string[])[];
 }
 
 /**
- * Leaves out of a project's settings what could run commands, allow something, lead requests and the keys in
- * them elsewhere, or raise a limit. The list names what may stay, so that a new setting is refused until it is
+ * Removes settings from an untrusted project that could run commands, grant permissions, send requests and
+ * their keys elsewhere, or raise a limit. The list names what may stay, so a new setting is refused until it is
  * known to be harmless.
  */
 export function restrictProject(project: SettingsFile, below: object, trusted: boolean): Restricted {
@@ -50,7 +50,7 @@ export function restrictProject(project: SettingsFile, below: object, trusted: b
   return { value: walk(project, below, []) as SettingsFile, refused };
 }
 
-/** Whether something below the path may stay. */
+/** Whether a setting below the path may stay. */
 function isSection(path: readonly string[]): boolean {
   return [...HARMLESS, ...LIMITS].some((pattern) => {
     const parts = pattern.split(".");

@@ -41,14 +41,14 @@ test("a byte order mark, CRLF, tabs and trailing commas are kept", async () => {
   );
 });
 
-test("a file that is not there is made, for its owner only", async () => {
+test("a missing file is created, readable by its owner only", async () => {
   const file = join(temporaryFolder(), "deep", ".keyhole", "settings.json");
   await saveSetting("providers.default", "gemini", { file });
   expect(JSON.parse(readFileSync(file, "utf8"))).toEqual({ providers: { default: "gemini" } });
   expect(statSync(file).mode & 0o777).toBe(0o600);
 });
 
-test("a value or a key that the schema refuses changes nothing, nor does a wrong file", async () => {
+test("an invalid value, an invalid key and a wrong file are refused without a change", async () => {
   const file = join(temporaryFolder(), "settings.json");
   writeFileSync(file, "{}");
   await expect(saveSetting("providers.default", "nobody", { file })).rejects.toMatchObject({
@@ -61,7 +61,7 @@ test("a value or a key that the schema refuses changes nothing, nor does a wrong
   expect(readFileSync(file, "utf8")).toBe("{ wrong");
 });
 
-test("saves at the same time do not lose each other", async () => {
+test("concurrent saves are all kept", async () => {
   const file = join(temporaryFolder(), "settings.json");
   await Promise.all([
     saveSetting("agent.maxSteps", 1, { file }),
@@ -74,7 +74,7 @@ test("saves at the same time do not lose each other", async () => {
   });
 });
 
-test("whatever way a file is written, the value is read back and nothing else changes", async () => {
+test("in a file of any layout the value is read back and nothing else changes", async () => {
   const file = join(temporaryFolder(), "settings.json");
   const space = fc.constantFrom("", " ", "\n", "\r\n", " // c\n", " /* , } */ ", "\n  /* a\n b */");
   const spaces = fc.array(space, { minLength: 12, maxLength: 12 });

@@ -2,11 +2,11 @@ import { isFields } from "../util/fields.ts";
 import type { Settings } from "./settings-schema.ts";
 
 const SECRET_KEYS = new Set(["apiKey", "token", "clientSecret", "privateKey"]);
-/** Objects whose every value may be one. */
+/** Objects whose values all count as secrets. */
 const SECRET_HOLDERS = new Set(["env", "headers"]);
 const MIN_CHARS = 6;
 
-/** The texts of settings that must not be shown, written or sent. */
+/** The secrets in the settings, which must not be shown, written or sent. */
 export function secretsOf(settings: Settings): string[] {
   const found = new Set<string>();
   const walk = (value: unknown, isSecret: boolean): void => {

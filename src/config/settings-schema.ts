@@ -21,10 +21,10 @@ const rules = z
   .optional()
   .describe("Rules written as scope(pattern), such as fs-write(src/**)");
 
-// Without the defaults: what one file leaves out may stand in another.
+// Without the defaults, because another file may set what this one leaves out.
 const retry = retryConfigSchema.shape;
 
-/** One settings file, or what the environment says: everything in it may be left out. */
+/** A settings file, or the settings of the environment. Everything is optional. */
 export const settingsFileSchema = z.strictObject({
   $schema: text.optional(),
   providers: z
@@ -38,12 +38,12 @@ export const settingsFileSchema = z.strictObject({
       mode: z
         .enum(["discover", "fixed"])
         .optional()
-        .describe("Tools that were found are bound as tools, or always the same few"),
+        .describe("discover: tools appear as they are found; fixed: always the same few"),
       systemPrompt: z.string().max(100_000).optional(),
       temperature: z.number().min(0).max(2).optional(),
-      maxTokens: count.optional().describe("Tokens of one run, input and output"),
-      maxSteps: count.optional().describe("Calls of the model in one run"),
-      dataDir: text.optional().describe("Where sessions and large results are kept"),
+      maxTokens: count.optional().describe("Limit of tokens in one run, input and output"),
+      maxSteps: count.optional().describe("Limit of model calls in one run"),
+      dataDir: text.optional().describe("Folder of sessions and large results"),
     })
     .optional(),
   retry: z
@@ -57,9 +57,9 @@ export const settingsFileSchema = z.strictObject({
     .optional(),
   skills: z
     .strictObject({
-      enabled: z.array(name).optional().describe("Only these; without it, all that are found"),
+      enabled: z.array(name).optional().describe("Only these skills; without it, all skills that are found"),
       disabled: z.array(name).optional(),
-      places: z.array(text).optional().describe("Folders beside the usual ones"),
+      places: z.array(text).optional().describe("More folders with skills"),
       maxSkills: count.optional(),
     })
     .optional(),
@@ -67,12 +67,9 @@ export const settingsFileSchema = z.strictObject({
   telemetry: z
     .strictObject({
       enabled: z.boolean().optional(),
-      endpoint: address.optional().describe("OTLP over HTTP, without /v1/traces"),
+      endpoint: address.optional().describe("Address of an OTLP collector over HTTP, without /v1/traces"),
       headers: z.record(name, text).optional(),
-      arguments: z
-        .boolean()
-        .optional()
-        .describe("Sends what was asked, called and answered, not only that it was"),
+      arguments: z.boolean().optional().describe("Also sends prompts, arguments and answers"),
     })
     .optional(),
   logging: z
@@ -84,11 +81,11 @@ export const settingsFileSchema = z.strictObject({
   mcpServers: z
     .record(name, z.looseObject({ command: text.optional(), url: text.optional() }))
     .optional()
-    .describe("Servers as other MCP clients have them"),
+    .describe("MCP servers, in the format of other clients"),
   trustedFolders: z
     .array(text)
     .optional()
-    .describe("Projects in these folders may set everything; read from the user's own file only"),
+    .describe("Projects in these folders may set everything; only the user's own file may name them"),
 });
 
 export type SettingsFile = z.infer<typeof settingsFileSchema>;
@@ -101,7 +98,7 @@ export interface PermissionLists {
 
 type Section<Name extends keyof SettingsFile> = NonNullable<SettingsFile[Name]>;
 
-/** What holds where no file and no variable says otherwise. */
+/** The settings without any file or variable. */
 export const DEFAULT_SETTINGS = {
   providers: { default: DEFAULT_PROVIDER },
   agent: { mode: "discover", maxSteps: 50 },
@@ -117,13 +114,13 @@ export const DEFAULT_SETTINGS = {
 type Defaulted<Name extends keyof typeof DEFAULT_SETTINGS> = Section<Name> &
   Required<Pick<Section<Name>, keyof (typeof DEFAULT_SETTINGS)[Name] & keyof Section<Name>>>;
 
-/** All settings, as the agent reads them. */
+/** The merged settings that the agent uses. */
 export interface Settings {
   readonly providers: Defaulted<"providers">;
   readonly agent: Defaulted<"agent">;
   readonly retry: Required<Section<"retry">>;
   readonly skills: Defaulted<"skills">;
-  /** By whose they are: the project's are asked first, and a deny of either holds. */
+  /** Kept by owner: the project's rules are checked first, and a deny of either wins. */
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
   readonly telemetry: Required<Section<"telemetry">>;
   readonly logging: Required<Section<"logging">>;

@@ -1,32 +1,33 @@
 import type { ExporterStatus, Recorder } from "../telemetry/otel/otlp-exporter.ts";
 
+/** Options of {@link startTelemetry}. */
 export interface TelemetryOptions {
-  /** Nothing is loaded, made or sent without it. */
+  /** Without it, nothing is loaded or sent. */
   readonly enabled?: boolean;
-  /** The collector, by OTLP over HTTP, without `/v1/traces`. Default: `http://localhost:4318`. */
+  /** The address of an OTLP collector over HTTP, without `/v1/traces`. Default: `http://localhost:4318`. */
   readonly endpoint?: string;
-  /** Go with every request to the collector. */
+  /** Sent with every request to the collector. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Name of the service. Default: `keyhole`. */
+  /** The name of the service. Default: `keyhole`. */
   readonly service?: string;
   readonly version?: string;
-  /** Texts that must never leave. */
+  /** Texts that are removed from everything sent. */
   readonly secrets?: readonly string[];
 }
 
-/** Telemetry that runs. */
+/** Running telemetry. */
 export interface Telemetry {
-  /** Takes spans and metrics, also those of an agent. */
+  /** Records spans and metrics, including those of an agent. */
   readonly recorder: Recorder;
   status(): ExporterStatus;
   flush(): Promise<void>;
-  /** Stops listening and sends what is waiting. Never fails. */
+  /** Stops listening and sends the rest. Never throws. */
   close(): Promise<void>;
 }
 
 const ENDPOINT = "http://localhost:4318";
 
-/** Sends what this process does to an OpenTelemetry collector, if it is enabled. */
+/** Starts sending traces and metrics of this process to an OpenTelemetry collector, if enabled. */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry | undefined> {
   if (options.enabled !== true) return undefined;
   const { endpoint = ENDPOINT, headers = {}, service = "keyhole", version = "0", secrets = [] } = options;

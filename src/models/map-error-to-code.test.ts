@@ -63,7 +63,7 @@ test.each([
   ],
   ["timeout of a signal", new DOMException("x", "TimeoutError"), "TIMEOUT"],
   ["cancelled", new DOMException("network timeout", "AbortError"), "UNKNOWN"],
-  ["answer that is no JSON", call200(), "INVALID_RESPONSE"],
+  ["an answer that is not JSON", call200(), "INVALID_RESPONSE"],
   ["no key", new LoadAPIKeyError({ message: "x" }), "PROVIDER_NOT_CONFIGURED"],
   ["no package", problem("PACKAGE_MISSING", { name: "x", feature: "y" }), "PROVIDER_NOT_CONFIGURED"],
   ["refused address", problem("REQUEST_REFUSED", { where: "x", reason: "y" }), "PROVIDER_NOT_CONFIGURED"],
@@ -86,7 +86,7 @@ test.each([
   expect(mapErrorToCode(error)).toBe(code);
 });
 
-test("anything that is thrown has a code", () => {
+test("every thrown value has a code", () => {
   fc.assert(
     fc.property(fc.anything(), (thrown) => {
       expect(MODEL_ERROR_CODES).toContain(mapErrorToCode(thrown));
@@ -94,7 +94,7 @@ test("anything that is thrown has a code", () => {
   );
 });
 
-test("an error that holds itself has a code", () => {
+test("an error that contains itself has a code", () => {
   const error: Error & { error?: unknown } = new Error("boom");
   error.cause = error;
   error.error = error;

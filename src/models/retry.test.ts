@@ -19,7 +19,7 @@ import { extractRetryAfter } from "./retry-after.ts";
 
 const config = retryConfigSchema.parse({});
 
-test("the defaults", () => {
+test("retries have these defaults", () => {
   expect(config).toEqual({
     enabled: true,
     maxRetries: 3,
@@ -29,7 +29,7 @@ test("the defaults", () => {
   });
 });
 
-test("a wait is within a quarter of the planned one, and never over the maximum", () => {
+test("jitter changes a delay by at most a quarter, and the maximum holds", () => {
   const fraction = fc.double({ min: 0, max: 1, noNaN: true });
   const times = [fc.nat(40), fc.integer({ min: 1, max: 5000 }), fc.integer({ min: 1, max: 60_000 })] as const;
   fc.assert(
@@ -43,7 +43,7 @@ test("a wait is within a quarter of the planned one, and never over the maximum"
   );
 });
 
-test("only codes that pass are tried again, and as often as allowed", async () => {
+test("only temporary failures are retried, up to the limit", async () => {
   const codes = fc.array(fc.constantFrom(...MODEL_ERROR_CODES), { maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(codes, fc.nat(5), async (failures, maxRetries) => {
@@ -60,11 +60,11 @@ test("only codes that pass are tried again, and as often as allowed", async () =
   );
 });
 
-test("three codes pass", () => {
+test("three codes are temporary", () => {
   expect(MODEL_ERROR_CODES.filter(isRetryableError)).toEqual(["RATE_LIMITED", "NETWORK_ERROR", "TIMEOUT"]);
 });
 
-test("the wait that a provider asks for goes before the planned one", async () => {
+test("a provider's Retry-After replaces the planned delay", async () => {
   const { contexts, waits } = await run([
     errorResponse("RATE_LIMITED", "slow", 30_000),
     successResponse(1, "ok"),
@@ -75,19 +75,19 @@ test("the wait that a provider asks for goes before the planned one", async () =
   ]);
 });
 
-test("a wait that is too long is told and not waited", async () => {
+test("a Retry-After that is too long is reported instead of waited for", async () => {
   const asked = errorResponse("RATE_LIMITED", "slow", LONGEST_RETRY_AFTER_MS + 1);
   const { response, waits } = await run([asked]);
   expect(response).toEqual(asked);
   expect(waits).toEqual([]);
 });
 
-test("nothing is tried again when retries are off", async () => {
+test("nothing is retried when retries are off", async () => {
   const { calls } = await run([errorResponse("TIMEOUT", "no")], { ...config, enabled: false });
   expect(calls).toBe(1);
 });
 
-test("a signal ends the waiting", async () => {
+test("a signal ends the wait", async () => {
   const controller = new AbortController();
   const clock: Clock = { now: () => 0, monotonic: () => 0, after: () => () => {} };
   let calls = 0;
@@ -108,7 +108,7 @@ test.each([
   ["seconds, in any spelling of the header", { headers: { "Retry-After": " 1.5 " } }, 1500],
   ["a Headers object", { headers: new Headers({ "retry-after": "2" }) }, 2000],
   ["a date", { responseHeaders: { "retry-after": new Date(NOW + 5000).toUTCString() } }, 5000],
-  ["a date gone by", { responseHeaders: { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" } }, 0],
+  ["a date in the past", { responseHeaders: { "retry-after": "Wed, 21 Oct 2015 07:28:00 GMT" } }, 0],
   ["a number field", { retryAfter: 30 }, 30_000],
   ["a number field within", { cause: { retryAfter: 3 } }, 3000],
   ["milliseconds", { responseHeaders: { "retry-after-ms": "250" } }, 250],

@@ -29,7 +29,7 @@ test.each([[undefined], [null], [{}], [{ usage: {} }], [{ usage: { prompt_tokens
   },
 );
 
-test("whatever comes, counts are numbers", () => {
+test("counts are numbers for any input", () => {
   fc.assert(
     fc.property(fc.anything(), (metadata) => {
       const usage = extractTokenUsage({ usage: metadata });

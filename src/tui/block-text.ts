@@ -4,7 +4,7 @@ import { foldResult, toDuration } from "./fold-tool.ts";
 
 const PLAIN_COLUMNS = 72;
 
-/** A block as plain lines, for pipes and files: nothing of it is drawn. */
+/** A block as plain lines, for pipes and files. */
 export function blockText(block: Block): string {
   switch (block.kind) {
     case "prompt":

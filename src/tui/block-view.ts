@@ -7,11 +7,11 @@ import { contextLines } from "./context-bar.ts";
 import { MarkdownView } from "./markdown-view.ts";
 import { ToolView } from "./tool-view.ts";
 
-/** Below this, a fact's text stands under its name. */
+/** In narrower windows a fact's text goes below its name. */
 const NARROW = 60;
 const FACT_NAME = 22;
 
-/** One block of a chat. */
+/** Shows one block of a chat. */
 export function BlockView({ block, columns }: { block: Block; columns: number }): ReactNode {
   switch (block.kind) {
     case "prompt":

@@ -3,16 +3,16 @@ import type { ContextReport } from "./context-report.ts";
 
 export type PermissionAnswer = Extract<AgentEvent, { type: "permission-answer" }>["answer"];
 
-/** One line of a list: a name and what there is to say of it. */
+/** One line of a list: a name and its description. */
 export interface Fact {
   readonly name: string;
   readonly text: string;
 }
 
-/** What can be listed in a chat. */
+/** The lists that a chat can show. */
 export type Topic = "tools" | "skills" | "models" | "permissions" | "telemetry" | "sessions";
 
-/** A message of a conversation that goes on. */
+/** A message of a resumed conversation. */
 export interface PastMessage {
   readonly role: "user" | "assistant";
   readonly text: string;
@@ -22,23 +22,23 @@ export interface RunOptions {
   readonly signal: AbortSignal;
 }
 
-/** All that a chat needs of an agent. Events come out of it; prompts, answers and wishes go in. */
+/** The agent as the chat uses it: prompts and answers go in, events come out. */
 export interface ChatAgent {
-  /** The name of the model that answers. */
+  /** The name of the model in use. */
   model(): string;
-  /** One turn of the conversation. */
+  /** Runs one turn of the conversation. */
   run(prompt: string, options: RunOptions): AsyncIterable<AgentEvent>;
-  /** Runs a command for the person, under the same permissions as the model's: a tool call of its own. */
+  /** Runs a command for the person as a tool call, with the same permissions as the model's calls. */
   shell(command: string, options: RunOptions): AsyncIterable<AgentEvent>;
-  /** Reads a file that a prompt mentions, under the same permissions: a tool call whose text is the content. */
+  /** Reads a mentioned file as a tool call, with the same permissions. The call's text is the content. */
   read(path: string, options: RunOptions): AsyncIterable<AgentEvent>;
   answerPermission(callId: string, answer: PermissionAnswer): void;
-  /** What is in the model's context, by cause. */
+  /** The tokens in the model's context, by cause. */
   context(): Promise<ContextReport>;
   list(topic: Topic): Promise<readonly Fact[]>;
   setModel(name: string): Promise<void>;
-  /** Goes on with a session; without a name, with the last one. The answer is what was said in it. */
+  /** Resumes a session, by default the last one, and returns its messages. */
   resume(session?: string): Promise<readonly PastMessage[]>;
-  /** Begins a new conversation. */
+  /** Starts a new conversation. */
   clear(): Promise<void>;
 }

@@ -10,7 +10,7 @@ const shellTurn: Turn = async function* (_prompt, stage) {
   yield* answer("Done.");
 };
 
-test("a question is typed, and the answer comes as Markdown", async () => {
+test("a typed question is answered in Markdown", async () => {
   const agent = createScriptedAgent([
     () =>
       answer(
@@ -28,7 +28,7 @@ test("a question is typed, and the answer comes as Markdown", async () => {
   expect(agent.prompts).toEqual(["hello"]);
 });
 
-test("a permission shows exactly what will run, and the answer goes back", async () => {
+test("a permission shows the exact command and passes the answer back", async () => {
   const terminal = openFakeTerminal(createScriptedAgent([shellTurn]));
   await terminal.type("go\r");
   await terminal.sees("Allow shell-run?");
@@ -48,7 +48,7 @@ test("Enter alone denies", async () => {
   await terminal.sees("answer: deny");
 });
 
-test("what was not seen to its end cannot be allowed", async () => {
+test("an action cannot be allowed before it was seen to its end", async () => {
   const long = Array.from({ length: 60 }, (_, index) => `line ${index}`).join("\n");
   const turn: Turn = async function* (_prompt, stage) {
     yield told({ type: "tool-start", callId: "c1", tool: "shell", args: {} });
@@ -68,7 +68,7 @@ test("what was not seen to its end cannot be allowed", async () => {
   await terminal.sees("Given: once.");
 });
 
-test("Ctrl-C cancels, and twice leaves", async () => {
+test("Ctrl-C cancels; pressed twice, it leaves", async () => {
   const turn: Turn = async function* (_prompt, stage) {
     yield told({ type: "llm-text", step: 1, text: "Half of an" });
     await stage.cancelled();
@@ -87,7 +87,7 @@ test("Ctrl-C cancels, and twice leaves", async () => {
   await terminal.closed;
 });
 
-test("what is sent while something runs is sent when that is over", async () => {
+test("a line sent during a run waits for its end", async () => {
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const turn: Turn = async function* () {
     yield told({ type: "llm-text", step: 1, text: "Under way" });
@@ -106,7 +106,7 @@ test("what is sent while something runs is sent when that is over", async () => 
   expect(agent.prompts).toEqual(["one", "two"]);
 });
 
-test("a diff has its signs, and a call can be unfolded", async () => {
+test("a diff shows its signs, and a call can be unfolded", async () => {
   const turn: Turn = async function* () {
     yield told({ type: "tool-start", callId: "c1", tool: "edit", args: { path: "a.ts" } });
     const diff = "--- a.ts\n+++ a.ts\n@@ -1 +1 @@\n-old\n+new\n";
@@ -165,7 +165,7 @@ test("Tab completes files and commands, and a mentioned file is included", async
   await terminal.sees("Listing every tool would cost 41,600 tokens more");
 });
 
-test("nothing is wider than forty columns", async () => {
+test("no line is wider than forty columns", async () => {
   const turn: Turn = async function* (prompt, stage) {
     yield* shellTurn(prompt, stage);
     yield* answer(
@@ -181,7 +181,7 @@ test("nothing is wider than forty columns", async () => {
     await terminal.type(command);
     await terminal.type("\r");
   }
-  await terminal.sees("There is no command /nope.");
+  await terminal.sees("Command /nope not found.");
   const wide = terminal
     .text()
     .split(/\r?\n/)
@@ -189,7 +189,7 @@ test("nothing is wider than forty columns", async () => {
   expect(wide).toEqual([]);
 });
 
-test("without colour the same is said", async () => {
+test("NO_COLOR loses no information", async () => {
   vi.stubEnv("NO_COLOR", "1");
   vi.stubEnv("FORCE_COLOR", "3");
   const terminal = openFakeTerminal(createScriptedAgent([shellTurn]));

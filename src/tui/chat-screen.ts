@@ -8,18 +8,18 @@ import { PermissionDialog } from "./permission-dialog.ts";
 import { Spinner } from "./spinner.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
-/** Rows kept for what is below a growing answer: the status, the input, completions. */
+/** Rows reserved below a growing answer for the status, the input and completions. */
 const ROWS_BELOW = 8;
 
 export interface ChatScreenProps {
   readonly chat: Chat;
-  /** The first lines: who answers, where. */
+  /** The first line. */
   readonly banner: string;
   readonly files: readonly string[];
   onLeave(): void;
 }
 
-/** The whole screen: what is finished is printed once, what changes is drawn again below it. */
+/** The whole screen. Finished blocks are printed once; changing ones are redrawn below them. */
 export function ChatScreen({ chat, banner, files, onLeave }: ChatScreenProps): ReactNode {
   const state = useSyncExternalStore(chat.subscribe, chat.state);
   const { columns, rows } = useWindowSize();
@@ -85,7 +85,7 @@ function labelOf({ live }: ChatState): string {
   return running.length === 1 ? `Running ${first.tool}` : `Running ${running.length} tools`;
 }
 
-/** A block that is taller than the screen would make the terminal scroll with every change. */
+/** Cuts a block to the screen's height, because a taller one would make the terminal scroll with every change. */
 function toFit(block: Block, columns: number, rows: number): Block {
   if (block.kind !== "answer") return block;
   const most = Math.max(3, rows);

@@ -16,14 +16,14 @@ export interface ToolBlock {
   readonly diff?: string;
 }
 
-/** One thing on the screen, from top to bottom. All texts are clean. */
+/** A block of the screen. Its texts contain no escape sequences. */
 export type Block =
   | { readonly kind: "prompt"; readonly text: string }
   | {
       readonly kind: "answer";
       readonly text: string;
       readonly open: boolean;
-      /** Whether it goes on from the block above it. */
+      /** Whether it continues the block above it. */
       readonly continued: boolean;
     }
   | ToolBlock
@@ -39,23 +39,23 @@ export interface Permission {
   readonly reason: string;
 }
 
-/** What the screen shows. */
+/** The state that the screen shows. */
 export interface ChatState {
-  /** Which conversation of this chat: what was printed belongs to one. */
+  /** Counts the conversations of this chat; printed blocks belong to one. */
   readonly conversation: number;
-  /** Finished: never changes again, so it is printed once. */
+  /** Finished blocks, which are printed once. */
   readonly done: readonly Block[];
-  /** Still changing, or below something that is. */
+  /** Blocks that still change, or stand below one that does. */
   readonly live: readonly Block[];
   readonly phase: "idle" | "running" | "cancelling";
-  /** Who waits for an answer; the first is asked. */
+  /** Questions that wait for an answer; the first is shown. */
   readonly permissions: readonly Permission[];
   readonly usage: TokenUse;
-  /** The input of the last request: what is in the model's context. */
+  /** The tokens of the last request, which are the model's context. */
   readonly lastInput: number;
-  /** The last tool call that has a result, for unfolding. */
+  /** The last finished tool call, for unfolding. */
   readonly lastTool?: ToolBlock;
-  /** Whether the next Ctrl-C leaves. */
+  /** Whether the next Ctrl-C leaves the chat. */
   readonly leaving: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Props of a colour; none where the person wants no colour. What is shown never depends on it. */
+/** Props for a colour; empty with NO_COLOR. Colour never carries meaning of its own. */
 export function colour(name: "cyan" | "green" | "red" | "yellow" | "blue" | "gray"): { color?: string } {
   return process.env.NO_COLOR ? {} : { color: name };
 }

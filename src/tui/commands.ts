@@ -4,24 +4,24 @@ import type { Topic } from "./chat-agent.ts";
 export interface Command {
   readonly name: string;
   readonly summary: string;
-  /** What it lists, where listing is all that it does. */
+  /** The list that the command shows, if it does nothing else. */
   readonly topic?: Topic;
 }
 
 export const COMMANDS: readonly Command[] = [
-  { name: "help", summary: "What can be typed here." },
-  { name: "context", summary: "What is in the model's context, and what listing every tool would cost." },
-  { name: "tools", summary: "The tools that the agent can reach.", topic: "tools" },
-  { name: "skills", summary: "The skills that the agent can load.", topic: "skills" },
-  { name: "model", summary: "The models; with a name, answers come from that one." },
-  { name: "permissions", summary: "What is allowed, and by which rule.", topic: "permissions" },
-  { name: "telemetry", summary: "What is measured, and where it goes.", topic: "telemetry" },
-  { name: "resume", summary: "The sessions; with an id, goes on with that one." },
-  { name: "clear", summary: "Begins a new conversation." },
-  { name: "exit", summary: "Leaves." },
+  { name: "help", summary: "Lists commands and keys." },
+  { name: "context", summary: "Shows the model's context, and the cost of listing every tool." },
+  { name: "tools", summary: "Lists the tools that the agent can reach.", topic: "tools" },
+  { name: "skills", summary: "Lists the skills that the agent can load.", topic: "skills" },
+  { name: "model", summary: "Shows the model in use; with a name, changes it." },
+  { name: "permissions", summary: "Lists the permission rules.", topic: "permissions" },
+  { name: "telemetry", summary: "Shows whether telemetry is on, and where it goes.", topic: "telemetry" },
+  { name: "resume", summary: "Lists the sessions; with an id, resumes that one." },
+  { name: "clear", summary: "Starts a new conversation." },
+  { name: "exit", summary: "Leaves the chat." },
 ];
 
-/** What a line that was sent asks for. */
+/** The meaning of a sent line. */
 export type Wish =
   | { readonly type: "nothing" }
   | { readonly type: "prompt"; readonly text: string }
@@ -29,7 +29,7 @@ export type Wish =
   | { readonly type: "command"; readonly command: Command; readonly argument: string }
   | { readonly type: "unknown"; readonly name: string; readonly nearest: readonly string[] };
 
-/** Reads what was typed. A slash that starts a path is a prompt: a command is one word of letters. */
+/** Reads a sent line. A command is a slash and one word of letters; a path is a prompt. */
 export function readWish(text: string): Wish {
   const trimmed = text.trim();
   if (trimmed === "") return { type: "nothing" };
@@ -47,11 +47,11 @@ export function readWish(text: string): Wish {
 }
 
 export const KEYS: readonly (readonly [keys: string, what: string])[] = [
-  ["Enter", "Sends. Alt-Enter, Ctrl-J or \\ and Enter begin a new line."],
-  ["Up, Down", "What was sent before."],
+  ["Enter", "Sends. Alt-Enter, Ctrl-J or \\ and Enter start a new line."],
+  ["Up, Down", "Walk through the lines sent before."],
   ["Tab", "Completes a command or a file."],
   ["@file", "Includes a file of the project."],
   ["!command", "Runs a command, with the same permissions as the agent."],
   ["Ctrl-O", "Unfolds the last tool call."],
-  ["Ctrl-C", "Cancels; twice leaves."],
+  ["Ctrl-C", "Cancels; pressed twice, leaves."],
 ];

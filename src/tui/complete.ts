@@ -2,7 +2,7 @@ import { COMMANDS } from "./commands.ts";
 import type { Edit } from "./line-editor.ts";
 import { matchFiles, mentionAt, toMention } from "./mentions.ts";
 
-/** One way to go on from what was typed. */
+/** One completion. */
 export interface Completion {
   readonly label: string;
   readonly edit: Edit;
@@ -10,7 +10,7 @@ export interface Completion {
 
 const MOST = 5;
 
-/** How a command or the mention of a file can go on at the cursor. */
+/** Completions of the command or mentioned file at the cursor. */
 export function complete(text: string, cursor: number, files: readonly string[]): Completion[] {
   const typed = text.slice(0, cursor);
   if (/^\/[a-z]*$/i.test(typed)) {

@@ -4,7 +4,7 @@ import { NO_TOKENS } from "../session/tokens-by-cause.ts";
 import { contextLines } from "./context-bar.ts";
 import { toContextReport } from "./context-report.ts";
 
-test("the ledger becomes what the last request carried", () => {
+test("the ledger gives the breakdown of the last request", () => {
   const tokens = { ...NO_TOKENS, menu: 1_200, ask: 100, rules: 20, skills: 30, results: 250 };
   const ledger = { tokens, total: 1_600, everything: 40_000 };
   expect(toContextReport(ledger, { requests: 3, lastInput: 1_000 })).toEqual({
@@ -16,7 +16,7 @@ test("the ledger becomes what the last request carried", () => {
   });
 });
 
-test("a bar is as wide as it may be, and every part that is there has a sign", () => {
+test("the bar fills its width, and every part that is not empty has a sign", () => {
   const tokens = fc.nat({ max: 1_000_000 });
   const report = fc.record({
     menu: tokens,

@@ -9,7 +9,7 @@ const PARTS = [
 
 const WIDEST = 60;
 
-/** A context as lines: a bar of what is in it, what the signs mean, and what listing everything would cost. */
+/** A context report as lines: a bar, its legend, and the cost of listing every tool. */
 export function contextLines(report: ContextReport, columns: number): string[] {
   const total = PARTS.reduce((sum, { name }) => sum + report[name], 0);
   const width = Math.max(8, Math.min(WIDEST, columns - 2));
@@ -28,7 +28,7 @@ export function contextLines(report: ContextReport, columns: number): string[] {
   ];
 }
 
-/** Every part that has something has at least one sign; rounding never makes the bar longer. */
+/** Every part that is not empty gets at least one sign; rounding never makes the bar longer. */
 function toBar(report: ContextReport, total: number, width: number): string {
   if (total === 0) return "·".repeat(width);
   const cells = PARTS.map(({ name }) =>

@@ -1,25 +1,25 @@
 import type { LedgerReport } from "../ledger.ts";
 
-/** Tokens in a model's context, by why they are there. */
+/** Tokens in a model's context, by cause. */
 export interface ContextReport {
   readonly menu: number;
-  /** What was shown to find tools, and what came with them: rules and skills. */
+  /** Search results, and the rules and skills that came with them. */
   readonly discovery: number;
   readonly results: number;
-  /** What was said, and instructions. */
+  /** Messages and instructions. */
   readonly history: number;
-  /** What a list of every tool would put there with every request. */
+  /** The cost of listing every tool in each request. */
   readonly everything: number;
 }
 
 export interface Requests {
-  /** How many there were: each carries the menu, and the ledger counts all of them. */
+  /** The number of requests. Each carries the menu, and the ledger counts all of them. */
   readonly requests: number;
-  /** Tokens of the last one. */
+  /** Tokens of the last request. */
   readonly lastInput: number;
 }
 
-/** What the last request carried. What the ledger does not know of it is what was said. */
+/** Breaks down the last request. Tokens that the ledger does not know are the conversation. */
 export function toContextReport(ledger: LedgerReport, { requests, lastInput }: Requests): ContextReport {
   const { tokens, everything } = ledger;
   const menu = Math.round(tokens.menu / Math.max(1, requests));

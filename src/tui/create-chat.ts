@@ -8,29 +8,29 @@ import { COMMANDS, type Command, KEYS, readWish } from "./commands.ts";
 import { findMentions, type IncludedFile, withFiles } from "./mentions.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
 
-/** A conversation on a screen: what it shows, and what a person can do. */
+/** A conversation on a screen: its state, and the actions of the person. */
 export interface Chat {
   state(): ChatState;
-  /** Calls the listener after each change; the answer stops it. */
+  /** Calls the listener after each change. Returns unsubscribe. */
   subscribe(listener: () => void): () => void;
-  /** Takes what was typed. Resolves when what it asks for is over; takes nothing while something runs. */
+  /** Sends a line. Resolves when its work is done; ignored while something runs. */
   submit(text: string): Promise<void>;
-  /** Answers the permission that is asked for first. */
+  /** Answers the first question. */
   answer(answer: PermissionAnswer): void;
-  /** Ctrl-C: cancels what runs; a second one leaves. */
+  /** Ctrl-C: cancels the running work; a second one leaves. */
   interrupt(): void;
-  /** Takes back that the next Ctrl-C leaves. */
+  /** Resets the first Ctrl-C, so that the next one does not leave. */
   stay(): void;
-  /** Shows the last tool call with all it gave. */
+  /** Shows the last tool call with its whole result. */
   unfold(): void;
   /** Resolves when the person has left. */
   readonly left: Promise<void>;
 }
 
 export interface ChatOptions {
-  /** Whether a path that a prompt mentions is a file. */
+  /** Whether a mentioned path is a file. */
   isFile(path: string): Promise<boolean>;
-  /** What was said before, where the conversation goes on. */
+  /** The messages of a resumed conversation. */
   readonly past?: readonly PastMessage[];
 }
 
@@ -48,7 +48,7 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
   const show = (block: Block) => dispatch({ type: "show", block });
   const notice = (text: string) => show({ kind: "notice", text });
 
-  /** One turn: whatever happens in it, the screen is at rest after it. */
+  /** Runs one turn. The screen is idle afterwards, whatever happened. */
   async function turn(typed: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const own = new AbortController();
     controller = own;
@@ -85,7 +85,7 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
 
   async function list(title: string, topic: Topic): Promise<void> {
     const facts = await agent.list(topic);
-    if (facts.length === 0) return notice(`There are no ${topic}.`);
+    if (facts.length === 0) return notice(`No ${topic}.`);
     show({ kind: "facts", title, facts: facts.map(cleanFact) });
   }
 
@@ -98,11 +98,11 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
         return show({ kind: "context", report: await agent.context() });
       case "model":
         if (argument === "") {
-          notice(cleanText(`Answers come from ${agent.model()}.`));
+          notice(cleanText(`The model is ${agent.model()}.`));
           return list("models", "models");
         }
         await agent.setModel(argument);
-        return notice(cleanText(`Answers come from ${agent.model()}.`));
+        return notice(cleanText(`The model is ${agent.model()}.`));
       case "resume":
         if (argument === "") return list("sessions", "sessions");
         return resume(argument);
@@ -117,7 +117,7 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
   async function resume(session: string): Promise<void> {
     const messages = await agent.resume(session);
     dispatch({ type: "resumed", messages });
-    notice("The conversation goes on. Large results that were kept beside it are gone.");
+    notice("Resumed. Large results of the conversation are gone.");
   }
 
   return {
@@ -139,7 +139,7 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
       }
       if (wish.type === "unknown") {
         const hint = wish.nearest.length > 0 ? ` Did you mean /${wish.nearest[0]}?` : "";
-        return notice(`There is no command /${wish.name}.${hint} /help shows all.`);
+        return notice(`Command /${wish.name} not found.${hint} /help lists all.`);
       }
       if (wish.type === "command") {
         await runCommand(wish.command, wish.argument.trim()).catch((error: unknown) =>
@@ -167,7 +167,7 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
     },
     unfold: () => {
       const { lastTool } = state;
-      if (!lastTool) return notice("No tool was called yet.");
+      if (!lastTool) return notice("No tool has been called yet.");
       notice(`${lastTool.tool} ${lastTool.args}\n${lastTool.text ?? ""}`.trimEnd());
     },
   };
@@ -184,5 +184,5 @@ function cleanFact({ name, text }: Fact): Fact {
 
 function toFailure(error: unknown): { code: string; message: string; next: string } {
   if (isProblem(error)) return { code: error.code, message: error.message, next: error.next };
-  return { code: "FAILED", message: reasonOf(error), next: "Try again; /help shows what can be typed." };
+  return { code: "UNKNOWN", message: reasonOf(error), next: "Try again; /help lists commands and keys." };
 }

@@ -4,7 +4,7 @@ import { colour } from "./colour.ts";
 
 const MOST_LINES = 40;
 
-/** A unified diff. The signs say it; colour only helps. */
+/** Shows a unified diff. The signs carry the meaning; colour only helps. */
 export function DiffView({ diff }: { diff: string }): ReactNode {
   const lines = diff.trimEnd().split("\n");
   const more = lines.length - MOST_LINES;

@@ -1,4 +1,4 @@
-/** A result on one line: its first one, and how many more there are. */
+/** A result on one line: its first line, and the number of lines. */
 export function foldResult(text: string): string {
   const lines = text.trim().split("\n");
   const first = lines[0] === "" ? "nothing" : lines[0]!.replaceAll("\t", " ");

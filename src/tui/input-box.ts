@@ -8,30 +8,30 @@ import { type Draft, type Edit, EMPTY_DRAFT, edit } from "./line-editor.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
 const MOST_LINES = 8;
-/** Stands for the cursor while lines are wrapped: nothing that is typed can hold it. */
+/** Marks the cursor while lines are wrapped. Typed text cannot contain it. */
 const CURSOR = "\u0001";
 
 export interface InputBoxProps {
   readonly columns: number;
   readonly files: readonly string[];
-  /** Whether Enter sends: while something runs, what is typed waits. */
+  /** Whether Enter sends. While something runs, the draft waits. */
   readonly ready: boolean;
-  /** Whether keys are for the draft. */
+  /** Whether keys edit the draft. */
   readonly active: boolean;
   onSubmit(text: string): void;
   onType(): void;
   onLeave(): void;
 }
 
-/** Where a person types: several lines, history, paste, completion. */
+/** The input: several lines, history, paste and completion. */
 export function InputBox(props: InputBoxProps): ReactNode {
   const { columns, files, ready, active } = props;
   const [draft, setDraft] = useState<Draft>(EMPTY_DRAFT);
-  // Keys can come faster than the screen is drawn; each builds on the one before.
+  // Keys can arrive faster than the screen is drawn, so each builds on the previous state.
   const latest = useRef(draft);
   const completions = active ? complete(draft.text, draft.cursor, files) : [];
 
-  // Whether Enter came while something ran: then the draft is sent when that is over.
+  // Enter was pressed while something ran; the draft is sent when that is over.
   const [waits, setWaits] = useState(false);
 
   function change(next: Edit): void {
@@ -69,7 +69,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
       else if (key.return) enter();
       else if (key.tab && completions[0]) change(completions[0].edit);
       else if (input.length > 1 && input.indexOf("\r") === input.length - 1) {
-        // Fast typing can arrive together with the Enter that ends it.
+        // Fast typing can arrive together with its Enter.
         change({ type: "insert", text: typedText(input.slice(0, -1)) });
         enter();
       } else {
@@ -111,15 +111,15 @@ interface ShownLine {
   readonly key: number;
   readonly mark: string;
   readonly before: string;
-  /** The character under the cursor, where the cursor is on this line. */
+  /** The character under the cursor, if the cursor is on this line. */
   readonly under?: string;
   readonly after: string;
 }
 
-/** The lines around the cursor, as many as fit. */
+/** As many lines around the cursor as fit. */
 function toLines({ text, cursor }: Draft, columns: number): ShownLine[] {
   const shown = `${text.slice(0, cursor)}${CURSOR}${text.slice(cursor)}`;
-  // One cell is kept for a cursor at the end of a line; the sign itself counts as two.
+  // One cell is reserved for a cursor at the end of a line; the mark itself counts as two.
   const lines = wrapHard(shown, columns - 3);
   const place = lines.findIndex((line) => line.includes(CURSOR));
   const start = Math.max(0, Math.min(place - MOST_LINES + 2, lines.length - MOST_LINES));

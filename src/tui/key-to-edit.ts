@@ -3,7 +3,7 @@ import type { Edit } from "./line-editor.ts";
 
 type Pressed = Partial<Key>;
 
-/** What a key does to the draft; nothing where it is not for the draft. */
+/** The edit that a key makes; undefined if the key does not edit the draft. */
 export function keyToEdit(input: string, key: Pressed): Edit | undefined {
   if (key.leftArrow) return { type: "left" };
   if (key.rightArrow) return { type: "right" };
@@ -19,7 +19,7 @@ export function keyToEdit(input: string, key: Pressed): Edit | undefined {
   return text === "" ? undefined : { type: "insert", text };
 }
 
-/** Text from the keyboard or the clipboard, without what would move a cursor. */
+/** Removes characters that would move the cursor from typed or pasted text. */
 export function typedText(input: string): string {
   return input.replace(/\r\n?/g, "\n").replace(/(?![\n\t])\p{Cc}/gu, "");
 }

@@ -10,14 +10,14 @@ test("several lines are edited like one", () => {
   expect(apply(draft, { type: "line-start" }, { type: "delete-after" }).text).toBe("\ntwo");
 });
 
-test("words and characters as read are deleted whole", () => {
+test("words and graphemes are deleted whole", () => {
   const family = "👩‍👩‍👧";
   expect(play({ type: "insert", text: `a${family}` }, { type: "backspace" }).text).toBe("a");
   expect(play({ type: "insert", text: family }, { type: "line-start" }, { type: "delete" }).text).toBe("");
   expect(play({ type: "insert", text: "say hello  " }, { type: "delete-word" }).text).toBe("say ");
 });
 
-test("the history is walked, and what was being typed is there at its end", () => {
+test("the draft is restored at the end of the history", () => {
   const sent = play(
     { type: "insert", text: "first" },
     { type: "sent" },
@@ -30,7 +30,7 @@ test("the history is walked, and what was being typed is there at its end", () =
   expect(apply(sent, { type: "up" }, { type: "down" }).text).toBe("draft");
 });
 
-test("whatever is done, the cursor stays inside the text", () => {
+test("the cursor stays inside the text after any edits", () => {
   const types = [
     "backspace",
     "delete",
@@ -62,7 +62,7 @@ test("whatever is done, the cursor stays inside the text", () => {
   );
 });
 
-test("keys become edits, and what moves a cursor never becomes text", () => {
+test("keys become edits, and control characters never become text", () => {
   expect(keyToEdit("a", { ctrl: true })).toEqual({ type: "line-start" });
   expect(keyToEdit("x", { meta: true })).toBeUndefined();
   expect(keyToEdit("", { backspace: true, meta: true })).toEqual({ type: "delete-word" });

@@ -1,14 +1,14 @@
 import { boundaryBefore } from "../util/cut-text.ts";
 
-/** What is typed, where the cursor is, and what was sent before. */
+/** The typed text, the cursor, and the history. */
 export interface Draft {
   readonly text: string;
   readonly cursor: number;
-  /** Sent before, oldest first. */
+  /** Lines sent before, oldest first. */
   readonly history: readonly string[];
-  /** Where in the history the draft is; its length stands for what is being typed. */
+  /** The place in the history; its length stands for the draft itself. */
   readonly place: number;
-  /** What was being typed when the history was entered. */
+  /** The draft while the person walks through the history. */
   readonly kept: string;
 }
 
@@ -25,7 +25,7 @@ const CLUSTER_CHARS = 32;
 
 export const EMPTY_DRAFT: Draft = { text: "", cursor: 0, history: [], place: 0, kept: "" };
 
-/** The next draft. Pure. */
+/** Applies an edit to a draft. Pure. */
 export function edit(draft: Draft, change: Edit): Draft {
   const { text, cursor } = draft;
   switch (change.type) {
@@ -110,7 +110,7 @@ function before(text: string, cursor: number): number {
   return cursor <= 1 ? 0 : boundaryBefore(text, cursor - 1);
 }
 
-/** The end of the character as read that starts at the cursor. */
+/** The end of the grapheme that starts at the cursor. */
 function after(text: string, cursor: number): number {
   const last = Math.min(text.length, cursor + CLUSTER_CHARS);
   for (let at = cursor + 1; at < last; at += 1) if (boundaryBefore(text, at) === at) return at;

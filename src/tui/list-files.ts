@@ -5,7 +5,7 @@ const MOST_FILES = 5_000;
 const MOST_FOLDERS = 1_000;
 const SKIPPED = new Set(["node_modules", "dist", "build", "target", "__pycache__"]);
 
-/** Paths of a project's files for completion: near ones first, nothing hidden, no links, never too many. */
+/** Paths of a project's files for completion: shallow ones first, without hidden files and links, up to a limit. */
 export async function listFiles(root: string): Promise<string[]> {
   const files: string[] = [];
   const folders = [""];

@@ -3,7 +3,7 @@ import { createElement as h, type ReactNode } from "react";
 import { colour } from "./colour.ts";
 import { type MarkdownPart, readMarkdown, type Span } from "./markdown.ts";
 
-/** A text in Markdown, with what a terminal has for it. */
+/** Shows Markdown in a terminal. */
 export function MarkdownView({ text }: { text: string }): ReactNode {
   return h(
     Box,

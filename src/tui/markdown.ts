@@ -5,14 +5,14 @@ export interface Span {
   readonly style: "plain" | "bold" | "italic" | "code" | "link";
 }
 
-/** A part of a text in Markdown, as a terminal can show it. */
+/** A block of Markdown that a terminal can show. */
 export type MarkdownPart =
   | { readonly kind: "heading" | "paragraph" | "quote"; readonly spans: readonly Span[] }
   | { readonly kind: "item"; readonly mark: string; readonly indent: number; readonly spans: readonly Span[] }
   | { readonly kind: "code"; readonly language: string; readonly lines: readonly string[] }
   | { readonly kind: "rule" | "gap" };
 
-/** Reads headings, lists, quotes, code, rules and paragraphs; all else stays as it was written. */
+/** Parses headings, lists, quotes, code, rules and paragraphs. Everything else stays text. */
 export function readMarkdown(text: string): MarkdownPart[] {
   const lines = text.split("\n");
   const parts: MarkdownPart[] = [];
@@ -59,10 +59,10 @@ const MARKS: readonly (readonly [mark: string, style: Span["style"]])[] = [
   ["_", "italic"],
 ];
 
-/** One pass from left to right; a mark that nothing closes is text. */
+/** Parses in one pass from left to right. A mark without its end is text. */
 export function readSpans(text: string): Span[] {
   const spans: Span[] = [];
-  // Where a search for a mark has failed, it fails for the rest of the text too.
+  // Once a search for a closing mark fails, it fails for the rest of the text.
   const missing = new Set<string>();
   let plain = "";
   let at = 0;
@@ -100,7 +100,7 @@ interface FoundSpan {
 function readSpan(text: string, at: number, missing: Set<string>): FoundSpan | undefined {
   if (text[at] === "`") return between(text, at, "`", "code", missing);
   if (text[at] === "[") return readLink(text, at);
-  // An underscore inside a word is a part of a name.
+  // An underscore inside a word belongs to a name.
   if (text[at] === "_" && /\w/.test(text[at - 1] ?? "")) return undefined;
   for (const [mark, style] of MARKS) {
     if (!text.startsWith(mark, at) || /\s/.test(text[at + mark.length] ?? " ")) continue;
@@ -125,7 +125,7 @@ function between(
   return { span: { text: text.slice(start, end), style }, end: end + mark.length };
 }
 
-/** The address is always shown: what a link says and where it leads can be two things. */
+/** Always shows the address, because a link's text may mislead. */
 function readLink(text: string, at: number): FoundSpan | undefined {
   const rest = text.slice(at, at + MOST_LINK_CHARS);
   const middle = rest.indexOf("](");

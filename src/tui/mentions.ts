@@ -1,6 +1,6 @@
 import { isAbsolute, normalize } from "node:path";
 
-/** A file that is named in a prompt. */
+/** A file that a prompt mentions. */
 export interface Mention {
   readonly path: string;
   readonly from: number;
@@ -9,7 +9,7 @@ export interface Mention {
 
 const MOST_MENTIONS = 20;
 
-/** The files that a prompt mentions: `@path`, or `@"path with spaces"`, at the start of a word. */
+/** Finds mentions: `@path` or `@"path with spaces"` at the start of a word. */
 export function findMentions(text: string): Mention[] {
   const found = new Map<string, Mention>();
   for (const match of text.matchAll(/(?<=^|\s)@(?:"([^"\n]{1,1000})"|([^\s"]{1,1000}))/g)) {
@@ -22,7 +22,7 @@ export function findMentions(text: string): Mention[] {
   return [...found.values()];
 }
 
-/** The mention that is being typed at the cursor. */
+/** The unfinished mention at the cursor. */
 export function mentionAt(
   text: string,
   cursor: number,
@@ -32,12 +32,12 @@ export function mentionAt(
   return { typed: text.slice(start + 1, cursor), from: start };
 }
 
-/** How a path is written as a mention. */
+/** Writes a path as a mention. */
 export function toMention(path: string): string {
   return /[\s"]/.test(path) ? `@"${path}"` : `@${path}`;
 }
 
-/** The files that fit what was typed: those whose name starts with it, then those that have it anywhere. */
+/** The files that match: those whose name starts with the typed text, then those that contain it. */
 export function matchFiles(files: readonly string[], typed: string, limit: number): string[] {
   if (isAbsolute(typed)) return [];
   const wanted = normalize(typed === "" ? "." : typed).toLowerCase();
@@ -63,14 +63,14 @@ export interface IncludedFile {
   readonly text: string;
 }
 
-/** The prompt with the files after it. */
+/** The prompt, followed by the files. */
 export function withFiles(prompt: string, files: readonly IncludedFile[]): string {
   if (files.length === 0) return prompt;
   const parts = files.map(({ path, text }) => `File ${path}:\n${fenced(text)}`);
   return [prompt, ...parts].join("\n\n");
 }
 
-/** Code that nothing in the text can close. */
+/** A code block whose fence the text cannot close. */
 function fenced(text: string): string {
   const longest = (text.match(/`{3,}/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
   const mark = "`".repeat(longest + 1);

@@ -12,7 +12,7 @@ const CHOICES: readonly {
   readonly label: string;
 }[] = [
   { key: "y", answer: "once", label: "yes, once" },
-  { key: "s", answer: "session", label: "yes, in this session" },
+  { key: "s", answer: "session", label: "yes, for this session" },
   { key: "a", answer: "always", label: "yes, always" },
   { key: "n", answer: "deny", label: "no" },
 ];
@@ -25,7 +25,7 @@ export interface PermissionDialogProps {
   onAnswer(answer: PermissionAnswer): void;
 }
 
-/** Asks for a permission, with exactly what will happen. What was not seen to its end cannot be allowed. */
+/** Asks for a permission and shows the exact action. It cannot be allowed before it was seen to its end. */
 export function PermissionDialog({ permission, columns, rows, onAnswer }: PermissionDialogProps): ReactNode {
   const [chosen, choose] = useState(DENY);
   const [top, scroll] = useState(0);

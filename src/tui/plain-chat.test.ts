@@ -12,7 +12,7 @@ const asking: Turn = async function* (_prompt, stage) {
   yield* answer("Not allowed.");
 };
 
-test("lines come in and lines go out; what would have to be asked for is denied", async () => {
+test("lines go in and out, and permission questions are denied", async () => {
   const lines = await play(["list", "/tools", "!date", "/exit", "never"], createScriptedAgent([asking]));
   expect(lines).toEqual([
     '[failed] shell {"command":"ls"} (2 ms): deny',
@@ -39,18 +39,18 @@ test("every command answers", async () => {
   }
   expect(await play(["/resume one"], createScriptedAgent([]))).toEqual([
     "Before **indeed**.",
-    "The conversation goes on. Large results that were kept beside it are gone.",
+    "Resumed. Large results of the conversation are gone.",
   ]);
   expect(await play(["/clear"], createScriptedAgent([]))).toEqual(["A new conversation."]);
   expect(await play(["/tols"], createScriptedAgent([]))).toEqual([
-    "There is no command /tols. Did you mean /tools? /help shows all.",
+    "Command /tols not found. Did you mean /tools? /help lists all.",
   ]);
   expect(await play(["/constructor"], createScriptedAgent([]))).toEqual([
-    "There is no command /constructor. /help shows all.",
+    "Command /constructor not found. /help lists all.",
   ]);
 });
 
-test("what fails is said, and the chat goes on", async () => {
+test("a failure is shown, and the chat continues", async () => {
   const failing: Turn = async function* () {
     yield told({ type: "llm-text", step: 1, text: "Half" });
     throw new Error("The wire broke.");
@@ -61,8 +61,8 @@ test("what fails is said, and the chat goes on", async () => {
   const agent = createScriptedAgent([failing, () => answer("Well.")], { list });
   expect(await play(["one", "/tools", "two"], agent)).toEqual([
     "Half",
-    "FAILED: The wire broke.\nTry again; /help shows what can be typed.",
-    "FAILED: No list.\nTry again; /help shows what can be typed.",
+    "UNKNOWN: The wire broke.\nTry again; /help lists commands and keys.",
+    "UNKNOWN: No list.\nTry again; /help lists commands and keys.",
     "Well.",
   ]);
 });

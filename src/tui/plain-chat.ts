@@ -8,8 +8,8 @@ export interface PlainOptions {
 }
 
 /**
- * A chat without a terminal: each line that comes in is sent, each block goes out when it is finished. Nobody can
- * be asked, so what would have to be asked for is denied.
+ * A chat without a terminal: each input line is sent, and each block is written when it is finished. Nobody can be
+ * asked, so questions are answered with deny.
  */
 export async function plainChat(chat: Chat, { input, write }: PlainOptions): Promise<void> {
   let printed = 0;
@@ -32,7 +32,7 @@ export async function plainChat(chat: Chat, { input, write }: PlainOptions): Pro
   try {
     for await (const line of createInterface({ input })) {
       await chat.submit(line);
-      // A microtask: leaving is told by a promise.
+      // Leaving resolves a promise, so wait a microtask.
       await Promise.resolve();
       if (left) break;
     }

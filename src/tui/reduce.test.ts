@@ -7,14 +7,14 @@ import { type ChatEvent, reduce } from "./reduce.ts";
 
 const USAGE = { input: 10, output: 5, cached: 1 };
 
-test("an answer grows while it comes, and is finished paragraph by paragraph", async () => {
+test("an answer grows as it arrives and is finished paragraph by paragraph", async () => {
   const events: ChatEvent[] = [{ type: "turn-start", prompt: "Why?" }];
   for await (const event of answer("First.\n\nSecond **one**.")) events.push(event);
   const before = play(events.slice(0, -3));
   expect(before.phase).toBe("running");
   expect(before.done.map(blockText)).toEqual(["> Why?", "First."]);
   expect(before.live.map(blockText).join("")).toContain("Second");
-  // What was told last may not be done yet: nothing else is taken until the turn is over.
+  // The turn may go on after the last event, so no input is accepted until it ends.
   expect(play(events).phase).toBe("running");
   const after = play([...events, { type: "turn-end" }]);
   expect(after.phase).toBe("idle");
@@ -24,7 +24,7 @@ test("an answer grows while it comes, and is finished paragraph by paragraph", a
   expect(after.lastInput).toBe(100);
 });
 
-test("calls in parallel end in any order and stay in theirs", () => {
+test("parallel calls keep their order, whichever ends first", () => {
   const start = (callId: string) => told({ type: "tool-start", callId, tool: callId, args: { n: 1 } });
   const end = (callId: string, ok: boolean) =>
     told({ type: "tool-end", callId, tool: callId, ok, text: "done", ms: 12 });
@@ -39,12 +39,12 @@ test("calls in parallel end in any order and stay in theirs", () => {
   ]);
 });
 
-test("permissions queue up, and an answer takes one away", () => {
+test("permission questions queue up, and an answer removes one", () => {
   const request = (callId: string) =>
     told({ type: "permission-request", callId, scope: "shell-run", action: "rm\u202e -rf", reason: "" });
   const start = (callId: string) => told({ type: "tool-start", callId, tool: "shell", args: "ls" });
   const asked = play([start("a"), start("b"), request("a"), request("b")]);
-  // Nothing is taken out of an action: the dialog shows all of it.
+  // The action stays whole, because the dialog shows all of it.
   expect(asked.permissions.map(({ callId, action }) => [callId, action])).toEqual([
     ["a", "rm\u202e -rf"],
     ["b", "rm\u202e -rf"],
@@ -53,7 +53,7 @@ test("permissions queue up, and an answer takes one away", () => {
   expect(answered.permissions.map(({ callId }) => callId)).toEqual(["b"]);
 });
 
-test("cancelling closes what is open", () => {
+test("cancelling closes open blocks", () => {
   const events: ChatEvent[] = [
     { type: "turn-start", prompt: "x" },
     told({ type: "llm-text", step: 1, text: "Half of" }),
@@ -68,12 +68,12 @@ test("cancelling closes what is open", () => {
   expect(state.done.map(blockText)).toEqual(["> x", "Half of", "[cancelled] shell {}", "Cancelled."]);
 });
 
-test("what ended a run is said", () => {
+test("the reason why a run ended is shown", () => {
   const end = (outcome: "step-limit" | "failed", error?: { code: string; message: string; next: string }) =>
     play([
       told({ type: "agent-end", outcome, text: "", usage: USAGE, steps: 1, ...(error && { error }) }),
     ]).done.map(blockText);
-  expect(end("step-limit")).toEqual(["Stopped: the limit of steps was reached. Ask to go on."]);
+  expect(end("step-limit")).toEqual(["Stopped: the step limit was reached. Send a line to continue."]);
   expect(end("failed", { code: "C", message: "No.", next: "Do." })).toEqual(["C: No.\nDo."]);
 });
 
@@ -96,7 +96,7 @@ test("no event puts an escape sequence on the screen", () => {
   expect(shown).toContain("text");
 });
 
-test("however an answer is cut into pieces, its text arrives whole and in order", () => {
+test("an answer in any pieces arrives whole and in order", () => {
   const line = fc.constantFrom("word", "", "```ts", "```", "- item", "# Head", "x".repeat(3_000), "~~~");
   fc.assert(
     fc.property(fc.array(line, { maxLength: 30 }), fc.integer({ min: 1, max: 50 }), (lines, size) => {
@@ -106,7 +106,7 @@ test("however an answer is cut into pieces, its text arrives whole and in order"
       );
       const { done, live } = play([...pieces, told({ type: "llm-end", step: 1, text, usage: USAGE })]);
       expect(live).toEqual([]);
-      // Fences may be closed and opened again around a cut; nothing else comes or goes.
+      // Only fences may be closed and reopened around a split.
       const words = (each: string) => each.split("\n").filter((one) => one.trim() && !/^(```|~~~)/.test(one));
       expect(done.flatMap((block) => words(blockText(block)))).toEqual(words(text));
     }),

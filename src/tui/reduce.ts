@@ -5,7 +5,7 @@ import type { PastMessage } from "./chat-agent.ts";
 import { type Block, type ChatState, NEW_CHAT, type ToolBlock } from "./chat-state.ts";
 import { splitAnswer } from "./split-answer.ts";
 
-/** What happens in a chat beside what the agent tells. */
+/** Events of the chat itself, beside those of the agent. */
 export type LocalEvent =
   | { readonly type: "turn-start"; readonly prompt: string }
   | { readonly type: "turn-end" }
@@ -22,7 +22,7 @@ export type ChatEvent = AgentEvent | LocalEvent;
 const MOST_TEXT_CHARS = 20_000;
 const MOST_ARGS_CHARS = 200;
 
-/** The next state. Pure: the same events make the same screen. */
+/** Applies an event to the state. Pure: the same events give the same screen. */
 export function reduce(state: ChatState, event: ChatEvent): ChatState {
   return settle(apply(state, event));
 }
@@ -72,9 +72,7 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
     case "llm-retry":
       return add(closeAnswer(state), {
         kind: "notice",
-        text: clean(
-          `${event.reason} Attempt ${event.attempt} follows in ${(event.delayMs / 1000).toFixed(1)} s.`,
-        ),
+        text: clean(`${event.reason} Retry ${event.attempt} in ${(event.delayMs / 1000).toFixed(1)} s.`),
       });
     case "llm-end":
       return { ...closeAnswer(state), lastInput: event.usage.input };
@@ -89,7 +87,7 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
     case "permission-request": {
       const { callId, scope, action, reason } = event;
       const asking = setTool(state, callId, (tool) => ({ ...tool, status: "asking" }));
-      // The action is shown as it is, with what is invisible made visible; cleaning would hide a part of it.
+      // Not cleaned: the dialog makes invisible characters visible, and cleaning would hide them.
       const permission = { callId, scope: clean(scope), action, reason: clean(reason) };
       return { ...asking, permissions: [...asking.permissions, permission] };
     }
@@ -106,7 +104,7 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
   }
 }
 
-/** What is finished, and has nothing unfinished above it, moves up. */
+/** Moves finished blocks up if no unfinished block is above them. */
 function settle(state: ChatState): ChatState {
   const unfinished = state.live.findIndex(isUnfinished);
   const count = unfinished === -1 ? state.live.length : unfinished;
@@ -182,9 +180,9 @@ const OUTCOMES = {
   answered: undefined,
   failed: undefined,
   cancelled: "Cancelled.",
-  "step-limit": "Stopped: the limit of steps was reached. Ask to go on.",
-  "token-limit": "Stopped: the limit of tokens was reached.",
-  repeating: "Stopped: the same call came again and again.",
+  "step-limit": "Stopped: the step limit was reached. Send a line to continue.",
+  "token-limit": "Stopped: the token limit was reached.",
+  repeating: "Stopped: the model repeated the same call.",
 } as const;
 
 function endAgent(state: ChatState, event: Extract<AgentEvent, { type: "agent-end" }>): ChatState {
@@ -205,12 +203,12 @@ function endAgent(state: ChatState, event: Extract<AgentEvent, { type: "agent-en
   return text === undefined ? ended : add(ended, { kind: "notice", text });
 }
 
-/** Only the end of a turn is rest: an agent that has told its end may still be writing its session. */
+/** The chat is idle only after the turn, because an agent may still write its session after agent-end. */
 function endTurn(state: ChatState): ChatState {
   return { ...closeAll(state), phase: "idle" };
 }
 
-/** Whatever is still open has been left behind. */
+/** Closes blocks that were left open. */
 function closeAll(state: ChatState): ChatState {
   const closed = closeAnswer(state);
   const live = closed.live.map((block): Block => {
@@ -223,7 +221,7 @@ function clean(text: string, maxChars = MOST_TEXT_CHARS): string {
   return cleanText(text, maxChars);
 }
 
-/** Pieces are cleaned one by one; a sequence that is cut in two loses what makes it one. */
+/** Cleans piece by piece: an escape sequence split over two pieces is removed in both. */
 function cleanDelta(text: string): string {
   return cleanText(text);
 }

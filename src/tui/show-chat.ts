@@ -8,19 +8,19 @@ export interface ShowOptions {
   readonly files: readonly string[];
   readonly stdin?: NodeJS.ReadableStream;
   readonly stdout?: NodeJS.WritableStream;
-  /** Given what takes the screen away, for signals. */
+  /** Receives the function that removes the screen, for signals. */
   onOpen?(close: () => void): void;
 }
 
-/** Shows a chat in a terminal until the person leaves. */
+/** Shows a chat in the terminal until the person leaves. */
 export async function showChat(chat: Chat, options: ShowOptions): Promise<void> {
   const { banner, files, stdin, stdout } = options;
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const screen = render(h(ChatScreen, { chat, banner, files, onLeave: close }), {
     exitOnCtrlC: false,
-    // Every process that has a terminal is asked by a person, also in CI.
+    // A terminal means that a person is there, even in CI.
     interactive: true,
-    // What others print belongs above the screen; where the screen is a stream, it is not theirs.
+    // Other output goes above the screen, unless the screen is a stream of its own.
     patchConsole: stdout === undefined,
     ...(stdin && { stdin }),
     ...(stdout && { stdout }),

@@ -5,7 +5,7 @@ import { colour } from "./colour.ts";
 const FRAMES = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const INTERVAL_MS = 120;
 
-/** Says that something is under way, and for how long. */
+/** Shows that work is running, and for how long. */
 export function Spinner({ label }: { label: string }): ReactNode {
   const { frame, time } = useAnimation({ interval: INTERVAL_MS });
   const seconds = Math.floor(time / 1000);

@@ -1,8 +1,8 @@
 const MOST_OPEN_CHARS = 4_000;
 
 /**
- * Cuts an answer that is still coming where nothing that follows can change what stands before: at empty lines
- * outside of code. The last piece is the open one. What has no such place for long is cut at a line.
+ * Splits a growing answer at empty lines outside of code, where later text cannot change earlier blocks. The last
+ * piece is still open. A long piece without such a place is split at a line.
  */
 export function splitAnswer(text: string): string[] {
   const pieces: string[] = [];
@@ -27,7 +27,7 @@ export function splitAnswer(text: string): string[] {
   return [...pieces, text.slice(start)];
 }
 
-/** The line that opened the code which the text is in after this line. */
+/** The opening fence if the text is inside code after this line. */
 function nextFence(fence: string | undefined, line: string): string | undefined {
   const mark = fenceMark(line);
   if (mark === undefined) return fence;
@@ -37,7 +37,7 @@ function nextFence(fence: string | undefined, line: string): string | undefined 
   return closes ? undefined : fence;
 }
 
-/** The run of three or more backticks or tildes that a line starts with. */
+/** The three or more backticks or tildes that start the line. */
 export function fenceMark(line: string): string | undefined {
   return /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
 }

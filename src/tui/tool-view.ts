@@ -13,7 +13,7 @@ const MARKS: Readonly<Record<ToolStatus, string>> = {
   cancelled: "–",
 };
 
-/** A tool call, folded: what was called and how it went, one line each. */
+/** Shows a folded tool call: one line for the call, one for its result. */
 export function ToolView({ tool }: { tool: ToolBlock }): ReactNode {
   const { status } = tool;
   const tint = status === "ok" ? "green" : status === "failed" ? "red" : "yellow";

@@ -1,8 +1,8 @@
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /**
- * The text in lines of at most `columns` cells, nothing left out. What is not ASCII counts as two cells, so a
- * line may come out shorter than it could be, and never wider.
+ * Wraps text into lines of at most `columns` cells and keeps every character. A character beyond ASCII counts as
+ * two cells, so a line may be shorter than possible, but never wider.
  */
 export function wrapHard(text: string, columns: number): string[] {
   const width = Math.max(2, columns);

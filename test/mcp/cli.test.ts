@@ -56,7 +56,7 @@ test("keyhole serve --http shows its token once and stops on a signal", async ()
 });
 
 test.each([
-  [["serve", "--config", "missing.ts"], /CONFIG_INVALID.*no such file/],
+  [["serve", "--config", "missing.ts"], /CONFIG_INVALID.*does not exist/],
   [["serve", "--config", "package.json"], /CONFIG_INVALID/],
   [["serve", "--colour"], /INVALID_INPUT.*--colour/],
   [["serve", "--surface", "other", ...CONFIG], /INVALID_INPUT.*--surface/],
