@@ -1,0 +1,393 @@
+/** Programs that run other programs. A rule `program *` must not cover any of these. One a line. */
+export const RUNNERS_TO_ASK = `
+setpriv --reuid=0 id
+capsh -- -c id
+runuser -u x id
+su x -c id
+sg staff id
+newgrp staff
+gosu x id
+su-exec x id
+chpst -u x id
+run0 id
+pkexec id
+doas id
+unshare -r id
+nsenter -t 1 id
+bwrap --bind . . id
+firejail id
+proot id
+fakeroot id
+fakechroot id
+chroot . id
+systemd-run id
+systemd-nspawn id
+systemd-inhibit id
+machinectl shell
+start-stop-daemon --start --exec ./x
+daemonize ./x
+dbus-run-session id
+dbus-launch id
+runcon x id
+sandbox-exec -f x id
+cgexec -g x id
+ip netns exec x id
+env id
+nice id
+nice -n 5 id
+ionice -c 3 id
+chrt -i 0 id
+taskset 1 id
+numactl -N 0 id
+prlimit --nofile=9 id
+cpulimit -l 5 id
+choom -n 1 -- id
+setarch x86_64 id
+linux64 id
+setsid id
+stdbuf -oL id
+timeout 5 id
+gtimeout 5 id
+nohup id
+eatmydata id
+faketime now id
+torsocks id
+proxychains4 id
+dotenv id
+dotenvx run -- id
+direnv exec . id
+envdir x id
+aws-vault exec x -- id
+op run -- id
+vault ssh x
+chamber exec x -- id
+doppler run -- id
+sops exec-env x id
+xargs id
+parallel id
+rush id
+watch id
+viddy id
+entr id
+watchexec id
+fswatch -o .
+nodemon x
+hyperfine id
+hyperfine 'ls -la'
+multitime id
+perf stat id
+perf record id
+poop id
+concurrently id
+npm-run-all x
+run-s x
+run-p x
+turbo run x
+nx run x
+lerna exec id
+foreman start
+overmind start
+honcho start
+pm2 start x
+forever x
+supervisord -c x
+retry id
+chronic id
+ifne id
+pee id
+mispipe id ls
+vipe
+vidir
+mpirun id
+srun id
+pdsh -w x id
+pssh -h x id
+strace id
+strace -f ls
+ltrace id
+gdb id
+gdbserver :1 id
+lldb id
+valgrind id
+rr record id
+bpftrace -c id
+uftrace id
+heaptrack id
+kcov x id
+coverage run x
+py-spy record x
+dtrace -c id
+truss id
+qemu-x86_64 x
+wine x
+mono x
+dotnet run
+dotnet x.dll
+script -c id x
+script x
+expect -c x
+unbuffer id
+rlwrap id
+asciinema rec -c id x
+ttyrec -e id
+dtach -n x id
+abduco -n x id
+screen -dm id
+tmux new-session id
+zellij run id
+ssh x id
+ssh -o ProxyCommand=id x
+autossh x
+sshpass -p x id
+mosh x
+sftp -D ./x
+socat x exec:id
+nc -e id x 1
+ncat --exec id x 1
+websocat x
+telnet x
+at now
+batch
+crontab x
+crontab -e
+anacron
+run-parts x
+launchctl load x
+systemctl start x
+systemctl --user enable x
+systemctl edit x
+flock x id
+flock x -c id
+lckdo x id
+setlock x id
+sem id
+time id
+command id
+busybox sh
+busybox id
+toybox id
+vi x
+vim -c !id
+nvim --headless -c !id
+emacs --batch --eval x
+emacsclient -e x
+nano x
+micro x
+hx x
+kak x
+code .
+less x
+more x
+most x
+man ls
+info ls
+w3m x
+lynx x
+ftp x
+lftp -c !id
+mail x
+mutt
+fzf --preview id
+fzf
+sk --preview id
+ranger
+nnn
+mc
+bat --pager=id x
+ag --pager=id x
+ack --pager=id x
+rg --pre id x
+rg --pre=id x
+rg --hostname-bin=id x
+fd -x id
+fd --exec id
+fd -X id
+fd --exec-batch id
+find . -exec id {} +
+find . -execdir id {} +
+find . -okdir id {} +
+find . -fprintf x y
+find . -fls x
+sed -n 1p x
+gawk x
+mawk x
+mlr put x y
+m4 x
+bc x
+dc x
+sqlite3 x .tables
+duckdb x
+psql -c x
+mysql -e x
+mariadb -e x
+mongosh x
+redis-cli x
+gnuplot x
+octave x
+tcpdump -z id -G 1 -w x
+zip -T -TT id x y
+tar --checkpoint-action=exec=id -cf x y
+tar -cf x --to-comm=id y
+tar --rsh=id -cf x y
+bsdtar --use-compress-program id -cf x y
+rsync -e id x y
+rsync --rsh=id x y
+rsync --rs=id x y
+scp -S ./x y z
+scp -o ProxyCommand=id y z
+go test --exec id
+go test -exec id
+go test -exec=id
+go test --exec=./x
+go test -toolexec id
+go build --toolexec=id
+go vet -vettool=./x
+go vet --vettool ./x
+go run .
+go generate
+go tool x
+go env -w GOFLAGS=-exec=x
+go test -C sub
+go build -o .git/hooks/pre-commit
+cargo --config x.toml build
+cargo run
+cargo xtask
+cargo install x
+cargo +nightly run
+cargo build --config x=y
+npm exec id
+npm x id
+npm explore x id
+npm install x
+npm start
+npm run x
+npm test
+npm pkg set scripts.test=id
+npm config set script-shell id
+npm set script-shell=id
+npm init x
+npm create x
+npm rebuild
+npm edit x
+npm --prefix sub run x
+npm -w sub exec id
+npm --script-shell=./x run y
+pnpm dlx x
+pnpm exec id
+pnpm x
+pnpm install
+pnpm -r exec id
+yarn dlx x
+yarn exec id
+yarn x
+yarn install
+bun x.ts
+bun run x
+deno run x
+npx x
+uvx x
+uv run id
+uv tool run x
+poetry run id
+pipenv run id
+pdm run id
+hatch run x
+tox
+nox
+conda run id
+mamba run id
+pyenv exec id
+rbenv exec id
+asdf exec id
+mise exec -- id
+mise run x
+nvm exec 20 id
+volta run id
+fnm exec id
+nix run x
+nix-shell --run id
+guix shell
+devbox run x
+bundle exec id
+pip install x
+pip3 install .
+pipx run x
+gem install x
+cpan x
+composer install
+composer exec id
+brew install x
+apt install x
+apt-get install x
+dnf install x
+apk add x
+pacman -U x
+dpkg -i x
+rpm -i x
+snap run x
+flatpak run x
+make
+make test
+make SHELL=./x test
+cmake -P x
+ninja
+just x
+rake x
+gradle x
+./x
+mvn x
+ant x
+bazel run x
+meson test
+task x
+docker run x
+docker exec x id
+docker compose up
+podman run x
+kubectl exec x -- id
+kubectl cp x y
+kubectl --kubeconfig=x get pods
+helm install x y
+terraform apply
+terraform -chdir=sub plan
+pulumi up
+ansible all -m shell -a id
+ansible-playbook x
+vagrant ssh -c id
+gh alias set x !id
+gh extension install x
+gh x
+gh repo clone x -- -u ./y
+gh codespace ssh
+adb shell id
+fastlane x
+java -jar x
+ruby x
+perl -e x
+php -r x
+lua x
+Rscript x
+julia x
+osascript -e x
+open x
+xdg-open x
+ld.so ./x
+env -S 'id'
+ctags --options=x y
+gcc -wrapper id x.c
+gcc -fplugin=./x y.c
+clang -fplugin=./x y.c
+protoc --plugin=./x y
+pytest -p x
+pytest --rootdir=sub
+tsc --project sub
+eslint --config x
+prettier --plugin=./x y
+jest --config x
+vitest --config x
+vitest --conf=x
+vite --config x
+webpack -c x
+jest --globalSetup ./x
+mocha --require ./x
+`;
