@@ -214,5 +214,6 @@ lsof -i
 touch src/new.ts
 mkdir -p src/new
 cp src/a.ts src/b.ts
+./scripts/release.sh minor
 mv src/a.ts src/b.ts
 `;

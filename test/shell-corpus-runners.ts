@@ -334,7 +334,6 @@ ninja
 just x
 rake x
 gradle x
-./x
 mvn x
 ant x
 bazel run x

@@ -131,7 +131,6 @@ cp x venv/bin/activate
 cp x /usr/local/bin/x
 cp x Gemfile
 cp x Procfile
-cp x WORKSPACE
 cp x BUILD.bazel
 cp x x.gemspec
 cp x flake.nix
@@ -254,7 +253,7 @@ cat .terraformrc
 cat .dockercfg
 cat .condarc
 cat .fly/config.yml
-cat x/doctl/config.yaml
+cat x/.config/doctl/config.yaml
 cat .pulumi/x
 cat .codex/x
 jq . auth.json

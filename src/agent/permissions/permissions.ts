@@ -6,7 +6,7 @@ import { decide, isInside } from "./decide.ts";
 import { toCommandRule } from "./match-rule.ts";
 import type { FileScope, PermissionPlace, PermissionRequest, PermissionScope } from "./permission.ts";
 import { type PermissionRules, type RuleSet, readRules } from "./permission-rules.ts";
-import { isSensitivePath } from "./sensitive-path.ts";
+import { holdsSecrets } from "./sensitive-path.ts";
 import { showExactly } from "./show-exactly.ts";
 import { toFileRequest, toShellRequest } from "./to-request.ts";
 
@@ -135,7 +135,7 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     mayRead(path) {
       const { verdict } = decide({ scope: "fs-read", given: path, path }, rulesNow(), place);
       if (verdict !== "ask") return verdict === "allow";
-      return !isInside(path, place.root) && !isSensitivePath(path, place.root, "fs-read");
+      return !isInside(path, place.root) && !holdsSecrets(path, place.root);
     },
   };
 }

@@ -41,7 +41,7 @@ const TOO_MANY = { ok: false, reason: `it has more than ${MAX_LOOKED_UP} words` 
 async function mentionsOf(words: SimpleCommand["words"], root: string): Promise<string[][]> {
   return Promise.all(
     words.map(async ({ text }) => {
-      const parts = new Set([text, ...text.split(/[=:,]/).slice(1), text.replace(/^--?[A-Za-z]/, "")]);
+      const parts = new Set([text, ...text.split(/[=:,@]/).slice(1), text.replace(/^--?[A-Za-z]/, "")]);
       const paths = [...parts].filter((part) => part !== "");
       return Promise.all(paths.map((part) => resolveLinks(part, root).catch(() => part)));
     }),
