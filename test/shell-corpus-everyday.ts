@@ -70,6 +70,13 @@ git commit -am message
 git fetch origin
 git fetch --prune
 git version
+git clone https://example.com/x.git
+git clone --depth 1 https://example.com/x.git sub
+git remote add x https://example.com/x.git
+git pull --rebase
+git log --grep=a::b
+git log --format='%H::%s'
+git diff --output-indicator-new=x
 git help log
 ls
 ls -la
@@ -93,6 +100,19 @@ egrep pattern src/index.ts
 rg pattern
 rg -n --type ts pattern src
 rg -l pattern
+rg --pretty pattern
+rg --pre-glob x pattern
+curl https://example.com
+curl -sSL https://example.com/x
+kubectl -n prod get pods
+docker-compose ps
+date -Iseconds
+tsc --project .
+tsc -p tsconfig.json
+pytest tests/a.py::test
+pytest -x -q
+eslint --fix src
+sort -t: -k2 a
 rg --files
 ag pattern
 fd index

@@ -110,7 +110,6 @@ git fetch --upload-pa ./x origin
 git fetch ext::id
 git pull --upload-pack=./x
 git pull --upl=./x
-git pull --rebase=interactive
 git ls-remote --upload-pack=./x .
 git ls-remote --exec=./x .
 git ls-remote --e=./x .
@@ -160,6 +159,25 @@ git notes edit
 git commit --amend --edit -c HEAD
 git add -e
 git add --edit
+git push-alias
+git remote add x foo::bar
+git ls-remote foo::bar
+git archive --remote=foo::bar HEAD
+git clone --bare -u x y z
+git clone -qu x y z
+git clone --recurse-submodules -c a.b=c https://example.com/x.git
+git submodule -q foreach id
+git submodule init
+git rebase -qx id main
+git rebase --root --exec id
+git grep -nO pattern
+git diff --no-index --output=x a b
+git log --no-pager --output=x
+git --no-pager config alias.x !id
+git -P difftool
+git --literal-pathspecs bisect run id
+git --no-optional-locks -c core.fsmonitor=./x status
+git -P -P -P st
 `;
 
 /** Spellings of what `deny git push *` means. One a line. */
@@ -213,4 +231,13 @@ watch git push
 parallel git push
 strace -f git push
 script -c 'git push' x
+git -P -P push
+git -c x=push push
+git --unknown push
+git --unknown value push
+git --unknown=value push origin
+npx git push
+uv run git push
+poetry run git -P push
+git submodule --quiet foreach --recursive git push
 `;

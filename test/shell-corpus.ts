@@ -4,6 +4,7 @@ import { COMMANDS_TO_ASK } from "./shell-corpus-ask.ts";
 import { EVERYDAY } from "./shell-corpus-everyday.ts";
 import { GIT_TO_ASK, GIT_TO_DENY } from "./shell-corpus-git.ts";
 import { RUNNERS_TO_ASK } from "./shell-corpus-runners.ts";
+import { TOOLS_TO_ASK } from "./shell-corpus-tools.ts";
 import { SECRETS_TO_ASK, WRITES_TO_ASK } from "./shell-corpus-writes.ts";
 
 /** The rules that the corpus is judged by. */
@@ -191,7 +192,7 @@ export const SHELL_CORPUS: readonly Judged[] = [
 /** Commands with what {@link WIDE_RULES} say about them. */
 export const WIDE_CORPUS: readonly Judged[] = [
   ...linesOf(EVERYDAY).map((command) => ["allow", command] as const),
-  ...[GIT_TO_ASK, RUNNERS_TO_ASK, WRITES_TO_ASK, SECRETS_TO_ASK]
+  ...[GIT_TO_ASK, RUNNERS_TO_ASK, TOOLS_TO_ASK, WRITES_TO_ASK, SECRETS_TO_ASK]
     .flatMap(linesOf)
     .map((command) => ["ask", command] as const),
   ...linesOf(GIT_TO_DENY).map((command) => ["deny", command] as const),

@@ -37,11 +37,17 @@ export async function toShellRequest(command: string, root: string): Promise<She
 
 const TOO_MANY = { ok: false, reason: `it has more than ${MAX_LOOKED_UP} words` } as const;
 
-/** A word is taken for a path as a whole, and by the parts behind `=` and `:`, as options have them. */
+/**
+ * A word is taken for a path as a whole, by the parts behind `=`, `:`, `,` and `@`, and behind letters of short
+ * options. The host of an address counts as a folder of the project.
+ */
 async function mentionsOf(words: SimpleCommand["words"], root: string): Promise<string[][]> {
   return Promise.all(
     words.map(async ({ text }) => {
-      const parts = new Set([text, ...text.split(/[=:,@]/).slice(1), text.replace(/^--?[A-Za-z]/, "")]);
+      const local = text.replace(/(?:https?|wss?|ssh|git|git\+ssh):\/\//gi, "");
+      const letters = /^-[A-Za-z]{1,4}/.exec(text)?.[0].length ?? 0;
+      const values = Array.from({ length: Math.max(0, letters - 1) }, (_, at) => text.slice(at + 2));
+      const parts = new Set([text, ...local.split(/[=:,@]/), ...values, text.replace(/^--[A-Za-z]/, "")]);
       const paths = [...parts].filter((part) => part !== "");
       return Promise.all(paths.map((part) => resolveLinks(part, root).catch(() => part)));
     }),

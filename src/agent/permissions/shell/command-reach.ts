@@ -1,6 +1,7 @@
 import { afterGlobalOptions, gitOnlyReads, reachOfGit } from "./git-reach.ts";
 import { hasOption } from "./has-option.ts";
-import { PROGRAM_TABLE, type ProgramRow, READERS } from "./program-table.ts";
+import type { ProgramRow } from "./program-row.ts";
+import { PROGRAM_TABLE, READERS } from "./program-table.ts";
 import type { ShellWord, SimpleCommand } from "./shell-command.ts";
 
 /**
@@ -21,6 +22,10 @@ export function reachOf(command: SimpleCommand): Reach {
   const name = programOf(command);
   if (name === undefined) return { kind: "opaque", reason: "sets variables for later commands" };
   const args = argumentsOf(command);
+  return reachOfProgram(name, args);
+}
+
+function reachOfProgram(name: string, args: string[]): Reach {
   if (name === "git") return reachOfGit(args);
   // The first word of tar may be its options, without a dash.
   if (/tar$/.test(name) && args[0] !== undefined && !args[0].startsWith("-")) args[0] = `-${args[0]}`;
@@ -45,11 +50,13 @@ export function withoutGlobalOptions(command: SimpleCommand): readonly ShellWord
 
 /** The program's name without its folder, in lower case; undefined where there are only assignments. */
 export function programOf({ words, assignments }: SimpleCommand): string | undefined {
-  const name = words[assignments]?.text;
-  return name
-    ?.slice(name.lastIndexOf("/") + 1)
-    .toLowerCase()
-    .replace(/\.(?:exe|cmd|bat)$/, "");
+  const word = words[assignments];
+  return word && baseName(word.text);
+}
+
+function baseName(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  return name.replace(/\.(?:exe|cmd|bat)$/, "");
 }
 
 function reachOfRow(row: ProgramRow, given: readonly string[]): Reach {
@@ -60,7 +67,7 @@ function reachOfRow(row: ProgramRow, given: readonly string[]): Reach {
   if (wordsOf(unless).some((words) => words.split(".").every((word, at) => args[at] === word))) return plain;
   if (kind === "opaque" || kind === "exact") return { kind, reason };
   if (kind !== "shell" && args.length === 1 && SHOWS_VERSION.has(args[0] ?? "")) return plain;
-  if (kind === "named") return toNamed(args, depth, reason);
+  if (kind === "named") return row.runs ? toInner(args, depth, reason) : toNamed(args, depth, reason);
   if (args.length === 0 || readsInput(args))
     return { kind: "opaque", reason: "runs what it reads from its input" };
   return kind === "shell" ? { kind: "exact", reason } : toNamed(args, depth, reason);
@@ -71,6 +78,16 @@ function toNamed(args: readonly string[], depth: number, reason: string): Reach 
   const named = args.slice(0, depth);
   const isNamed = named.length === depth && named.every((arg) => !/^[-+]/.test(arg));
   return isNamed ? { kind: "named", depth, reason } : { kind: "exact", reason };
+}
+
+/** A runner reaches as far as the program that it runs. */
+function toInner(args: readonly string[], depth: number, reason: string): Reach {
+  const outer = toNamed(args, depth, reason);
+  if (outer.kind !== "named") return outer;
+  const inner = reachOfProgram(baseName(args[depth - 1] ?? ""), args.slice(depth));
+  if (inner.kind === "plain") return outer;
+  if (inner.kind === "named") return { ...outer, depth: depth + inner.depth };
+  return { kind: "exact", reason };
 }
 
 function strictest(one: Reach, other: Reach): Reach {

@@ -13,13 +13,16 @@ const PLAIN = new Set(
   format-patch fsck gc grep hash-object help init log ls-files ls-remote ls-tree merge merge-base merge-tree name-rev
   notes pack-refs prune pull push range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog
   show show-branch show-ref sparse-checkout stash status switch symbolic-ref tag verify-commit verify-pack verify-tag
-  version whatchanged write-tree archive bundle checkout checkout-index mv worktree config submodule maintenance
+  version write-tree archive bundle checkout checkout-index mv worktree config submodule maintenance
   --version -v --help -h`.split(/\s+/),
 );
 /** Subcommands that write the files that their words name. */
 const WRITES_PATHS = new Set(
   "archive bundle checkout checkout-index clone format-patch init mv restore worktree rm".split(" "),
 );
+const USES_REMOTES = new Set("archive clone fetch ls-remote pull push remote submodule".split(" "));
+/** An address such as `ext::sh -c id`, which names the program that git runs to reach it. */
+const TRANSPORT = /(?:^|=)[A-Za-z0-9+.-]+::/;
 const RUNS = "runs other programs or changes which ones run";
 const WRITES = "writes files that its options or its input name";
 const EDITS = "opens an editor";
@@ -50,7 +53,6 @@ const EXACT: readonly GitRow[] = [
   { names: "apply am interpret-trailers", reason: WRITES },
   { names: "clone", reason: RUNS, when: "-u -c" },
   { names: "rebase", reason: RUNS, when: "-x -i" },
-  { names: "pull", reason: EDITS, when: "--rebase=i --rebase=m -ri" },
   { names: "grep", reason: RUNS, when: "-O" },
   { names: "format-patch archive", reason: WRITES, when: "-o" },
   { names: "bundle", reason: WRITES, when: "create" },
@@ -76,7 +78,7 @@ export function afterGlobalOptions(args: readonly string[]): readonly string[] {
 export function reachOfGit(args: readonly string[]): Reach {
   const [subcommand, ...rest] = afterGlobalOptions(args);
   if (subcommand === undefined) return { kind: "plain" };
-  const remote = args.find((arg) => /^(?:--?[A-Za-z-]+=?)?[A-Za-z0-9+.-]+::/.test(arg));
+  const remote = USES_REMOTES.has(subcommand) ? rest.find((arg) => TRANSPORT.test(arg)) : undefined;
   if (remote !== undefined) return { kind: "exact", reason: `runs the transport of ${remote}` };
   if (subcommand.startsWith("-") && !PLAIN.has(subcommand)) {
     return { kind: "exact", reason: `reads another repository or other settings by ${subcommand}` };

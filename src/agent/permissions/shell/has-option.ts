@@ -15,7 +15,6 @@ export function hasOption(args: readonly string[], option: string, oneDash = fal
 function isOption(arg: string, option: string, oneDash: boolean): boolean {
   const [name = ""] = arg.split("=");
   if (oneDash) return name === option || name === `-${option}`;
-  if (arg.startsWith(option)) return true;
-  if (option.startsWith("--")) return name.length > 2 && option.startsWith(name) && name.startsWith("--");
+  if (option.startsWith("--")) return /^--./.test(name) && option.startsWith(name);
   return /^-[A-Za-z]/.test(arg) && arg.includes(option.charAt(1));
 }

@@ -1,29 +1,5 @@
-/**
- * How a program goes beyond its own words.
- * `opaque`: no rule can cover it. `shell` and `interpreter`: it runs a file or code, and is opaque where that
- * comes from its input. `exact`: a rule covers it only with all its words. `named`: a rule has to name its
- * first `depth` arguments, such as `npm run` or `make test`.
- */
-export type ProgramKind = "opaque" | "shell" | "interpreter" | "exact" | "named";
-
-export interface ProgramRow {
-  /** Programs, separated by blanks. */
-  readonly names: string;
-  readonly kind: ProgramKind;
-  /** Completes a sentence that starts with the program's name. */
-  readonly reason: string;
-  /** Options and arguments as `hasOption` reads them. Without it, the row always counts. */
-  readonly when?: string;
-  /** First arguments with which the row does not count. */
-  readonly unless?: string;
-  /** Options before the first argument that change nothing about it, and those of them that take a value. */
-  readonly flags?: string;
-  readonly values?: string;
-  /** How many arguments a rule has to name; 1 without it. */
-  readonly depth?: number;
-  /** Whether long options start with one dash, so that letters are never bundled. */
-  readonly oneDash?: boolean;
-}
+import { OPTION_ROWS } from "./option-rows.ts";
+import type { ProgramRow } from "./program-row.ts";
 
 /** Every program that is known to run, fetch or write more than its words say. All rows of a program count. */
 export const PROGRAM_TABLE: readonly ProgramRow[] = [
@@ -125,11 +101,17 @@ export const PROGRAM_TABLE: readonly ProgramRow[] = [
     reason: "runs programs on this or other machines",
   },
   {
-    names: `npx pnpx bunx uvx make gmake bmake cmake ctest ninja samu meson just task rake gradle gradlew mvn mvnw ant
+    names: "npx pnpx bunx uvx",
+    kind: "named",
+    reason: "runs the package that its first argument names",
+    runs: true,
+  },
+  {
+    names: `make gmake bmake cmake ctest ninja samu meson just task rake gradle gradlew mvn mvnw ant
       sbt lein mix rebar3 bazel bazelisk buck2 pants tox nox invoke doit scons waf turbo nx lerna wireit rush-x tup
       earthly dagger act pre-commit lefthook husky`,
     kind: "named",
-    reason: "runs the target or package that its first argument names",
+    reason: "runs the target that its first argument names",
   },
   {
     names: "make gmake bmake",
@@ -145,11 +127,20 @@ export const PROGRAM_TABLE: readonly ProgramRow[] = [
     unless: "list show tree which where current versions search",
   },
   {
-    names:
-      "uv poetry pipenv pdm hatch rye pixi pipx bundle conda mamba pyenv rbenv asdf mise nvm volta fnm nix devbox bun deno docker podman nerdctl kubectl oc",
+    names: `uv poetry pipenv pdm hatch rye pixi pipx bundle conda mamba pyenv rbenv asdf mise nvm volta fnm nix devbox bun
+      deno`,
     kind: "named",
     reason: "runs the command that follows",
     when: "run exec x shell shim develop task tool",
+    depth: 2,
+    runs: true,
+  },
+  {
+    names: "docker podman nerdctl kubectl oc",
+    kind: "named",
+    reason: "runs a command in a container",
+    when: "run exec",
+    values: "-n --namespace --context",
     depth: 2,
   },
   {
@@ -161,7 +152,7 @@ export const PROGRAM_TABLE: readonly ProgramRow[] = [
   },
   {
     names:
-      "docker podman nerdctl kubectl oc helm terraform tofu terragrunt pulumi cdk sam serverless eksctl flyctl heroku",
+      "docker docker-compose podman podman-compose nerdctl kubectl oc helm terraform tofu terragrunt pulumi cdk sam serverless eksctl flyctl heroku",
     kind: "named",
     reason: "runs and changes things outside of the project",
     unless: `ps images logs inspect version info events top port stats history search get describe explain
@@ -236,146 +227,7 @@ export const PROGRAM_TABLE: readonly ProgramRow[] = [
     when: "-exec -toolexec -vettool -overlay -modfile -C -o -w -u -cpuprofile -coverprofile -outputdir tool generate run",
     oneDash: true,
   },
-  {
-    names: "find gfind",
-    kind: "exact",
-    reason: "runs commands, deletes or writes by its actions",
-    when: "-exec -execdir -ok -okdir -delete -fprint -fprint0 -fprintf -fls",
-    oneDash: true,
-  },
-  {
-    names: "fd fdfind",
-    kind: "exact",
-    reason: "runs a command for each file",
-    when: "-x -X --exec --exec-batch",
-  },
-  {
-    names: "rg ag ack bat batcat delta ugrep",
-    kind: "exact",
-    reason: "runs the program that an option names",
-    when: "--pre --hostname-bin --pager --filter --diff-so-fancy-pager",
-  },
-  {
-    names: "sort gsort shuf iconv tree",
-    kind: "exact",
-    reason: "writes the file that an option names",
-    when: "-o --output",
-  },
-  {
-    names: "sort gsort",
-    kind: "exact",
-    reason: "runs a compressor",
-    when: "--compress-program -T --temporary-directory",
-  },
-  {
-    names: "tar gtar bsdtar",
-    kind: "exact",
-    reason: "runs programs or writes whatever the archive names",
-    when: `-x --extract --get -I -F --to-command --checkpoint-action --use-compress-program --rsh-command --rmt-command
-      --info-script --new-volume-script --index-file`,
-  },
-  {
-    names: "unzip",
-    kind: "exact",
-    reason: "writes whatever the archive names",
-    unless: "-l -t -p -Z -v -z -lv",
-  },
-  {
-    names: "7z 7za 7zr unrar unar cpio pax ar patch ditto jar",
-    kind: "exact",
-    reason: "writes whatever its input names",
-    unless: "l t -t -tf tf",
-  },
-  { names: "zip", kind: "exact", reason: "runs a test command", when: "-T --test --unzip-command" },
-  {
-    names: "rsync",
-    kind: "exact",
-    reason: "runs a remote shell",
-    when: "-e --rsh --rsync-path --temp-dir -M --remote-option",
-  },
-  { names: "scp", kind: "exact", reason: "runs a connection program", when: "-o -S -F -J -D" },
-  {
-    names: "curl",
-    kind: "exact",
-    reason: "writes or sends files that options name",
-    when: `-o -O -K -T -F -d -D -c -b -E --output --remote-name --remote-name-all --output-dir --config --upload-file
-      --form --data --data-binary --dump-header --cookie-jar --trace --trace-ascii --libcurl --engine --netrc-file
-      --stderr --hsts --alt-svc --etag-save --unix-socket --doh-url --proxy --preproxy --write-out`,
-  },
-  { names: "wget aria2c axel", kind: "exact", reason: "writes what the server sends" },
-  { names: "uniq", kind: "exact", reason: "writes its second file", when: "**" },
-  { names: "date", kind: "exact", reason: "sets the clock", when: "-s --set" },
-  { names: "printf", kind: "exact", reason: "sets a variable", when: "-v" },
-  { names: "test [", kind: "exact", reason: "evaluates the name of a variable", when: "-v -R" },
-  { names: "wait", kind: "exact", reason: "sets a variable", when: "-p" },
-  { names: "jq gojq jaq", kind: "exact", reason: "runs a program from a file", when: "-f --from-file -L" },
-  {
-    names: "yq",
-    kind: "exact",
-    reason: "writes in place or loads files",
-    when: "-i --inplace -s --split-exp -f --from-file",
-  },
-  {
-    names: "gofmt rustfmt black isort ruff",
-    kind: "exact",
-    reason: "takes settings or writes files by options",
-    when: "-w -r --config --config-path -o --output-file",
-  },
-  {
-    names: "base64 xxd",
-    kind: "exact",
-    reason: "writes the file that an option names",
-    when: "-o --output -r",
-  },
-  { names: "csplit split", kind: "exact", reason: "writes files or runs a filter" },
-  {
-    names: "hostname",
-    kind: "exact",
-    reason: "sets the name of the machine",
-    when: "*",
-    unless: "-f -i -I -s -d -A --fqdn --ip-address --short",
-  },
-  { names: "sysctl", kind: "exact", reason: "changes the system", when: "-w -p --write --load *=" },
-  {
-    names: "openssl",
-    kind: "exact",
-    reason: "loads engines and writes files that options name",
-    when: "-out -engine -provider -provider-path -keyout -writerand -config",
-    oneDash: true,
-  },
-  { names: "gpg gpg2", kind: "exact", reason: "runs agents and writes files" },
-  {
-    names: "tcpdump tshark dumpcap",
-    kind: "exact",
-    reason: "runs a program for each file",
-    when: "-z -w -X --postrotate-command",
-  },
-  {
-    names: "ctags",
-    kind: "exact",
-    reason: "takes parsers from a file",
-    when: "--options --options-maybe -o -f --output-file --_",
-  },
-  {
-    names: "gcc g++ cc c++ clang clang++ tcc rustc ld gold lld nvcc",
-    kind: "exact",
-    reason: "loads plugins or runs a wrapper",
-    when: "-wrapper -fplugin -B -Xclang -specs --specs -load -fuse-ld -Clinker --codegen -plugin",
-    oneDash: true,
-  },
-  { names: "protoc buf", kind: "exact", reason: "runs plugins", when: "--plugin --template" },
-  {
-    names: `pytest py.test eslint prettier stylelint jest vitest vite webpack rollup esbuild mocha ava tsc babel nyc c8
-      karma playwright cypress mypy pylint flake8 rubocop phpunit standard biome oxlint storybook next nuxt astro parcel`,
-    kind: "exact",
-    reason: "loads code or settings from where an option says",
-    when: `-p -c --plugin --plugin-search-dir --config --project --build --rootdir --root --confcutdir --require -r
-      --import --loader --resolve-plugins-relative-to --rulesdir --parser --resolver --reporter --reporters
-      --globalSetup --globalTeardown --setupFiles --setupFilesAfterEnv --testRunner --testEnvironment --runner
-      --environment --transform --format --formatter --custom-formatter --custom-syntax --preset --presets --plugins
-      --outDir --outFile --outfile --output-file --output-path -o --cov-config --import-mode --pyargs --load-plugins
-      --python-executable --bootstrap`,
-  },
+  ...OPTION_ROWS,
 ];
 
 /** Programs that write none of the files that their words name, unless a row of the table says so. */
@@ -384,7 +236,7 @@ export const READERS: ReadonlySet<string> = new Set(
   stat file nl od hexdump xxd strings md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum cksum sum shasum tree
   du df realpath readlink dirname basename test [ echo printf jq gojq jaq yq cut tr column paste join fold fmt expand
   unexpand tac rev find gfind fd fdfind which type whereis cloc tokei scc shellcheck sort gsort base64 base32 pwd true
-  false seq sleep id whoami date uname hostname uptime ps lsof tar gtar bsdtar unzip zipinfo zcat xzcat bzcat`
+  false seq sleep id whoami date uname hostname uptime ps lsof unzip zipinfo zcat xzcat bzcat`
     .trim()
     .split(/\s+/),
 );
