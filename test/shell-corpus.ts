@@ -189,7 +189,7 @@ export const SHELL_CORPUS: readonly Judged[] = [
   ...deny.map((command) => ["deny", command] as const),
 ];
 
-/** Commands with what {@link WIDE_RULES} say about them. */
+/** Commands with what {@link wideRules} say about them. */
 export const WIDE_CORPUS: readonly Judged[] = [
   ...linesOf(EVERYDAY).map((command) => ["allow", command] as const),
   ...[GIT_TO_ASK, RUNNERS_TO_ASK, TOOLS_TO_ASK, WRITES_TO_ASK, SECRETS_TO_ASK]
@@ -198,16 +198,13 @@ export const WIDE_CORPUS: readonly Judged[] = [
   ...linesOf(GIT_TO_DENY).map((command) => ["deny", command] as const),
 ];
 
-/** Rules that allow `program *` for every program of {@link WIDE_CORPUS}, and every file of the project. */
-export const WIDE_RULES: PermissionRules = {
-  allow: [
-    ...new Set(WIDE_CORPUS.map(([, command]) => `shell-run(${command.split(" ")[0]} *)`)),
-    "fs-read(**)",
-    "fs-write(**)",
-    "fs-delete(**)",
-  ],
-  deny: ["shell-run(git push *)"],
-};
+/** Rules that allow a command's program with all its words, and every file of the project. */
+export function wideRules(command: string): PermissionRules {
+  return {
+    allow: [`shell-run(${command.split(" ")[0]} *)`, "fs-read(**)", "fs-write(**)", "fs-delete(**)"],
+    deny: ["shell-run(git push *)"],
+  };
+}
 
 function linesOf(text: string): string[] {
   return text.split("\n").filter((line) => line !== "");

@@ -37,10 +37,10 @@ export function namesOnePath({ pattern }: Rule): boolean {
 /** Whether an allow rule speaks for all of a command, word for word or by its `*`. */
 export function coversCommand(rule: Rule, command: SimpleCommand): "exactly" | "wide" | undefined {
   const { words, open } = readWords(rule.pattern);
-  const reach = reachOf(command);
-  if (reach.kind === "opaque" || !command.words.every(({ literal }) => literal)) return undefined;
   const spelling = [command.words, withoutGlobalOptions(command)].find((each) => startsWith(each, words));
-  if (spelling === undefined) return undefined;
+  if (spelling === undefined || !command.words.every(({ literal }) => literal)) return undefined;
+  const reach = reachOf(command);
+  if (reach.kind === "opaque") return undefined;
   if (words.length === spelling.length && !open) return "exactly";
   if (!open || words.length <= command.assignments) return undefined;
   if (reach.kind === "named") return words.length > command.assignments + reach.depth ? "wide" : undefined;

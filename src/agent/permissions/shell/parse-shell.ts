@@ -1,13 +1,15 @@
 import { readRedirection } from "./read-redirection.ts";
 import { readWord, type Word } from "./read-word.ts";
 import { createReader, type Reader } from "./reader.ts";
-import { refuseText } from "./refuse-text.ts";
 import { NotUnderstood, type ParsedShell } from "./shell-command.ts";
 
+const MAX_CHARS = 10_000;
 const MAX_DEPTH = 20;
+/** Invisible characters, and every space but the two at which all shells split words. */
+const UNSEEN = /[^\P{C}\n\t]|[^\P{Z} ]|\p{Default_Ignorable_Code_Point}|\u2800/u;
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
 const ASCII = /^[\x21-\x7e]+$/;
-// Compound commands are not followed, so that nothing in them can be misread.
+/** Compound commands are not followed, so that nothing in them can be misread. */
 const RESERVED = new Set(
   "if then else elif fi for while until do done case esac select function [[ ]] ! { } time coproc in".split(
     " ",
@@ -15,8 +17,8 @@ const RESERVED = new Set(
 );
 
 /**
- * Reads a shell command as sh, bash and zsh would all read it. Whatever they read differently, and
- * whatever is not followed here, is not understood.
+ * Reads a shell command as sh, bash and zsh would all read it. Syntax that they read differently, or that is not
+ * followed here, is not understood.
  */
 export function parseShell(text: string): ParsedShell {
   const refused = refuseText(text);
@@ -31,6 +33,15 @@ export function parseShell(text: string): ParsedShell {
   }
   const { commands, redirections, hasHereDocument } = reader.found;
   return { ok: true, commands, redirections, hasHereDocument };
+}
+
+/** The reason not to read a text as a shell command at all. */
+function refuseText(text: string): string | undefined {
+  if (text.trim() === "") return "it is empty";
+  if (text.length > MAX_CHARS) return `it is longer than ${MAX_CHARS} characters`;
+  const unseen = UNSEEN.exec(text)?.[0].codePointAt(0);
+  if (unseen === undefined) return undefined;
+  return `it contains the character U+${unseen.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
 /** Commands up to a closing bracket, which stays to be read, or up to the end. */
