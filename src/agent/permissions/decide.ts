@@ -15,8 +15,8 @@ import type { SimpleCommand } from "./shell/shell-command.ts";
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
 /**
- * What the rules say about a request. The strictest of all that speak decides, whoever wrote it, so that a
- * project cannot allow what its user denies. Changes nothing and reads nothing.
+ * Decides on a request by rules. The strictest rule wins, whoever wrote it, so that a project cannot allow a thing
+ * that its user denies. Pure: it reads and changes nothing.
  */
 export function decide(
   request: PermissionRequest,
@@ -41,7 +41,7 @@ function decideFile(request: FileRequest, rules: readonly RuleSet[], place: Perm
   const find = (list: "allow" | "ask" | "deny", onlyNamed = false) =>
     firstRule(rules, list, (rule, { owner }) => {
       if (rule.scope !== scope || (onlyNamed && !namesOnePath(rule))) return false;
-      // A project cannot open what lies outside of it.
+      // A project's rules open nothing outside of it.
       if (list === "allow" && owner === "project" && !inside) return false;
       if (list === "allow") return matchesPath(rule, path, place, false);
       return names.some((name) => matchesPath(rule, name, place, true));

@@ -7,7 +7,7 @@ import type { ShellWord, SimpleCommand } from "./shell/shell-command.ts";
 
 interface WordPattern {
   readonly words: readonly string[];
-  /** Whether any further words may follow. */
+  /** Whether further words may follow. */
   readonly open: boolean;
 }
 
@@ -34,7 +34,7 @@ export function namesOnePath({ pattern }: Rule): boolean {
   return !/[*?]/.test(pattern.replace(/\\./g, ""));
 }
 
-/** Whether an allow rule speaks for all of a command, word for word or by its `*`. */
+/** Whether an allow rule covers all of a command, word for word or by its `*`. */
 export function coversCommand(rule: Rule, command: SimpleCommand): "exactly" | "wide" | undefined {
   const { words, open } = readWords(rule.pattern);
   const spelling = [command.words, withoutGlobalOptions(command)].find((each) => startsWith(each, words));
@@ -99,14 +99,14 @@ function isOption(word: string): boolean {
   return /^[-+]./.test(word);
 }
 
-/** Whether a word is itself a text of commands, as `sh -c` takes it, with such a one in it. */
+/** Whether a word is a text of commands, as `sh -c` takes it, and one of them is wanted. */
 function holdsCommand(text: string, isWanted: (command: SimpleCommand) => boolean): boolean {
   if (!/[\s;&|]/.test(text)) return false;
   const parsed = parseShell(text);
   return parsed.ok && parsed.commands.some(isWanted);
 }
 
-/** The rule that speaks for exactly these words. */
+/** The rule that covers exactly these words. */
 export function toCommandRule(words: readonly ShellWord[]): string {
   return `shell-run(${words.map(({ text }) => quoteWord(text)).join(" ")})`;
 }
@@ -119,7 +119,7 @@ function quoteWord(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Words are separated by spaces, quoted by single quotes or a backslash; a bare `*` at the end leaves them open. */
+/** Spaces separate words, single quotes and backslashes quote them, and a bare `*` at the end leaves them open. */
 function readWords(pattern: string): WordPattern {
   const words: string[] = [];
   let current: string | undefined;

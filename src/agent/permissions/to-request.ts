@@ -4,11 +4,11 @@ import { resolveLinks } from "./resolve-links.ts";
 import { parseShell } from "./shell/parse-shell.ts";
 import type { SimpleCommand } from "./shell/shell-command.ts";
 
-/** They hold nothing and keep nothing. */
+/** Devices that neither hold nor keep anything. */
 const HARMLESS = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"]);
 const MAX_LOOKED_UP = 500;
 
-/** A request for a path, with its links followed; what is deleted is a link itself, not what it leads to. */
+/** A request for a path with its links followed. Deleting concerns a link itself, not its target. */
 export async function toFileRequest(scope: FileScope, given: string, root: string): Promise<FileRequest> {
   const name = basename(given);
   if (scope !== "fs-delete" || name === "." || name === ".." || name === "") {
@@ -17,7 +17,7 @@ export async function toFileRequest(scope: FileScope, given: string, root: strin
   return { scope, given, path: join(await resolveLinks(dirname(given), root), name) };
 }
 
-/** A request for a command that runs in the project's folder, with all that is needed to decide on it. */
+/** A request for a command that runs in the project's folder, with everything that a decision needs. */
 export async function toShellRequest(command: string, root: string): Promise<ShellRequest> {
   const parsed = parseShell(command);
   if (!parsed.ok) return { scope: "shell-run", command, parsed, files: [], mentions: [] };

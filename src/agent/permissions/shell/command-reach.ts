@@ -17,7 +17,7 @@ const STRICTNESS = { plain: 0, named: 1, exact: 2, opaque: 3 } as const;
 const SHOWS_VERSION = new Set(["--version", "--help", "-V"]);
 const ROWS = rowsByName();
 
-/** How far a rule can speak for a command, with the reason where it is not plain. */
+/** How far a rule can speak for a command, and why. */
 export function reachOf(command: SimpleCommand): Reach {
   const name = programOf(command);
   if (name === undefined) return { kind: "opaque", reason: "sets variables for later commands" };

@@ -44,7 +44,7 @@ function refuseText(text: string): string | undefined {
   return `it contains the character U+${unseen.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
-/** Commands up to a closing bracket, which stays to be read, or up to the end. */
+/** Reads commands up to a closing bracket, which is left for the caller, or up to the end. */
 function readList(reader: Reader, close: ")" | "}" | undefined): void {
   let expected = true;
   for (;;) {
@@ -59,7 +59,7 @@ function readList(reader: Reader, close: ")" | "}" | undefined): void {
   }
 }
 
-/** Whether another command has to follow. */
+/** Reads an operator and answers whether another command has to follow. */
 function readOperator(reader: Reader, close: ")" | "}" | undefined): boolean {
   reader.skipBlanks();
   if (reader.atEnd() || reader.peek() === "\n") return false;
@@ -124,7 +124,7 @@ function countAssignments(words: readonly Word[]): number {
   return assignments;
 }
 
-/** The commands of a substitution; they end where its bracket closes. */
+/** Reads the commands of a substitution up to its closing bracket. */
 function parseNested(reader: Reader): void {
   reader.enter(MAX_DEPTH);
   readList(reader, ")");
