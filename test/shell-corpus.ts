@@ -1,6 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the shell's.
 import type { PermissionRules } from "../src/agent/permissions/permission-rules.ts";
 import { COMMANDS_TO_ASK } from "./shell-corpus-ask.ts";
+import { EVERYDAY } from "./shell-corpus-everyday.ts";
+import { GIT_TO_ASK, GIT_TO_DENY } from "./shell-corpus-git.ts";
+import { RUNNERS_TO_ASK } from "./shell-corpus-runners.ts";
+import { TOOLS_TO_ASK } from "./shell-corpus-tools.ts";
+import { SECRETS_TO_ASK, WRITES_TO_ASK } from "./shell-corpus-writes.ts";
 
 /** The rules that the corpus is judged by. */
 export const CORPUS_RULES: PermissionRules = {
@@ -175,8 +180,32 @@ const deny = [
   'echo "a `rm x` b"',
 ];
 
-export const SHELL_CORPUS: readonly (readonly ["allow" | "ask" | "deny", string])[] = [
+type Judged = readonly ["allow" | "ask" | "deny", string];
+
+/** Commands with what {@link CORPUS_RULES} say about them. */
+export const SHELL_CORPUS: readonly Judged[] = [
   ...allow.map((command) => ["allow", command] as const),
   ...COMMANDS_TO_ASK.map((command) => ["ask", command] as const),
   ...deny.map((command) => ["deny", command] as const),
 ];
+
+/** Commands with what {@link wideRules} say about them. */
+export const WIDE_CORPUS: readonly Judged[] = [
+  ...linesOf(EVERYDAY).map((command) => ["allow", command] as const),
+  ...[GIT_TO_ASK, RUNNERS_TO_ASK, TOOLS_TO_ASK, WRITES_TO_ASK, SECRETS_TO_ASK]
+    .flatMap(linesOf)
+    .map((command) => ["ask", command] as const),
+  ...linesOf(GIT_TO_DENY).map((command) => ["deny", command] as const),
+];
+
+/** Rules that allow a command's program with all its words, and every file of the project. */
+export function wideRules(command: string): PermissionRules {
+  return {
+    allow: [`shell-run(${command.split(" ")[0]} *)`, "fs-read(**)", "fs-write(**)", "fs-delete(**)"],
+    deny: ["shell-run(git push *)"],
+  };
+}
+
+function linesOf(text: string): string[] {
+  return text.split("\n").filter((line) => line !== "");
+}

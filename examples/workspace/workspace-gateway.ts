@@ -1,7 +1,7 @@
 import { createGateway } from "keyhole";
 import { createPermissions, type PermissionQuestion, workspaceDomain } from "keyhole/agent";
 
-/** A project's files and commands as tools. What rules do not settle is asked; here the answer is always no. */
+/** A project's files and commands as tools. Requests that no rule decides are asked; here every answer is no. */
 export function workspaceGateway(root: string, asked: PermissionQuestion[]) {
   const permissions = createPermissions({
     root,

@@ -48,7 +48,7 @@ test("Enter alone denies", async () => {
   await terminal.sees("answer: deny");
 });
 
-test("an action cannot be allowed before it was seen to its end", async () => {
+test("a question is paged with its reason, and cannot be allowed before its end was seen", async () => {
   const long = Array.from({ length: 60 }, (_, index) => `line ${index}`).join("\n");
   const turn: Turn = async function* (_prompt, stage) {
     yield told({ type: "tool-start", callId: "c1", tool: "shell", args: {} });
@@ -57,13 +57,15 @@ test("an action cannot be allowed before it was seen to its end", async () => {
   };
   const terminal = openFakeTerminal(createScriptedAgent([turn]));
   await terminal.type("go\r");
-  await terminal.sees("of 60; space shows more.");
+  await terminal.sees("of 62; space shows more.");
   await terminal.type("y");
-  for (const lines of ["19–36 of 60", "37–54 of 60", "43–60 of 60"]) {
+  for (const lines of ["19–36 of 62", "37–54 of 62", "45–62 of 62"]) {
     await terminal.type(" ");
     await terminal.sees(lines);
   }
   expect(terminal.chat.state().permissions).toHaveLength(1);
+  for (let line = 0; line < 60; line += 1) expect(terminal.text()).toContain(`│ line ${line}`);
+  expect(terminal.text()).toContain("│ Why it asks: No rule allows it.");
   await terminal.type("y");
   await terminal.sees("Given: once.");
 });

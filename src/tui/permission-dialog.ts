@@ -25,12 +25,14 @@ export interface PermissionDialogProps {
   onAnswer(answer: PermissionAnswer): void;
 }
 
-/** Asks for a permission and shows the exact action. It cannot be allowed before it was seen to its end. */
+/** Asks for a permission and shows exactly what will happen, in pages. Only text seen to its end can be allowed. */
 export function PermissionDialog({ permission, columns, rows, onAnswer }: PermissionDialogProps): ReactNode {
   const [chosen, choose] = useState(DENY);
   const [top, scroll] = useState(0);
   const [seen, see] = useState(0);
-  const lines = wrapHard(showExactly(permission.action), columns - 4);
+  const { action, reason } = permission;
+  const text = reason === "" ? action : `${action}\n\nWhy it asks: ${reason}`;
+  const lines = wrapHard(showExactly(text), columns - 4);
   const height = Math.max(3, rows - 12);
   const last = Math.max(0, lines.length - height);
   const whole = Math.max(seen, top + height) >= lines.length;
@@ -70,7 +72,6 @@ export function PermissionDialog({ permission, columns, rows, onAnswer }: Permis
           `Lines ${top + 1}–${Math.min(lines.length, top + height)} of ${lines.length}; space shows more.`,
         )
       : null,
-    permission.reason === "" ? null : h(Text, { dimColor: true }, permission.reason),
     CHOICES.map(({ key, label }, index) =>
       h(
         Text,

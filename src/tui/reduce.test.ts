@@ -39,7 +39,16 @@ test("parallel calls keep their order, whichever ends first", () => {
   ]);
 });
 
-test("permission questions queue up, and an answer removes one", () => {
+test("a permission keeps all of its action and its reason", () => {
+  const long = `\u202e${"word ".repeat(20_000)}end`;
+  const asked = reduce(
+    NEW_CHAT,
+    told({ type: "permission-request", callId: "a", scope: "shell-run", action: long, reason: long }),
+  );
+  expect(asked.permissions).toEqual([{ callId: "a", scope: "shell-run", action: long, reason: long }]);
+});
+
+test("permissions queue up, and an answer takes one away", () => {
   const request = (callId: string) =>
     told({ type: "permission-request", callId, scope: "shell-run", action: "rm\u202e -rf", reason: "" });
   const start = (callId: string) => told({ type: "tool-start", callId, tool: "shell", args: "ls" });

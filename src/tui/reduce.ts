@@ -87,8 +87,8 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
     case "permission-request": {
       const { callId, scope, action, reason } = event;
       const asking = setTool(state, callId, (tool) => ({ ...tool, status: "asking" }));
-      // Not cleaned: the dialog makes invisible characters visible, and cleaning would hide them.
-      const permission = { callId, scope: clean(scope), action, reason: clean(reason) };
+      // The dialog shows action and reason whole, with names for invisible characters; cleaning would hide a part.
+      const permission = { callId, scope: clean(scope), action, reason };
       return { ...asking, permissions: [...asking.permissions, permission] };
     }
     case "permission-answer": {

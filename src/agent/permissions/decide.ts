@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { concernsCommand, coversCommand, matchesPath } from "./match-rule.ts";
+import { concernsCommand, coversCommand, matchesPath, namesOnePath } from "./match-rule.ts";
 import type {
   Decision,
   FileRequest,
@@ -8,14 +8,15 @@ import type {
   ShellRequest,
 } from "./permission.ts";
 import type { Rule, RuleSet } from "./permission-rules.ts";
-import { isSensitivePath } from "./sensitive-path.ts";
+import { holdsSecrets, runsLater } from "./sensitive-path.ts";
+import { onlyReads, programOf, reachOf } from "./shell/command-reach.ts";
 import type { SimpleCommand } from "./shell/shell-command.ts";
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const;
 
 /**
- * What the rules say about a request. The strictest of all that speak decides, whoever wrote it, so that a
- * project cannot allow what its user denies. Changes nothing and reads nothing.
+ * Decides on a request by rules. The strictest rule wins, whoever wrote it, so that a project cannot allow a thing
+ * that its user denies. Pure: it reads and changes nothing.
  */
 export function decide(
   request: PermissionRequest,
@@ -35,27 +36,34 @@ export function isInside(path: string, root: string): boolean {
 function decideFile(request: FileRequest, rules: readonly RuleSet[], place: PermissionPlace): Decision {
   const { scope, path } = request;
   const inside = isInside(path, place.root);
-  // What a rule or a name is strict about, it is strict about under its own name and behind a link.
+  // Strict rules and names count for the path as it was given and for where its links lead.
   const names = [path, resolve(place.root, request.given)];
-  const find = (list: "allow" | "ask" | "deny") =>
+  const find = (list: "allow" | "ask" | "deny", onlyNamed = false) =>
     firstRule(rules, list, (rule, { owner }) => {
-      if (rule.scope !== scope) return false;
-      // A project cannot open what lies outside of it.
+      if (rule.scope !== scope || (onlyNamed && !namesOnePath(rule))) return false;
+      // A project's rules open nothing outside of it.
       if (list === "allow" && owner === "project" && !inside) return false;
       if (list === "allow") return matchesPath(rule, path, place, false);
       return names.some((name) => matchesPath(rule, name, place, true));
     });
   const denied = find("deny");
   if (denied) return { verdict: "deny", reason: denied };
-  if (names.some((name) => isSensitivePath(name, place.root, scope)))
-    return ask("The path is a sensitive one.");
+  if (names.some((name) => holdsSecrets(name, place.root))) return ask("The path may hold keys or logins.");
+  const later = scope === "fs-read" ? undefined : strictestRun(names, place.root);
+  if (later === "always") return ask("Programs run what is written there.");
   const asked = find("ask");
   if (asked) return ask(asked);
-  const allowed = find("allow");
+  const allowed = find("allow", scope === "fs-write" && later === "build");
   if (allowed) return { verdict: "allow", reason: allowed };
   if (!inside) return ask("The path is outside of the project.");
   if (scope === "fs-read") return { verdict: "allow", reason: "Reading inside the project is allowed." };
+  if (later === "build") return ask("Programs run what is written there; no rule names the file itself.");
   return ask(`No rule allows ${scope} there.`);
+}
+
+function strictestRun(paths: readonly string[], root: string): "always" | "build" | undefined {
+  const found = paths.map((path) => runsLater(path, root));
+  return found.find((each) => each === "always") ?? found.find((each) => each !== undefined);
 }
 
 function decideCommand(request: ShellRequest, rules: readonly RuleSet[], place: PermissionPlace): Decision {
@@ -93,9 +101,11 @@ function decideSimple(
   const denied = concerning("deny");
   if (denied) return { verdict: "deny", reason: denied };
   const paths = mentions.flat();
-  if (paths.some((path) => isSensitivePath(path, place.root, "fs-read"))) {
-    return ask("It names a sensitive path.");
+  if (paths.some((path) => holdsSecrets(path, place.root))) {
+    return ask("It names a path that may hold keys or logins.");
   }
+  const later = onlyReads(command) ? undefined : strictestRun(argumentPaths(command, mentions), place.root);
+  if (later === "always") return ask("It may write where programs run what is written.");
   const guarded = (["deny", "ask"] as const)
     .map((list) =>
       firstRule(rules, list, (rule) => {
@@ -106,18 +116,29 @@ function decideSimple(
   if (guarded) return ask(`It names a path. ${guarded}`);
   const asked = concerning("ask");
   if (asked) return ask(asked);
-  // Only the rule's own words may lead outside: what its star stands for may not.
-  const leaves = mentions
-    .slice(command.assignments + 1)
-    .flat()
-    .some((path) => !isInside(path, place.root));
+  // Only the rule's own words may lead outside or to a build file: the words behind its star may not.
+  const leaves = argumentPaths(command, mentions).some((path) => !isInside(path, place.root));
   const allowed = firstRule(rules, "allow", (rule) => {
     if (rule.scope !== "shell-run") return false;
     const covered = coversCommand(rule, command);
-    return covered === "exactly" || (covered === "wide" && !leaves);
+    return covered === "exactly" || (covered === "wide" && !leaves && later === undefined);
   });
   if (allowed) return { verdict: "allow", reason: allowed };
-  return ask(`No rule allows ${command.words.map(({ text }) => text).join(" ")}.`);
+  return ask(reasonToAsk(command, later));
+}
+
+function argumentPaths(
+  { assignments }: SimpleCommand,
+  mentions: readonly (readonly string[])[],
+): readonly string[] {
+  return mentions.slice(assignments + 1).flat();
+}
+
+function reasonToAsk(command: SimpleCommand, later: "build" | undefined): string {
+  const words = command.words.map(({ text }) => text).join(" ");
+  const reach = reachOf(command);
+  const because = reach.kind === "plain" ? "" : ` ${programOf(command) ?? "It"} ${reach.reason}.`;
+  return `No rule allows ${words}.${because}${later ? " It may write a file that builds run." : ""}`;
 }
 
 function firstRule(

@@ -1,13 +1,13 @@
 import { compileGlob, escapeGlob } from "../../util/match-glob.ts";
 import type { PermissionPlace } from "./permission.ts";
 import type { Rule } from "./permission-rules.ts";
-import { namesScript, programOf, reachOf } from "./shell/command-reach.ts";
+import { programOf, reachOf, withoutGlobalOptions } from "./shell/command-reach.ts";
 import { parseShell } from "./shell/parse-shell.ts";
 import type { ShellWord, SimpleCommand } from "./shell/shell-command.ts";
 
 interface WordPattern {
   readonly words: readonly string[];
-  /** Whether any further words may follow. */
+  /** Whether further words may follow. */
   readonly open: boolean;
 }
 
@@ -29,48 +29,84 @@ export function matchesPath(
   return compileGlob(fold(absolute))(fold(path));
 }
 
-/** Whether an allow rule speaks for all of a command. `wide`: it does so by its `*`. */
-export function coversCommand(rule: Rule, command: SimpleCommand): "exactly" | "wide" | undefined {
-  const { words, open } = readWords(rule.pattern);
-  const reach = reachOf(command);
-  if (reach === "opaque" || !command.words.every(({ literal }) => literal)) return undefined;
-  if (!startsWith(command.words, words)) return undefined;
-  if (words.length === command.words.length && !open) return "exactly";
-  if (!open || words.length <= command.assignments) return undefined;
-  return reach === "plain" || namesScript(command, words.length) ? "wide" : undefined;
+/** Whether a file rule names one path, without a star or a question mark. */
+export function namesOnePath({ pattern }: Rule): boolean {
+  return !/[*?]/.test(pattern.replace(/\\./g, ""));
 }
 
-/** Whether a deny or ask rule concerns a command, by whatever path its program is named or run. */
-export function concernsCommand(rule: Rule, command: SimpleCommand): boolean {
+/** Whether an allow rule covers all of a command, word for word or by its `*`. */
+export function coversCommand(rule: Rule, command: SimpleCommand): "exactly" | "wide" | undefined {
   const { words, open } = readWords(rule.pattern);
-  if (words.length === 0) return open;
-  const isPlain = reachOf(command) === "plain";
-  if (
-    !isPlain &&
-    command.words.some(({ text }) => holdsCommand(text, (inner) => concernsCommand(rule, inner)))
-  ) {
-    return true;
-  }
-  // What runs other commands has them among its words, so each of these may be where one starts.
+  const spelling = [command.words, withoutGlobalOptions(command)].find((each) => startsWith(each, words));
+  if (spelling === undefined || !command.words.every(({ literal }) => literal)) return undefined;
+  const reach = reachOf(command);
+  if (reach.kind === "opaque") return undefined;
+  if (words.length === spelling.length && !open) return "exactly";
+  if (!open || words.length <= command.assignments) return undefined;
+  if (reach.kind === "named") return words.length > command.assignments + reach.depth ? "wide" : undefined;
+  return reach.kind === "plain" ? "wide" : undefined;
+}
+
+/** Whether a deny or ask rule concerns a command, by whatever path, options or other program it is run. */
+export function concernsCommand(rule: Rule, command: SimpleCommand): boolean {
+  const pattern = readWords(rule.pattern);
+  if (pattern.words.length === 0) return pattern.open;
+  const isPlain = reachOf(command).kind === "plain";
+  const inside = (text: string) => holdsCommand(text, (inner) => concernsCommand(rule, inner));
+  if (!isPlain && command.words.some(({ text }) => inside(text))) return true;
+  // A command that runs others has them among its words, so each word may be the start of one.
   const starts = isPlain ? [command.assignments] : command.words.keys();
   return [...starts].some((start) => {
     const rest = command.words.slice(start);
-    const name = programOf({ words: rest, assignments: 0 }) ?? "";
-    const named = [{ text: name, literal: true }, ...rest.slice(1)];
-    const lowered = words.map((word, index) => (index === 0 ? word.toLowerCase() : word));
-    const same = startsWith(rest, words) || startsWith(named, lowered);
-    return same && (open || rest.length === words.length);
+    return startsLike(rest, pattern) || meansTheSame(rest, pattern);
   });
 }
 
-/** Whether a word is itself a text of commands, as `sh -c` takes it, with such a one in it. */
+function startsLike(words: readonly ShellWord[], pattern: WordPattern): boolean {
+  return startsWith(words, pattern.words) && (pattern.open || words.length === pattern.words.length);
+}
+
+/** Whether words are a pattern's when options stand between them or in another order, as `git -P push` has them. */
+function meansTheSame(command: readonly ShellWord[], { words, open }: WordPattern): boolean {
+  const [program = "", ...wanted] = words;
+  if (programOf({ words: command, assignments: 0 }) !== program.toLowerCase()) return false;
+  const args = command.slice(1).map(({ text }) => text);
+  const options = wanted.filter(isOption);
+  if (!options.every((option) => args.some((arg) => arg === option || arg.startsWith(`${option}=`))))
+    return false;
+  let ends = new Set([0]);
+  for (const word of wanted.filter((each) => !isOption(each))) {
+    const found = [...skipOptions(ends, args)].filter((at) => args[at] === word);
+    ends = new Set(found.map((at) => at + 1));
+  }
+  if (open) return ends.size > 0;
+  return [...ends].some((end) => args.slice(end).every((arg) => options.includes(arg)));
+}
+
+/** Every place that is reached by passing options; the word behind one may be its value. */
+function skipOptions(starts: ReadonlySet<number>, args: readonly string[]): ReadonlySet<number> {
+  const places = new Set(starts);
+  for (const at of places) {
+    const arg = args[at];
+    if (arg === undefined || !isOption(arg)) continue;
+    places.add(at + 1);
+    if (!arg.includes("=")) places.add(at + 2);
+  }
+  return places;
+}
+
+function isOption(word: string): boolean {
+  return /^[-+]./.test(word);
+}
+
+/** Whether a word is a text of commands, as `sh -c` takes it, and one of them is wanted. */
 function holdsCommand(text: string, isWanted: (command: SimpleCommand) => boolean): boolean {
   if (!/[\s;&|]/.test(text)) return false;
   const parsed = parseShell(text);
   return parsed.ok && parsed.commands.some(isWanted);
 }
 
-/** The rule that speaks for exactly these words. */
+/** The rule that covers exactly these words. */
 export function toCommandRule(words: readonly ShellWord[]): string {
   return `shell-run(${words.map(({ text }) => quoteWord(text)).join(" ")})`;
 }
@@ -83,7 +119,7 @@ function quoteWord(word: string): string {
   return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }
 
-/** Words are separated by spaces, quoted by single quotes or a backslash; a bare `*` at the end leaves them open. */
+/** Spaces separate words, single quotes and backslashes quote them, and a bare `*` at the end leaves them open. */
 function readWords(pattern: string): WordPattern {
   const words: string[] = [];
   let current: string | undefined;

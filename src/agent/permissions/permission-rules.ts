@@ -7,23 +7,28 @@ const list = z.array(rule).max(2_000).default([]);
 
 /** The `permissions` of a settings file: lists of rules such as `fs-write(src/**)`. */
 export const permissionRulesSchema = z.strictObject({ allow: list, ask: list, deny: list });
+/** Rules as a settings file has them. */
 export type PermissionRules = z.input<typeof permissionRulesSchema>;
 
+/** One rule, such as `fs-write(src/**)`, in its parts. */
 export interface Rule {
   readonly text: string;
   readonly scope: PermissionScope;
   readonly pattern: string;
 }
 
+/** The rules of one owner. */
 export interface RuleSet {
-  /** Whose rules: words for a reason. */
   readonly owner: "project" | "user";
   readonly allow: readonly Rule[];
   readonly ask: readonly Rule[];
   readonly deny: readonly Rule[];
 }
 
-/** Reads rules; a rule that cannot be read is a problem, because dropping it could allow or hide something. */
+/**
+ * Reads rules. An unreadable rule is a problem, because dropping it could allow something.
+ * @throws `PERMISSIONS_INVALID`
+ */
 export function readRules(owner: RuleSet["owner"], rules: unknown): RuleSet {
   const parsed = permissionRulesSchema.safeParse(rules ?? {});
   if (!parsed.success) throw invalid(owner, z.prettifyError(parsed.error));

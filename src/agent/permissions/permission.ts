@@ -1,37 +1,43 @@
 import type { ParsedShell } from "./shell/shell-command.ts";
 
 export const FILE_SCOPES = ["fs-read", "fs-write", "fs-delete"] as const;
+/** What a tool may do with a file. */
 export type FileScope = (typeof FILE_SCOPES)[number];
 export const PERMISSION_SCOPES = [...FILE_SCOPES, "shell-run"] as const;
+/** What the agent may do on the machine. */
 export type PermissionScope = (typeof PERMISSION_SCOPES)[number];
 
+/** A request to use one path. */
 export interface FileRequest {
   readonly scope: FileScope;
-  /** As it was given. */
+  /** The path as the caller spelled it. */
   readonly given: string;
-  /** Absolute, with every link followed. */
+  /** The absolute path with every link followed. */
   readonly path: string;
 }
 
+/** A request to run one command. */
 export interface ShellRequest {
   readonly scope: "shell-run";
   readonly command: string;
   readonly parsed: ParsedShell;
-  /** What its redirections open. */
+  /** The files that its redirections open. */
   readonly files: readonly FileRequest[];
-  /** Where its words would lead if they were paths: by command, then by word. */
+  /** Paths that its words may name: by command, then by word. */
   readonly mentions: readonly (readonly (readonly string[])[])[];
 }
 
+/** Anything that {@link Decision} is about. */
 export type PermissionRequest = FileRequest | ShellRequest;
 
+/** The verdict of the rules. */
 export interface Decision {
   readonly verdict: "allow" | "ask" | "deny";
-  /** One sentence: which rule, or why there is none. */
+  /** The rule that decides, or the reason that none does. */
   readonly reason: string;
 }
 
-/** Where a decision is made. */
+/** The folders that rules are relative to. */
 export interface PermissionPlace {
   /** The project's folder, with every link followed. */
   readonly root: string;

@@ -92,6 +92,126 @@ describe("files", () => {
     expect((await permissions.file("fs-write", "/elsewhere/x")).allowed).toBe(true);
   });
 
+  verifies(
+    "permissions:sensitive",
+    "files with logins ask before they are read, also behind links",
+    async () => {
+      const { permissions, root, home } = setUp({ user: { allow: ["fs-read(/**)", "fs-read(**)"] } });
+      const secrets = [
+        ".git/config",
+        ".git/modules/a/config",
+        ".git/config.worktree",
+        "prod.env",
+        ".env.production",
+        ".yarnrc.yml",
+        ".npmrc",
+        ".pypirc",
+        ".netrc",
+        "terraform.tfstate",
+        "terraform.tfstate.backup",
+        "prod.tfvars",
+        "prod.tfvars.json",
+        "kubeconfig",
+        "my-kubeconfig.yaml",
+        ".kube/config",
+        ".aws/credentials",
+        ".aws/config",
+        ".docker/config.json",
+        ".config/gh/hosts.yml",
+        "id_ed25519",
+        "deploy_rsa",
+        "server.key",
+        ".bash_history",
+        ".m2/settings.xml",
+        "auth.json",
+      ];
+      for (const [index, secret] of secrets.entries()) {
+        mkdirSync(join(home, secret, ".."), { recursive: true });
+        writeFileSync(join(home, secret), "");
+        symlinkSync(join(home, secret), join(root, `link-${index}`));
+        for (const path of [
+          secret,
+          `sub/${secret}`,
+          join(home, secret),
+          `link-${index}`,
+          secret.toUpperCase(),
+        ]) {
+          expect([path, (await permissions.file("fs-read", path)).allowed]).toEqual([path, false]);
+        }
+      }
+      const harmless = [
+        ".git/HEAD",
+        "src/config",
+        "config",
+        "environment.ts",
+        "src/tfstate.ts",
+        "hosts.yml",
+        "keys.ts",
+        "settings.xml",
+        "gh/hosts.yml",
+        ".github/workflows/ci.yml",
+        "package.json",
+        "history.ts",
+      ];
+      for (const path of harmless)
+        expect([path, (await permissions.file("fs-read", path)).allowed]).toEqual([path, true]);
+    },
+  );
+
+  test("a file that programs run later asks before it is written or deleted", async () => {
+    const { permissions, asked, root } = setUp(
+      { user: { allow: ["fs-write(**)", "fs-delete(**)"] } },
+      "deny",
+    );
+    mkdirSync(join(root, ".git/hooks"), { recursive: true });
+    symlinkSync(join(root, ".git/hooks"), join(root, "tools"));
+    const always = [
+      ".git/hooks/pre-commit",
+      "tools/pre-push",
+      ".husky/x",
+      ".github/x.yml",
+      ".gitlab-ci.yml",
+      ".zshrc",
+    ];
+    for (const path of [
+      ...always,
+      "units/x.service",
+      ".vscode/tasks.json",
+      ".config/fish/a",
+      "node_modules/.bin/a",
+    ]) {
+      expect([path, (await permissions.file("fs-write", path)).allowed]).toEqual([path, false]);
+      expect([path, (await permissions.file("fs-delete", path)).allowed]).toEqual([path, false]);
+    }
+    expect(new Set(asked.map(({ reason }) => reason))).toEqual(
+      new Set(["Programs run what is written there."]),
+    );
+    for (const path of ["src/service.ts", "src/git/hooks.ts", "docs/github.md", "bin/run"])
+      expect([path, (await permissions.file("fs-write", path)).allowed]).toEqual([path, true]);
+  });
+
+  test("a build file is written only by a rule that names it", async () => {
+    const rules = [
+      "fs-write(**)",
+      "fs-write(src/*)",
+      "fs-delete(**)",
+      "fs-write(package.json)",
+      "shell-run(cp *)",
+    ];
+    const { permissions, asked } = setUp({ user: { allow: [...rules, "shell-run(cp a Makefile)"] } }, "deny");
+    expect((await permissions.file("fs-write", "package.json")).allowed).toBe(true);
+    for (const path of ["src/package.json", "Makefile", "vite.config.ts", "Dockerfile", "AGENTS.md"]) {
+      expect([path, (await permissions.file("fs-write", path)).allowed]).toEqual([path, false]);
+      expect([path, (await permissions.file("fs-delete", path)).allowed]).toEqual([path, true]);
+    }
+    expect(asked[0]?.always).toEqual(["fs-write(src/package.json)"]);
+    expect(asked[0]?.reason).toContain("no rule names the file itself");
+    expect((await permissions.command("cp a Makefile")).allowed).toBe(true);
+    expect((await permissions.command("cp a b")).allowed).toBe(true);
+    expect((await permissions.command("cp b Makefile")).allowed).toBe(false);
+    expect(asked.at(-1)?.reason).toBe("No rule allows cp b Makefile. It may write a file that builds run.");
+  });
+
   test("links are followed before anything is decided", async () => {
     const { permissions, root, folder } = setUp({ project: { allow: ["fs-write(src/**)"] } });
     mkdirSync(join(folder, "elsewhere"));
@@ -141,7 +261,7 @@ describe("questions", () => {
     },
   );
 
-  test("no character that cannot be seen is left in one", async () => {
+  test("leave no invisible character unnamed", async () => {
     const { permissions, asked } = setUp({}, "deny");
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", minLength: 1 }), async (text) => {
@@ -150,6 +270,16 @@ describe("questions", () => {
         expect(asked[0]?.resource).not.toMatch(/[^\P{C}\n]|\p{Default_Ignorable_Code_Point}|[^\P{Z} ]/u);
       }),
     );
+  });
+
+  test("say why a program needs more than a rule for all its words", async () => {
+    const { permissions, asked } = setUp({ user: { allow: ["shell-run(xargs *)"] } }, "deny");
+    await permissions.command("xargs ls");
+    expect(asked[0]?.reason).toBe(
+      "No rule allows xargs ls. xargs runs the command in its words, once or many times.",
+    );
+    await permissions.command(`cp ${"a".repeat(9_000)} ${"b/".repeat(400)}`);
+    expect(asked[1]?.reason.length).toBeGreaterThan(9_800);
   });
 
   test("once is once, session is for the very same", async () => {

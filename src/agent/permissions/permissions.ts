@@ -6,59 +6,61 @@ import { decide, isInside } from "./decide.ts";
 import { toCommandRule } from "./match-rule.ts";
 import type { FileScope, PermissionPlace, PermissionRequest, PermissionScope } from "./permission.ts";
 import { type PermissionRules, type RuleSet, readRules } from "./permission-rules.ts";
-import { isSensitivePath } from "./sensitive-path.ts";
+import { holdsSecrets } from "./sensitive-path.ts";
 import { showExactly } from "./show-exactly.ts";
 import { toFileRequest, toShellRequest } from "./to-request.ts";
 
-/** What a person is asked. Every text is for showing as it is, whole. */
+/** A question for a person. Show every text whole, in pages if need be. */
 export interface PermissionQuestion {
   readonly scope: PermissionScope;
   readonly action: "read file" | "write file" | "delete file" | "run command";
   /** The path with its links followed, or the whole command. */
   readonly resource: string;
-  /** The path as it was given, where that is another. */
+  /** The path as the caller spelled it, if that differs. */
   readonly given?: string;
-  /** Why rules do not decide. */
+  /** Why the rules do not decide. */
   readonly reason: string;
-  /** The rules that `always` writes; empty where it is not offered. */
+  /** The rules that `always` writes; empty if it is not offered. */
   readonly always: readonly string[];
 }
 
-/** `session` and `always` allow the same again: for this session, or by rules. */
+/** A person's answer. `session` allows the same request until the session ends, `always` by rules. */
 export type PermissionAnswer = "once" | "session" | "always" | "deny";
 
-/** Where the answer `always` is kept. */
+/** Keeps the rules of the answer `always`, as {@link createRuleFile} does in a file. */
 export interface RuleStore {
   allow(rules: readonly string[]): Promise<void>;
 }
 
+/** Options of {@link createPermissions}. */
 export interface PermissionsOptions {
   /** The project's folder. */
   readonly root: string;
   readonly home?: string;
-  /** Rules of the project's settings; leave them out for a folder that the user has not trusted. */
+  /** Rules of the project's settings. Leave them out for a folder that the user has not trusted. */
   readonly project?: PermissionRules;
   readonly user?: PermissionRules;
-  /** Asks a person. Without it nobody is there, and what would be asked is denied. */
+  /** Asks a person. Without it, every question is answered with no. */
   readonly ask?: (question: PermissionQuestion, signal?: AbortSignal) => Promise<PermissionAnswer>;
   /** Without it, `always` is not offered. */
   readonly store?: RuleStore;
 }
 
+/** Whether a request may go on, and why. */
 export interface Outcome {
   readonly allowed: boolean;
   readonly reason: string;
 }
 
-/** Decides for tools, asks where rules do not, and remembers the answers of this session. */
+/** Decides for tools, asks a person where rules do not decide, and remembers the answers of this session. */
 export interface Permissions {
-  /** With every link followed. */
+  /** The project's folder with every link followed. */
   readonly root: string;
-  /** `path` of the outcome is what was decided on: use that, not what was given. */
+  /** Decides on a path. Use the `path` of the outcome, not the one that was given. */
   file(scope: FileScope, given: string, signal?: AbortSignal): Promise<Outcome & { readonly path: string }>;
-  /** For a command that runs in the project's folder. */
+  /** Decides on a command that runs in the project's folder. */
   command(command: string, signal?: AbortSignal): Promise<Outcome>;
-  /** Whether a file in a folder that was permitted may be read along with it; asks nobody. */
+  /** Whether a file in a permitted folder may be read along with it. Asks nobody. */
   mayRead(path: string): boolean;
 }
 
@@ -69,12 +71,16 @@ const ACTIONS = {
   "shell-run": "run command",
 } as const;
 
+/**
+ * Decides what an agent may do in a folder, by rules and by asking.
+ * @throws `PERMISSIONS_INVALID` for rules that cannot be read.
+ */
 export function createPermissions(options: PermissionsOptions): Permissions {
   const place = { root: realpathSync(options.root), home: options.home ?? homedir() };
   const own = [readRules("project", options.project), readRules("user", options.user)];
   const session = new Set<string>();
   let always: readonly string[] = [];
-  /** One question at a time: an answer may settle those that wait. */
+  /** Questions wait for each other, because an answer may settle the next one. */
   let turn: Promise<unknown> = Promise.resolve();
 
   const rulesNow = () => [...own, readRules("user", { allow: [...always] })];
@@ -83,7 +89,7 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     return settle(request) ?? (await inTurn(() => settle(request) ?? question(request, signal)));
   }
 
-  /** The outcome where nobody needs to be asked. */
+  /** The outcome, if it needs no question. */
   function settle(request: PermissionRequest): Outcome | undefined {
     const { verdict, reason } = decide(request, rulesNow(), place);
     if (verdict !== "ask") return { allowed: verdict === "allow", reason };
@@ -102,9 +108,9 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     } catch (error) {
       return { allowed: false, reason: `The question was not answered: ${reasonOf(error)}` };
     }
-    // It may have been answered after the call was given up.
+    // The answer may come after the call was cancelled.
     if (signal?.aborted) return { allowed: false, reason: "The call was cancelled." };
-    // Where no rule can be kept, always lasts as long as the session.
+    // Without a rule to keep, `always` lasts as long as the session.
     if (answer === "session" || (answer === "always" && rules.length === 0)) session.add(keyOf(request));
     if (answer === "always" && rules.length > 0) {
       always = [...always, ...rules];
@@ -135,7 +141,7 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     mayRead(path) {
       const { verdict } = decide({ scope: "fs-read", given: path, path }, rulesNow(), place);
       if (verdict !== "ask") return verdict === "allow";
-      return !isInside(path, place.root) && !isSensitivePath(path, place.root, "fs-read");
+      return !isInside(path, place.root) && !holdsSecrets(path, place.root);
     },
   };
 }
@@ -156,7 +162,7 @@ function toQuestion(
   return { ...common, resource: showExactly(path), ...(given !== path && { given: showExactly(given) }) };
 }
 
-/** The rules that allow exactly this; none where no rule can, or where it would not show as it is. */
+/** The rules that allow exactly this request; none if no rule can, or if a rule has invisible characters. */
 function rulesFor(request: PermissionRequest, rules: readonly RuleSet[], place: PermissionPlace): string[] {
   const wanted = exactRules(request, place).filter((rule, index, all) => all.indexOf(rule) === index);
   if (wanted.length === 0 || wanted.some((rule) => rule !== showExactly(rule) || rule.includes("\n")))
@@ -174,12 +180,12 @@ function exactRules(request: PermissionRequest, place: PermissionPlace): string[
 
 function fileRule(scope: FileScope, path: string, { root }: PermissionPlace): string {
   const relative = path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
-  // What starts like a home folder or names itself would be read as something else.
+  // A pattern that starts with `~/` or `./` would mean another path.
   const plain = relative.startsWith("~/") || relative.startsWith("./") ? path : relative;
   return `${scope}(${escapeGlob(plain)})`;
 }
 
-/** Bound to all that the decision was made on. */
+/** A key that holds everything the decision depended on. */
 function keyOf(request: PermissionRequest): string {
   if (request.scope !== "shell-run") return JSON.stringify([request.scope, request.path]);
   return JSON.stringify([

@@ -3,16 +3,20 @@ import { dirname, isAbsolute, join } from "node:path";
 import { problem } from "../../schema/problem.ts";
 
 const MAX_LINKS = 40;
+const MISSING = Symbol("missing");
 
 /**
  * The absolute path that the system would reach: every link followed in order, `..` taken from where a link
- * leads, also where the last parts are not there yet.
+ * leads, also where the last parts do not exist yet.
+ * @throws `INVALID_INPUT` for a path with more than 40 links.
  */
 export async function resolveLinks(path: string, folder: string): Promise<string> {
   const start = isAbsolute(path) ? path : `${folder}/${path}`;
   let waiting = partsOf(start);
   let current = "/";
   let links = 0;
+  /** The first folder that does not exist: nothing below it needs a look. */
+  let missing: string | undefined;
   while (waiting.length > 0) {
     const [part = "", ...rest] = waiting;
     waiting = rest;
@@ -21,8 +25,9 @@ export async function resolveLinks(path: string, folder: string): Promise<string
       continue;
     }
     const next = join(current, part);
-    const target = await linkTarget(next);
-    if (target === undefined) {
+    const target = missing && next.startsWith(`${missing}/`) ? undefined : await linkTarget(next);
+    if (target === undefined || target === MISSING) {
+      if (target === MISSING) missing = next;
       current = next;
       continue;
     }
@@ -35,12 +40,13 @@ export async function resolveLinks(path: string, folder: string): Promise<string
   return current;
 }
 
-async function linkTarget(path: string): Promise<string | undefined> {
+/** Where a link leads; undefined for what is no link. */
+async function linkTarget(path: string): Promise<string | typeof MISSING | undefined> {
   try {
     return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return MISSING;
     throw error;
   }
 }

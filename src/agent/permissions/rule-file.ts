@@ -6,11 +6,16 @@ import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import { type PermissionRules, readRules } from "./permission-rules.ts";
 import type { RuleStore } from "./permissions.ts";
 
-/** A file of permission rules: one object with the lists `allow`, `ask` and `deny`; comments are read. */
+/** A file of permission rules: one object with the lists `allow`, `ask` and `deny`. It may have comments. */
 export interface RuleFile extends RuleStore {
+  /**
+   * The rules in the file; none if it does not exist.
+   * @throws `PERMISSIONS_INVALID`
+   */
   read(): Promise<PermissionRules>;
 }
 
+/** Opens a file of permission rules, which need not exist yet. A {@link RuleStore} for `createPermissions`. */
 export function createRuleFile(path: string, owner: "project" | "user"): RuleFile {
   let turn: Promise<unknown> = Promise.resolve();
 
@@ -38,7 +43,7 @@ export function createRuleFile(path: string, owner: "project" | "user"): RuleFil
   async function add(rules: readonly string[]): Promise<void> {
     const current = await read();
     if (!isPlainJson(await text())) {
-      // Writing it would lose the comments that somebody put there.
+      // Writing the file would lose its comments.
       throw problem("PERMISSIONS_INVALID", {
         owner,
         reason: `${path} has comments, so rules are added by hand`,

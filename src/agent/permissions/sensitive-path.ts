@@ -1,77 +1,45 @@
-import type { FileScope } from "./permission.ts";
+import { BUILD_FILES, type PathNames, RUN_ALWAYS, SECRETS } from "./path-names.ts";
 
-// Folders of keys and logins, and of what decides what programs and this agent itself may do.
-const FOLDERS = new Set([
-  ".ssh",
-  ".gnupg",
-  ".aws",
-  ".azure",
-  ".kube",
-  ".docker",
-  ".password-store",
-  ".keyhole",
-  "keychains",
-  "keyrings",
-  ".mozilla",
-  ".1password",
-  "gcloud",
-]);
-const FILES = new Set([
-  ".netrc",
-  "_netrc",
-  ".npmrc",
-  ".pypirc",
-  ".pgpass",
-  ".git-credentials",
-  ".htpasswd",
-  ".my.cnf",
-  ".vault-token",
-  ".dockercfg",
-  "login.keychain-db",
-]);
-const SYSTEM = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/proc/", "/sys/", "/dev/", "/run/secrets"];
-const ENDINGS = [".pem", ".key", ".p12", ".pfx", ".kdbx", ".jks", ".keystore", ".ppk", ".asc", ".gpg"];
-const STARTS = [".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
-const PARTS = ["credential", "secret"];
-/** Reading them is harmless; writing them makes code run later. */
-const RUN_LATER_FOLDERS = new Set([".git", ".husky", ".vscode", ".idea", ".github"]);
-const RUN_LATER_FILES = new Set([
-  ".bashrc",
-  ".bash_profile",
-  ".profile",
-  ".zshrc",
-  ".zshenv",
-  ".zprofile",
-  ".gitconfig",
-  ".gitmodules",
-  ".envrc",
-  ".mcp.json",
-]);
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu;
+const SYSTEM = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/proc/", "/sys/", "/dev/", "/run/secrets"];
 
-/** Whether a path holds keys or secrets, or decides what runs: such paths ask whatever the rules allow. */
-export function isSensitivePath(path: string, root: string, scope: FileScope): boolean {
+/** A repository's own settings, and those of its submodules: remote addresses may have logins in them. */
+const GIT_CONFIG = /\/\.git\/(?:.*\/)?config(?:\.worktree)?$/;
+
+/** Whether a path may hold keys or logins. Such paths ask before any use, whatever the rules allow. */
+export function holdsSecrets(path: string, root: string): boolean {
   const folded = fold(path);
-  if (SYSTEM.some((start) => folded.startsWith(start))) return true;
-  const segments = folded.split("/");
-  if (segments.some((segment) => FOLDERS.has(segment))) return true;
-  // The project's own folder may be called as it likes.
-  const inside = path.startsWith(`${root}/`) ? fold(path.slice(root.length + 1)).split("/") : segments;
-  if (inside.some(isSensitiveName)) return true;
-  if (scope === "fs-read") return false;
-  return inside.some((segment) => RUN_LATER_FOLDERS.has(segment) || RUN_LATER_FILES.has(segment));
-}
-
-function isSensitiveName(name: string): boolean {
+  if (GIT_CONFIG.test(folded) || SYSTEM.some((start) => folded.startsWith(start))) return true;
+  // A folder of logins counts also above the project; names count only inside it.
   return (
-    FILES.has(name) ||
-    STARTS.some((start) => name.startsWith(start)) ||
-    ENDINGS.some((ending) => name.endsWith(ending)) ||
-    PARTS.some((part) => name.includes(part))
+    matches(SECRETS, insideOf(path, root)) || folded.split("/").some((part) => SECRETS.folders.has(part))
   );
 }
 
-/** As a file system that folds case, composes accents and ignores what cannot be seen would read it. */
+/**
+ * Whether programs run or obey what is written at a path without being told to. `always`: such a write asks
+ * whatever the rules allow. `build`: only a rule that names the file itself allows it.
+ */
+export function runsLater(path: string, root: string): "always" | "build" | undefined {
+  const parts = insideOf(path, root);
+  if (matches(RUN_ALWAYS, parts)) return "always";
+  return matches(BUILD_FILES, parts) ? "build" : undefined;
+}
+
+function matches(names: PathNames, parts: readonly string[]): boolean {
+  if (parts.some((part) => names.folders.has(part))) return true;
+  const path = `/${parts.join("/")}`;
+  if (names.ends.some((end) => path.endsWith(`/${end}`) || path.includes(`/${end}/`))) return true;
+  if (names.files.has(parts.at(-1) ?? "")) return true;
+  return parts.some((part) => names.patterns.some((pattern) => pattern.test(part)));
+}
+
+/** The parts below the project's folder, which itself may have any name. */
+function insideOf(path: string, root: string): string[] {
+  return fold(path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path).split("/");
+}
+
+/** As a file system that folds case, composes accents and ignores invisible characters would read it. */
 function fold(path: string): string {
   return path.normalize("NFKC").replace(IGNORED, "").toLowerCase();
 }

@@ -1,7 +1,10 @@
-// As in commands that are refused, with the tab: whatever does not show as itself.
+/** Characters that do not show as themselves. */
 const UNSEEN = /[^\P{C}\n]|[^\P{Z} ]|\p{Default_Ignorable_Code_Point}|\u2800/gu;
 
-/** All of a text for a person who decides by it: what does not show as itself is named, nothing is cut. */
+/**
+ * The whole text for a person who decides by it. Invisible characters are named, such as `‹U+202E›`; nothing is
+ * cut, so a face with too little room shows the text in pages.
+ */
 export function showExactly(text: string): string {
   return text.replace(UNSEEN, (character) => {
     const point = character.codePointAt(0) ?? 0;

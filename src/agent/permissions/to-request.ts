@@ -4,11 +4,11 @@ import { resolveLinks } from "./resolve-links.ts";
 import { parseShell } from "./shell/parse-shell.ts";
 import type { SimpleCommand } from "./shell/shell-command.ts";
 
-/** They hold nothing and keep nothing. */
+/** Devices that neither hold nor keep anything. */
 const HARMLESS = new Set(["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin"]);
 const MAX_LOOKED_UP = 500;
 
-/** A request for a path, with its links followed; what is deleted is a link itself, not what it leads to. */
+/** A request for a path with its links followed. Deleting concerns a link itself, not its target. */
 export async function toFileRequest(scope: FileScope, given: string, root: string): Promise<FileRequest> {
   const name = basename(given);
   if (scope !== "fs-delete" || name === "." || name === ".." || name === "") {
@@ -17,7 +17,7 @@ export async function toFileRequest(scope: FileScope, given: string, root: strin
   return { scope, given, path: join(await resolveLinks(dirname(given), root), name) };
 }
 
-/** A request for a command that runs in the project's folder, with all that is needed to decide on it. */
+/** A request for a command that runs in the project's folder, with everything that a decision needs. */
 export async function toShellRequest(command: string, root: string): Promise<ShellRequest> {
   const parsed = parseShell(command);
   if (!parsed.ok) return { scope: "shell-run", command, parsed, files: [], mentions: [] };
@@ -37,11 +37,17 @@ export async function toShellRequest(command: string, root: string): Promise<She
 
 const TOO_MANY = { ok: false, reason: `it has more than ${MAX_LOOKED_UP} words` } as const;
 
-/** A word is taken for a path as a whole, and by the parts behind `=` and `:`, as options have them. */
+/**
+ * A word is taken for a path as a whole, by the parts behind `=`, `:`, `,` and `@`, and behind letters of short
+ * options. The host of an address counts as a folder of the project.
+ */
 async function mentionsOf(words: SimpleCommand["words"], root: string): Promise<string[][]> {
   return Promise.all(
     words.map(async ({ text }) => {
-      const parts = new Set([text, ...text.split(/[=:,]/).slice(1), text.replace(/^--?[A-Za-z]/, "")]);
+      const local = text.replace(/(?:https?|wss?|ssh|git|git\+ssh):\/\//gi, "");
+      const letters = /^-[A-Za-z]{1,4}/.exec(text)?.[0].length ?? 0;
+      const values = Array.from({ length: Math.max(0, letters - 1) }, (_, at) => text.slice(at + 2));
+      const parts = new Set([text, ...local.split(/[=:,@]/), ...values, text.replace(/^--[A-Za-z]/, "")]);
       const paths = [...parts].filter((part) => part !== "");
       return Promise.all(paths.map((part) => resolveLinks(part, root).catch(() => part)));
     }),

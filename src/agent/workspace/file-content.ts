@@ -6,19 +6,23 @@ import { fail, toProblem } from "./tool-response.ts";
 export const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const SNIFFED_BYTES = 8_192;
 
+/** A file as it was read. */
 export interface FileContent {
   readonly bytes: Buffer;
   readonly mode: number;
   readonly hash: string;
 }
 
-/** All of a regular file that is not too large; undefined where there is none. */
+/**
+ * Reads a whole regular file; undefined if it does not exist.
+ * @throws `INVALID_INPUT` for other kinds of files, `LIMIT_EXCEEDED` over 10 MB.
+ */
 export async function loadFile(path: string): Promise<FileContent | undefined> {
   try {
     return await withOpenFile(path, async (file) => {
       const stat = await file.stat();
       if (!stat.isFile())
-        throw notUsable(path, stat.isDirectory() ? "it is a folder" : "it is no regular file");
+        throw notUsable(path, stat.isDirectory() ? "it is a folder" : "it is not a regular file");
       if (stat.size > MAX_FILE_BYTES) {
         throw problem("LIMIT_EXCEEDED", {
           what: `The size of ${path}`,
@@ -26,7 +30,7 @@ export async function loadFile(path: string): Promise<FileContent | undefined> {
           limit: MAX_FILE_BYTES,
         });
       }
-      // A file may grow while it is read, and files of the system say that they are empty.
+      // Files may grow during the read, and system files report a size of 0.
       const bytes = Buffer.alloc(Math.max(stat.size, SNIFFED_BYTES) + 1);
       let length = 0;
       while (length < bytes.length) {
@@ -51,7 +55,7 @@ export function isBinary(bytes: Uint8Array): boolean {
   return bytes.subarray(0, SNIFFED_BYTES).includes(0);
 }
 
-/** Text that is given back byte by byte as it was; undefined for what is not UTF-8. */
+/** The text of UTF-8 bytes, which encodes to the same bytes again; undefined for other bytes. */
 export function toText(bytes: Uint8Array): string | undefined {
   if (isBinary(bytes)) return undefined;
   try {

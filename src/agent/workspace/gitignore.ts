@@ -8,10 +8,11 @@ interface Pattern {
   matches(path: string): boolean;
 }
 
-/** Whether the ignore files from the top to a folder leave a path out. */
+/** The ignore files from the top folder down to one folder. */
 export interface Ignored {
+  /** Whether they leave a path out. Paths are relative to the top folder, with `/` between their parts. */
   has(path: string, isFolder: boolean): boolean;
-  /** With the ignore file of a folder below. Paths are relative to the top, with `/` between their parts. */
+  /** Adds the ignore file of a folder below. */
   below(folder: string, text: string): Ignored;
 }
 
@@ -40,7 +41,7 @@ function readPattern(folder: string, line: string): Pattern | undefined {
   const body = negated ? trimmed.slice(1) : trimmed;
   const foldersOnly = body.endsWith("/");
   const bare = foldersOnly ? body.slice(0, -1) : body;
-  // A slash in the middle or at the start ties a pattern to its folder.
+  // A slash at the start or in the middle ties a pattern to its folder.
   const tied = bare.includes("/");
   const matches = compileGlob(tied ? bare.replace(/^\//, "") : `**/${bare}`, { sets: true });
   const prefix = folder === "" ? "" : `${folder}/`;
@@ -51,7 +52,7 @@ function readPattern(folder: string, line: string): Pattern | undefined {
   };
 }
 
-/** Spaces at the end do not count, but for one behind a backslash. */
+/** Removes spaces at the end, except behind a backslash. */
 function trimEnd(line: string): string {
   let end = line.length;
   while (end > 0 && line[end - 1] === " " && line[end - 2] !== "\\") end -= 1;

@@ -4,6 +4,7 @@ export interface OutputKeeper {
   end(): { output: string; cutBytes: number };
 }
 
+/** Creates a keeper that holds at most about `maxBytes`. */
 export function createOutputKeeper(maxBytes: number): OutputKeeper {
   const half = Math.ceil(maxBytes / 2);
   let head = Buffer.alloc(0);
@@ -18,7 +19,7 @@ export function createOutputKeeper(maxBytes: number): OutputKeeper {
     if (rest.length === 0) return;
     tail.push(rest);
     tailBytes += rest.length;
-    // Trimmed now and then, so that many small chunks do not cost a copy each.
+    // Trim only now and then, so that small chunks do not cost a copy each.
     if (tailBytes > half * 2) trim();
   }
 

@@ -6,8 +6,9 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const HAS_PROC = process.platform === "linux";
 
 /**
- * Works in the folder of a path that was decided on. The folder is held open and reached through its handle
- * where the system can, so that a link which takes its place meanwhile changes nothing.
+ * Works in the folder of a permitted path. Where the system allows it, the folder is held open and reached through
+ * its handle, so that replacing it by a link changes nothing.
+ * @throws `CONFLICT` if a link has already replaced the folder.
  */
 export async function withPinnedFolder<T>(path: string, work: (pinned: string) => Promise<T>): Promise<T> {
   const folder = dirname(path);
@@ -22,7 +23,10 @@ export async function withPinnedFolder<T>(path: string, work: (pinned: string) =
   }
 }
 
-/** Opens a file that was decided on for reading, refusing a link that has taken its place. */
+/**
+ * Opens a permitted file for reading.
+ * @throws `CONFLICT` if a link has replaced the file.
+ */
 export async function withOpenFile<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
   return withPinnedFolder(path, async (pinned) => {
     const file = await open(pinned, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch((error) => {
@@ -36,7 +40,7 @@ export async function withOpenFile<T>(path: string, work: (file: FileHandle) => 
   });
 }
 
-/** The same failure of the system, without the name under which the folder was held. */
+/** The system's error with the permitted path in place of the pinned one. */
 export function withPath(error: unknown, path: string): unknown {
   if (!(error instanceof Error) || isProblem(error)) return error;
   const { code } = error as NodeJS.ErrnoException;

@@ -8,33 +8,35 @@ import { createOutputKeeper } from "./output-keeper.ts";
 
 const GRACE_MS = 500;
 const LAST_OUTPUT_MS = 250;
-/** What programs need to run at all; everything else has to be named. */
+/** Variables that most programs need; others have to be named. */
 const INHERITED = ["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"];
 
+/** Options of {@link runCommand}. */
 export interface CommandOptions {
   readonly shell: string;
   readonly folder: string;
-  /** Further variables that are passed on, by name. */
+  /** Names of further variables to pass on. */
   readonly environment: readonly string[];
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How a command ended. */
 export interface CommandEnd {
   readonly exitCode: number | null;
   readonly killedBy: string | null;
-  /** What it wrote, errors too, in the order of arrival. */
+  /** Output and errors, in the order of arrival. */
   readonly output: string;
   /** Bytes left out in the middle. */
   readonly cutBytes: number;
-  /** Why it was stopped, where it was. */
+  /** Why it was stopped, if it was. */
   readonly stopped?: "timeout" | "cancelled";
 }
 
 /**
- * Runs a command by a shell in a process group of its own. When it resolves, the whole group is gone,
- * however it came to an end. Rejects only where the shell cannot be started.
+ * Runs a command by a shell in its own process group. When the promise resolves, the whole group has ended.
+ * Rejects only if the shell cannot start.
  */
 export async function runCommand(command: string, options: CommandOptions): Promise<CommandEnd> {
   const marker = createMarker();
@@ -53,7 +55,7 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   const ended = Promise.withResolvers<{ exitCode: number | null; killedBy: string | null }>();
   const closed = Promise.withResolvers<void>();
   child.on("error", ended.reject);
-  // Not `close`: what it left running may hold the pipes for long.
+  // Not `close`: processes that it left behind may hold the pipes for long.
   child.on("exit", (exitCode, killedBy) => ended.resolve({ exitCode, killedBy }));
   child.on("close", () => closed.resolve());
   if (child.pid === undefined) return ended.promise as never;
@@ -72,7 +74,7 @@ export async function runCommand(command: string, options: CommandOptions): Prom
   try {
     const end = await ended.promise;
     await endProcesses(group, marker, stopped ? 0 : GRACE_MS);
-    // What has left its group and dropped its marker can still hold the pipes.
+    // A process that left the group and dropped the marker can still hold the pipes.
     await Promise.race([closed.promise, setTimeout(LAST_OUTPUT_MS)]);
     return { ...end, ...output.end(), ...(stopped && { stopped }) };
   } finally {
@@ -87,7 +89,7 @@ export async function runCommand(command: string, options: CommandOptions): Prom
 function inherited(names: readonly string[]): Record<string, string> {
   const present = [...INHERITED, ...names].flatMap((name) => {
     const value = process.env[name];
-    // A value that starts like this is a shell function, not data.
+    // Such a value is a shell function, not data.
     return value === undefined || value.startsWith("()") ? [] : [[name, value] as const];
   });
   return Object.fromEntries(present);

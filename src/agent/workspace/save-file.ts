@@ -6,14 +6,20 @@ import { type FileContent, hashOf, loadFile } from "./file-content.ts";
 import { withPath, withPinnedFolder } from "./pinned-folder.ts";
 import type { WorkspaceContext } from "./workspace-tool.ts";
 
-/** Refuses to go on from content that is no longer what was read. */
+/**
+ * Compares a file with its last known content.
+ * @throws `CONFLICT` if it has changed since.
+ */
 export function checkFresh(path: string, current: FileContent | undefined, { seen }: WorkspaceContext): void {
   const known = seen.get(path);
   if (known === undefined || known === current?.hash) return;
   throw problem("CONFLICT", { reason: `${path} has changed since it was read; read it again.` });
 }
 
-/** Writes a file that was decided on, unless it has changed from `before` meanwhile. */
+/**
+ * Writes a permitted file.
+ * @throws `CONFLICT` if the file no longer has the content `before`.
+ */
 export async function saveFile(
   path: string,
   text: string,

@@ -1,10 +1,10 @@
 import { createTwoFilesPatch } from "diff";
 
 const CONTEXT_LINES = 3;
-/** Beyond this many changed lines, comparing costs more than the diff says. */
+/** With more changed lines, comparing costs more than a diff is worth. */
 const MAX_EDITS = 2_000;
 
-/** The unified diff between two texts of a file; undefined where they differ too much to be compared. */
+/** The unified diff between two texts of a file; undefined if they differ too much to compare. */
 export function toDiff(
   path: string,
   before: string | undefined,

@@ -7,23 +7,25 @@ import { type Ignored, NOTHING_IGNORED } from "./gitignore.ts";
 const MAX_DEPTH = 64;
 const MAX_IGNORE_CHARS = 256 * 1024;
 
+/** One entry of a folder. */
 export interface Walked {
-  /** Relative to the folder where the walk began. */
+  /** The path relative to the folder where the walk began. */
   readonly path: string;
   readonly kind: "file" | "folder" | "link" | "other";
 }
 
+/** Options of {@link walk}. */
 export interface WalkOptions {
   /** How many folders down; 1 is the folder itself. */
   readonly depth?: number;
-  /** Whether what ignore files leave out comes too. */
+  /** Whether ignored files come too. */
   readonly ignored?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Everything in a folder, by name, folders before what is in them. Links are not followed, and `.git` is
- * left out. `top` is where ignore files begin to count.
+ * Lists a folder and the folders below it by name, each folder before its content. Does not follow links and leaves
+ * `.git` out. Ignore files count from `top` down.
  */
 export async function* walk(top: string, folder: string, options: WalkOptions = {}): AsyncGenerator<Walked> {
   const start = folder === top ? "" : folder.slice(top.length + 1);
@@ -57,7 +59,7 @@ async function* walkFolder(
   }
 }
 
-/** A folder that cannot be read is left out, unless it is the one that was asked for. */
+/** The entries of a folder; none if it cannot be read, unless it is the first one. */
 async function entriesOf(folder: string, isFirst: boolean): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });

@@ -11,15 +11,16 @@ import { MAX_COMMAND_MS, shellInput } from "./tools/shell.ts";
 import { writeInput } from "./tools/write.ts";
 import { createWorkspace, type Workspace, type WorkspaceOptions } from "./workspace.ts";
 
-/** A person may take long to answer a question, which is part of the call. */
+/** A call includes the time that a person takes to answer a question. */
 const WAIT_MS = 30 * 60_000;
 
+/** Options of {@link workspaceDomain}. */
 export interface WorkspaceDomainOptions extends WorkspaceOptions {
-  /** The domain's name; `workspace` without it. */
+  /** The domain's name; `workspace` by default. */
   readonly name?: string;
 }
 
-/** The tools of a project's folder as a domain: found and run like any other. Their failures are problems. */
+/** The tools of {@link createWorkspace} as a domain for a gateway. Their failures are problems (`TOOL_FAILED`). */
 export function workspaceDomain({
   name = "workspace",
   ...options
@@ -29,7 +30,7 @@ export function workspaceDomain({
     name,
     description: "Files and commands of the project: read, list, search, write, edit, delete, run in a shell",
     rules:
-      "Read a file before changing it. Prefer edit to write for a file that is there. What is refused is not to be reached another way.",
+      "Read a file before changing it. Prefer edit to write for a file that exists. Do not look for another way to do what was refused.",
     tools: TOOLS.map((tool) => toDefinition(name, tool, workspace)),
   });
 }
@@ -55,7 +56,7 @@ const TOOLS: readonly ToolText[] = [
   {
     tool: "list",
     lane: "read",
-    description: "List what is in a folder of the project, without what .gitignore leaves out",
+    description: "List the files and folders in a folder of the project, without ignored ones",
     inputSchema: listInput,
     examples: [{ args: { path: "src", depth: 2 } }],
     phrases: ["ls", "directory listing", "which files are there", "tree"],
@@ -79,7 +80,7 @@ const TOOLS: readonly ToolText[] = [
   {
     tool: "edit",
     lane: "write",
-    description: "Replace a text in a file that stands there exactly once, and show the diff",
+    description: "Replace a text that a file has exactly once, and show the diff",
     inputSchema: editInput,
     examples: [
       { args: { path: "src/index.ts", oldText: "const limit = 10;", newText: "const limit = 20;" } },
@@ -97,7 +98,7 @@ const TOOLS: readonly ToolText[] = [
   {
     tool: "shell",
     lane: "write",
-    description: "Run a shell command in the project's folder and return what it wrote",
+    description: "Run a shell command in the project's folder and return its output",
     inputSchema: shellInput,
     examples: [{ args: { command: "npm test", timeoutMs: 60_000 } }],
     phrases: ["run command", "terminal", "bash", "execute program"],

@@ -4,27 +4,28 @@ import type { FileScope } from "../permissions/permission.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { fail, type ToolResponse, toFailure, toProblem } from "./tool-response.ts";
 
-/** What the tools of one workspace share. */
+/** The state that the tools of one workspace share. */
 export interface WorkspaceContext {
   readonly root: string;
   readonly permissions: Permissions;
-  /** SHA-256 of files as they were last read or written here, by path. */
+  /** The SHA-256 of each file when it was last read or written here, by path. */
   readonly seen: LRUCache<string, string>;
-  /** Names of variables that commands get beside the usual ones. */
+  /** Names of further variables that commands get. */
   readonly environment: readonly string[];
   readonly shell: string;
 }
 
-/** A function that checks its input, asks for permission, and never throws. */
+/** A tool that checks its input, asks for permission, and never throws. */
 export type WorkspaceTool<T> = (input: unknown, signal?: AbortSignal) => Promise<ToolResponse<T>>;
 
+/** The work of a tool on checked input. */
 export type Run<S extends z.ZodType, T> = (
   input: z.output<S>,
   context: WorkspaceContext,
   signal?: AbortSignal,
 ) => Promise<ToolResponse<T>>;
 
-/** Text that names a file: whatever a file system takes. */
+/** A path as file systems take it. */
 export const pathSchema = z
   .string()
   .min(1)
@@ -32,6 +33,7 @@ export const pathSchema = z
   .refine((path) => !path.includes("\0"), "must not contain NUL")
   .describe("relative to the project's folder, or absolute");
 
+/** Makes a tool of its input schema and its work. */
 export function toTool<S extends z.ZodType, T>(
   schema: S,
   run: Run<S, T>,
@@ -49,7 +51,10 @@ export function toTool<S extends z.ZodType, T>(
   };
 }
 
-/** The path that may be used; throws what becomes the tool's failure. */
+/**
+ * Asks for permission and returns the path to use.
+ * @throws `TOOL_FAILED` if permission is denied.
+ */
 export async function permitted(
   { permissions }: WorkspaceContext,
   scope: FileScope,

@@ -11,12 +11,13 @@ import { toTool, type WorkspaceContext, type WorkspaceTool } from "./workspace-t
 
 const SEEN_FILES = 2_000;
 
+/** Options of {@link createWorkspace}. */
 export interface WorkspaceOptions {
   /** Decides for every tool; its root is the project's folder. */
   readonly permissions: Permissions;
-  /** Names of variables that commands get beside the usual ones. */
+  /** Names of further variables that commands get. */
   readonly environment?: readonly string[];
-  /** What runs commands as `shell -c command`. */
+  /** The shell that runs commands, as `shell -c command`; `/bin/sh` by default. */
   readonly shell?: string;
 }
 
@@ -31,6 +32,7 @@ export interface Workspace {
   readonly shell: WorkspaceTool<ShellOutput>;
 }
 
+/** Creates the tools of a project's folder. {@link workspaceDomain} offers them through a gateway. */
 export function createWorkspace({
   permissions,
   environment = [],

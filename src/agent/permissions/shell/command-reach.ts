@@ -1,157 +1,128 @@
-import type { SimpleCommand } from "./shell-command.ts";
+import { afterGlobalOptions, gitOnlyReads, reachOfGit } from "./git-reach.ts";
+import { hasOption } from "./has-option.ts";
+import type { ProgramRow } from "./program-row.ts";
+import { PROGRAM_TABLE, READERS } from "./program-table.ts";
+import type { ShellWord, SimpleCommand } from "./shell-command.ts";
 
 /**
- * How far a rule can speak for a command. `plain`: its words say what it does. `exact`: it runs what its
- * words name, so only a rule with all of them covers it. `opaque`: it changes what later commands mean or
- * runs what is not in its words, so no rule covers it.
+ * How far a rule can speak for a command. `plain`: its words say what it does. `named`: a rule has to name its
+ * first `depth` arguments. `exact`: only a rule with all its words covers it. `opaque`: no rule covers it.
  */
-export type Reach = "plain" | "exact" | "opaque";
+export type Reach =
+  | { readonly kind: "plain" }
+  | { readonly kind: "named"; readonly depth: number; readonly reason: string }
+  | { readonly kind: "exact" | "opaque"; readonly reason: string };
 
-const OPAQUE = words(`
-  . source eval exec alias unalias export set unset setopt unsetopt trap shopt read declare typeset readonly
-  local hash enable bind fc history getopts mapfile readarray let cd chdir pushd popd umask builtin
-  compgen complete compopt autoload zmodload emulate sched disown suspend logout exit return break continue shift
-`);
-const SHELLS = words("sh bash dash zsh ksh mksh ash fish csh tcsh rbash pwsh powershell cmd busybox toybox");
-const RUNNERS = words(`
-  sudo doas su runuser pkexec env xargs parallel command nohup nice ionice chrt taskset setsid setarch
-  stdbuf timeout time watch jobs unshare nsenter chroot script expect strace ltrace gdb lldb perf valgrind
-  entr flock at batch crontab systemd-run ssh sshpass mosh telnet nc ncat socat screen tmux
-  awk gawk mawk nawk sed gsed ed ex vi vim nvim view emacs nano pico less more most man info
-  m4 bc dc sqlite3 psql mysql mongosh redis-cli rlwrap unbuffer proot fakeroot ld.so osascript open xdg-open
-`);
-/** They run code that their first argument names; options before it can be code themselves. */
-const INTERPRETERS = words(`
-  node nodejs deno bun python python2 python3 pypy pypy3 perl ruby php lua luajit tclsh wish java jshell
-  groovy scala kotlin r rscript julia ghci swift go-run npx pnpx bunx uvx pipx uv poetry pipenv bundle
-  docker podman nerdctl kubectl helm make gmake cmake ninja just rake gradle mvn ant tsx ts-node
-`);
-/** Options by which a plain command runs another one, deletes, or writes where it is told. */
-const REACHING: ReadonlyMap<string, readonly string[]> = new Map([
-  ["find", ["-exec", "-ok", "-delete", "-fprint", "-fls"]],
-  ["fd", ["-x", "-X", "--exec"]],
-  ["fdfind", ["-x", "-X", "--exec"]],
-  [
-    "git",
-    [
-      "-c",
-      "-C",
-      "-O",
-      "-x",
-      "--config-env",
-      "--exec",
-      "--git-dir",
-      "--work-tree",
-      "--upload-pack",
-      "--receive-pack",
-      "--ext-diff",
-      "--textconv",
-      "--open-files-in-pager",
-      "--output",
-      "ext::",
-    ],
-  ],
-  ["rg", ["--pre", "--hostname-bin"]],
-  ["sort", ["-o", "--output", "--compress-program", "-T"]],
-  [
-    "tar",
-    [
-      "-I",
-      "-F",
-      "--to-command",
-      "--checkpoint-action",
-      "--use-compress-program",
-      "--rsh-command",
-      "--rmt-command",
-      "--info-script",
-      "--new-volume-script",
-    ],
-  ],
-  ["rsync", ["-e", "--rsh", "--rsync-path"]],
-  ["scp", ["-o", "-S", "-F"]],
-  ["zip", ["-T", "--unzip-command"]],
-  ["curl", ["-o", "-O", "-K", "--output", "--remote-name", "--config", "-T", "--upload-file"]],
-  ["wget", ["-O", "-i", "--output-document", "--use-askpass", "--post-file", "-e", "--execute"]],
-  [
-    "npm",
-    [
-      "exec",
-      "x",
-      "explore",
-      "--script-shell",
-      "--shell",
-      "--node-options",
-      "--prefix",
-      "-C",
-      "--userconfig",
-      "--globalconfig",
-    ],
-  ],
-  ["pnpm", ["exec", "dlx", "--script-shell", "--shell", "--node-options", "--config", "-C", "--dir"]],
-  ["yarn", ["exec", "dlx", "--cwd"]],
-  ["cargo", ["--config"]],
-  ["go", ["-exec", "-toolexec", "run", "generate"]],
-  ["date", ["-s", "--set"]],
-  ["tree", ["-o"]],
-  ["printf", ["-v"]],
-  ["test", ["-v", "-R"]],
-  ["[", ["-v", "-R"]],
-  ["wait", ["-p"]],
-  ["jq", ["-f", "--from-file"]],
-]);
+const STRICTNESS = { plain: 0, named: 1, exact: 2, opaque: 3 } as const;
+const SHOWS_VERSION = new Set(["--version", "--help", "-V"]);
+const ROWS = rowsByName();
 
+/** How far a rule can speak for a command, and why. */
 export function reachOf(command: SimpleCommand): Reach {
   const name = programOf(command);
-  if (name === undefined || OPAQUE.has(name)) return "opaque";
+  if (name === undefined) return { kind: "opaque", reason: "sets variables for later commands" };
   const args = argumentsOf(command);
-  if (SHELLS.has(name)) return args.length === 0 || readsInput(args) ? "opaque" : "exact";
-  if (INTERPRETERS.has(baseName(name))) return readsInput(args) || args.length === 0 ? "opaque" : "exact";
-  if (RUNNERS.has(name)) return "exact";
-  const options = REACHING.get(name) ?? [];
-  // The first word of tar may be its options, without a dash.
-  if (name === "tar" && args[0] !== undefined && !args[0].startsWith("-")) args[0] = `-${args[0]}`;
-  const reaches = args.some((arg) => options.some((option) => isOption(arg, option)));
-  return reaches ? "exact" : "plain";
+  return reachOfProgram(name, args);
 }
 
-/** Whether the fixed words of a rule say enough for `*` to stand for the others, though the command runs code. */
-export function namesScript(command: SimpleCommand, fixed: number): boolean {
+function reachOfProgram(name: string, args: string[]): Reach {
+  if (name === "git") return reachOfGit(args);
+  // The first word of tar may be its options, without a dash.
+  if (/tar$/.test(name) && args[0] !== undefined && !args[0].startsWith("-")) args[0] = `-${args[0]}`;
+  const rows = ROWS.get(name) ?? ROWS.get(withoutVersion(name)) ?? [];
+  return rows.map((row) => reachOfRow(row, args)).reduce(strictest, { kind: "plain" });
+}
+
+/** Whether a command leaves the files alone that its words name. */
+export function onlyReads(command: SimpleCommand): boolean {
   const name = programOf(command);
-  if (name === undefined || !INTERPRETERS.has(baseName(name))) return false;
-  const first = argumentsOf(command)[0];
-  return fixed >= command.assignments + 2 && first !== undefined && !/^[-+]/.test(first);
+  if (name === undefined || reachOf(command).kind !== "plain") return false;
+  return name === "git" ? gitOnlyReads(argumentsOf(command)) : READERS.has(name);
+}
+
+/** The words of a command without the options of its program that change nothing about it. */
+export function withoutGlobalOptions(command: SimpleCommand): readonly ShellWord[] {
+  const { words, assignments } = command;
+  if (programOf(command) !== "git") return words;
+  const kept = afterGlobalOptions(argumentsOf(command)).length;
+  return [...words.slice(0, assignments + 1), ...words.slice(words.length - kept)];
 }
 
 /** The program's name without its folder, in lower case; undefined where there are only assignments. */
 export function programOf({ words, assignments }: SimpleCommand): string | undefined {
-  const name = words[assignments]?.text;
-  return name?.slice(name.lastIndexOf("/") + 1).toLowerCase();
+  const word = words[assignments];
+  return word && baseName(word.text);
+}
+
+function baseName(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  return name.replace(/\.(?:exe|cmd|bat)$/, "");
+}
+
+function reachOfRow(row: ProgramRow, given: readonly string[]): Reach {
+  const { kind, reason, when, unless = "", oneDash = false, depth = 1 } = row;
+  const args = withoutOptions(given, row);
+  const plain = { kind: "plain" } as const;
+  if (when !== undefined && !wordsOf(when).some((option) => hasOption(args, option, oneDash))) return plain;
+  if (wordsOf(unless).some((words) => words.split(".").every((word, at) => args[at] === word))) return plain;
+  if (kind === "opaque" || kind === "exact") return { kind, reason };
+  if (kind !== "shell" && args.length === 1 && SHOWS_VERSION.has(args[0] ?? "")) return plain;
+  if (kind === "named") return row.runs ? toInner(args, depth, reason) : toNamed(args, depth, reason);
+  if (args.length === 0 || readsInput(args))
+    return { kind: "opaque", reason: "runs what it reads from its input" };
+  return kind === "shell" ? { kind: "exact", reason } : toNamed(args, depth, reason);
+}
+
+/** A rule cannot name an option: it could be code itself, or change what the next word means. */
+function toNamed(args: readonly string[], depth: number, reason: string): Reach {
+  const named = args.slice(0, depth);
+  const isNamed = named.length === depth && named.every((arg) => !/^[-+]/.test(arg));
+  return isNamed ? { kind: "named", depth, reason } : { kind: "exact", reason };
+}
+
+/** A runner reaches as far as the program that it runs. */
+function toInner(args: readonly string[], depth: number, reason: string): Reach {
+  const outer = toNamed(args, depth, reason);
+  if (outer.kind !== "named") return outer;
+  const inner = reachOfProgram(baseName(args[depth - 1] ?? ""), args.slice(depth));
+  if (inner.kind === "plain") return outer;
+  if (inner.kind === "named") return { ...outer, depth: depth + inner.depth };
+  return { kind: "exact", reason };
+}
+
+function strictest(one: Reach, other: Reach): Reach {
+  if (one.kind === "named" && other.kind === "named") return one.depth > other.depth ? one : other;
+  return STRICTNESS[other.kind] > STRICTNESS[one.kind] ? other : one;
+}
+
+function withoutOptions(args: readonly string[], row: ProgramRow): readonly string[] {
+  const [first = "", ...rest] = args;
+  if (wordsOf(row.flags ?? "").includes(first)) return withoutOptions(rest, row);
+  if (wordsOf(row.values ?? "").includes(first)) return withoutOptions(rest.slice(1), row);
+  return args;
+}
+
+/** Code that comes over a pipe or from a here-document stands in no word. */
+function readsInput(args: readonly string[]): boolean {
+  return args.every((arg) => arg.startsWith("-")) && args.some((arg) => /^-(?:s|i|l|)$/.test(arg));
 }
 
 function argumentsOf({ words, assignments }: SimpleCommand): string[] {
   return words.slice(assignments + 1).map(({ text }) => text);
 }
 
-/** Long options are also taken in short forms and with a value after `=`; short ones with a value behind. */
-function isOption(arg: string, option: string): boolean {
-  if (/^[a-z]+$/.test(option)) return arg === option;
-  if (arg.startsWith(option)) return true;
-  const [name = ""] = arg.split("=");
-  if (option.startsWith("--")) return name.length > 3 && option.startsWith(name);
-  const bundled = option.length === 2 && option.startsWith("-") && /^-[A-Za-z]/.test(arg);
-  return bundled && !arg.startsWith("--") && arg.includes(option.charAt(1));
-}
-
-/** Code that comes over the pipe or from a here-document stands in no word. */
-function readsInput(args: readonly string[]): boolean {
-  return args.every((arg) => arg.startsWith("-")) && args.some((arg) => /^-(?:s|i|l|)$/.test(arg));
-}
-
 /** `python3.12` is `python3`. */
-function baseName(name: string): string {
+function withoutVersion(name: string): string {
   return name.replace(/(?:\.[0-9]+)+$/, "");
 }
 
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.trim().split(/\s+/));
+function rowsByName(): ReadonlyMap<string, readonly ProgramRow[]> {
+  const rows = PROGRAM_TABLE.flatMap((row) => wordsOf(row.names).map((name) => [name, row] as const));
+  return new Map(
+    [...Map.groupBy(rows, ([name]) => name)].map(([name, pairs]) => [name, pairs.map(([, row]) => row)]),
+  );
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== "");
 }

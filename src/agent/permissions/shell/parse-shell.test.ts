@@ -1,8 +1,4 @@
-import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { temporaryFolder } from "../../../../test/temporary-folder.ts";
 import { parseShell } from "./parse-shell.ts";
 
 function wordsOf(text: string): string[][] | string {
@@ -55,39 +51,5 @@ describe("parseShell", () => {
     expect(wordsOf("if a; then b; fi")).toBe("if is not followed");
     expect(wordsOf("a\rb")).toBe("it contains the character U+000D");
     expect(wordsOf("x".repeat(10_001))).toBe("it is longer than 10000 characters");
-  });
-});
-
-describe.each(["/bin/sh", "/bin/bash"])("%s", (shell) => {
-  test.skipIf(!existsSync(shell))("passes on exactly the words that count as literal", () => {
-    const folder = temporaryFolder();
-    const piece = fc.constantFrom(
-      ..."aab'\"\\ ;#$|&=~*?[]{}!^\n\t:,-%@+/é".split(""),
-      "''",
-      '""',
-      "\\\n",
-      "$a",
-      "' '",
-    );
-    const compared = { count: 0 };
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
-        const command = `printf '<%s>' x ${pieces.join("")}`;
-        const parsed = parseShell(command);
-        if (!parsed.ok || parsed.commands.length !== 1 || parsed.redirections.length > 0) return;
-        const words = parsed.commands[0]!.words;
-        if (!words.every(({ literal }) => literal)) return;
-        compared.count += 1;
-        const { stdout } = spawnSync(shell, ["-c", command], { cwd: folder, encoding: "utf8", env: {} });
-        expect(stdout).toBe(
-          words
-            .slice(2)
-            .map(({ text }) => `<${text}>`)
-            .join(""),
-        );
-      }),
-      { numRuns: 500 },
-    );
-    expect(compared.count).toBeGreaterThan(20);
   });
 });

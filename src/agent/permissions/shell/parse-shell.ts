@@ -1,13 +1,15 @@
 import { readRedirection } from "./read-redirection.ts";
 import { readWord, type Word } from "./read-word.ts";
 import { createReader, type Reader } from "./reader.ts";
-import { refuseText } from "./refuse-text.ts";
 import { NotUnderstood, type ParsedShell } from "./shell-command.ts";
 
+const MAX_CHARS = 10_000;
 const MAX_DEPTH = 20;
+/** Invisible characters, and every space but the two at which all shells split words. */
+const UNSEEN = /[^\P{C}\n\t]|[^\P{Z} ]|\p{Default_Ignorable_Code_Point}|\u2800/u;
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/;
 const ASCII = /^[\x21-\x7e]+$/;
-// Compound commands are not followed, so that nothing in them can be misread.
+/** Compound commands are not followed, so that nothing in them can be misread. */
 const RESERVED = new Set(
   "if then else elif fi for while until do done case esac select function [[ ]] ! { } time coproc in".split(
     " ",
@@ -15,8 +17,8 @@ const RESERVED = new Set(
 );
 
 /**
- * Reads a shell command as sh, bash and zsh would all read it. Whatever they read differently, and
- * whatever is not followed here, is not understood.
+ * Reads a shell command as sh, bash and zsh would all read it. Syntax that they read differently, or that is not
+ * followed here, is not understood.
  */
 export function parseShell(text: string): ParsedShell {
   const refused = refuseText(text);
@@ -33,7 +35,16 @@ export function parseShell(text: string): ParsedShell {
   return { ok: true, commands, redirections, hasHereDocument };
 }
 
-/** Commands up to a closing bracket, which stays to be read, or up to the end. */
+/** The reason not to read a text as a shell command at all. */
+function refuseText(text: string): string | undefined {
+  if (text.trim() === "") return "it is empty";
+  if (text.length > MAX_CHARS) return `it is longer than ${MAX_CHARS} characters`;
+  const unseen = UNSEEN.exec(text)?.[0].codePointAt(0);
+  if (unseen === undefined) return undefined;
+  return `it contains the character U+${unseen.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** Reads commands up to a closing bracket, which is left for the caller, or up to the end. */
 function readList(reader: Reader, close: ")" | "}" | undefined): void {
   let expected = true;
   for (;;) {
@@ -48,7 +59,7 @@ function readList(reader: Reader, close: ")" | "}" | undefined): void {
   }
 }
 
-/** Whether another command has to follow. */
+/** Reads an operator and answers whether another command has to follow. */
 function readOperator(reader: Reader, close: ")" | "}" | undefined): boolean {
   reader.skipBlanks();
   if (reader.atEnd() || reader.peek() === "\n") return false;
@@ -113,7 +124,7 @@ function countAssignments(words: readonly Word[]): number {
   return assignments;
 }
 
-/** The commands of a substitution; they end where its bracket closes. */
+/** Reads the commands of a substitution up to its closing bracket. */
 function parseNested(reader: Reader): void {
   reader.enter(MAX_DEPTH);
   readList(reader, ")");

@@ -2,10 +2,10 @@ import { readWord } from "./read-word.ts";
 import type { Reader } from "./reader.ts";
 import { NotUnderstood } from "./shell-command.ts";
 
-/** Longest first. */
+/** The longest operators come first. */
 const OPERATORS = ["<<<", "<<-", "<<", "<>", "<&", "<(", "<", ">>", ">|", ">&", ">(", ">"] as const;
 
-/** Whether a redirection stood there; if so it has been read. */
+/** Reads a redirection if there is one, and answers whether there was. */
 export function readRedirection(reader: Reader): boolean {
   let digits = 0;
   while (/[0-9]/.test(reader.peek(digits))) digits += 1;

@@ -6,13 +6,13 @@ const NAME = /[A-Za-z0-9_]/;
 const SPECIAL = "?$!#@*-";
 
 export interface Word extends ShellWord {
-  /** Whether any part stood in quotes or behind a backslash. */
+  /** Whether any part was quoted or escaped. */
   readonly quoted: boolean;
-  /** Whether that was before its first equals sign, so that it is no assignment. */
+  /** Whether that was before the first equals sign, so that the word is no assignment. */
   readonly quotedName: boolean;
 }
 
-/** The word that starts there, if one does. */
+/** Reads the next word, if there is one. */
 export function readWord(reader: Reader): Word | undefined {
   let text = "";
   let literal = true;
@@ -49,12 +49,12 @@ export function readWord(reader: Reader): Word | undefined {
     }
   }
   if (!started) return undefined;
-  // Alone, these are the test command and what find puts its files in place of.
+  // Alone, these are the test command and the placeholder of find.
   if (!quoted && ["[", "]", "{}"].includes(text)) literal = true;
   return { text, literal, quoted, quotedName };
 }
 
-/** Globs, braces, home folders, and what only some shells expand. */
+/** Globs, braces, home folders, and forms that only some shells expand. */
 function expands(character: string, before: string | undefined): boolean {
   if ("*?[]{}^".includes(character)) return true;
   if (character === "~") return before === undefined || before === "=" || before === ":";
@@ -78,14 +78,14 @@ function readDoubleQuoted(reader: Reader): ShellWord {
   }
 }
 
-/** A line that goes on inside a word can hide what its parts make together. */
+/** A line break inside a word can hide the word that its parts make. */
 function readEscaped(reader: Reader): string {
   const escaped = reader.next();
   if (escaped === "\n") throw new NotUnderstood("a line ends inside a word");
   return escaped;
 }
 
-/** What starts with a dollar or a backtick, which has been read. Its text only marks the place. */
+/** Reads an expansion behind its dollar or backtick. Its text only marks the place. */
 function readExpansion(reader: Reader, opener: "$" | "`", where: "outside" | "quoted"): ShellWord {
   if (opener === "`") {
     readBackticks(reader);
@@ -119,13 +119,13 @@ function readBackticks(reader: Reader): void {
       inner += character;
       continue;
     }
-    // Inside, shells take backslashes away in different ways.
+    // Shells remove backslashes between backticks in different ways.
     throw new NotUnderstood("it has a backslash between backticks");
   }
   reader.readOther(inner);
 }
 
-/** Only a plain name: what else can stand in braces runs code. */
+/** Reads a plain name in braces: every other form can run code. */
 function readBraces(reader: Reader): string {
   reader.next();
   const name = reader.takeUntil("}");

@@ -12,29 +12,30 @@ interface Found {
   hasHereDocument: boolean;
 }
 
-/** The text of a command with the place that reading has come to, and what was found so far. */
+/** The text of a command, the place of the next character, and the findings so far. */
 export interface Reader {
   readonly found: Found;
   atEnd(): boolean;
-  /** The character there or some places on; empty past the end. */
+  /** The next character or a later one; empty past the end. */
   peek(ahead?: number): string;
-  /** Whether the text goes on like this; if so, moves behind it. */
+  /** Moves past the text if it comes next, and answers whether it did. */
   take(text: string): boolean;
-  /** Moves behind one character, and returns it. */
+  /** Takes one character. */
   next(): string;
-  /** What stands before the next such character, which is passed too. */
+  /** Takes the text before the next such character, and moves past that. */
   takeUntil(character: string): string;
   skipBlanks(options?: { newlines: boolean }): void;
   expectHereDocument(document: HereDocument): void;
   endHereDocuments(): void;
   enter(maxDepth: number): void;
   leave(): void;
-  /** Reads the commands of a substitution, from behind its opening bracket to behind the closing one. */
+  /** Reads the commands of a substitution behind its opening bracket, and moves past the closing one. */
   readSubstitution(): void;
   /** Reads commands from another text into the same findings. */
   readOther(text: string): void;
 }
 
+/** Creates a reader at the start of a text. */
 export function createReader(
   text: string,
   parseNested: (reader: Reader) => void,
@@ -74,7 +75,7 @@ export function createReader(
         const character = text[at];
         if (character === " " || character === "\t") at += 1;
         else if (character === "\\" && text[at + 1] === "\n" && " \t".includes(text[at - 1] ?? "")) {
-          // Only behind a blank: elsewhere it joins what stands around it.
+          // Only behind a blank: elsewhere it joins the text around it.
           reader.next();
           reader.next();
         } else if (character === "#") skipComment();

@@ -1,7 +1,7 @@
 /** A word after the shell has removed its quotes. */
 export interface ShellWord {
   readonly text: string;
-  /** Whether the shell passes on exactly `text`: nothing in it expands. */
+  /** Whether the shell passes on exactly `text`, because nothing in it expands. */
   readonly literal: boolean;
 }
 
@@ -11,20 +11,21 @@ export interface Redirection {
   readonly target: ShellWord;
 }
 
-/** One program or builtin with its words; assignments that stand before it are its first words. */
+/** One program or builtin with its words. Assignments before it are its first words. */
 export interface SimpleCommand {
   readonly words: readonly ShellWord[];
   /** How many of the words are assignments. */
   readonly assignments: number;
 }
 
+/** A command in its parts, or the reason that it is not understood. */
 export type ParsedShell =
   | {
       readonly ok: true;
-      /** Every simple command, also those in substitutions, subshells and groups. */
+      /** Every simple command, with those in substitutions, subshells and groups. */
       readonly commands: readonly SimpleCommand[];
       readonly redirections: readonly Redirection[];
-      /** Whether text in the command is given to one of its parts as input. */
+      /** Whether a part of the command gets text in the command as its input. */
       readonly hasHereDocument: boolean;
     }
   | { readonly ok: false; readonly reason: string };

@@ -11,10 +11,11 @@ export interface DeleteOutput {
   readonly kind: "file" | "folder" | "link";
 }
 
-/** A link is deleted itself, not what it leads to; a folder only when it is empty. */
+/** Deletes a file, a link (not its target) or an empty folder. */
 export const runDelete: Run<typeof deleteInput, DeleteOutput> = async (input, context, signal) => {
   const path = await permitted(context, "fs-delete", input.path, signal);
-  if (path === context.root) return fail("INVALID_PARAMS", "The project's folder itself is not deleted.");
+  if (path === context.root)
+    return fail("INVALID_PARAMS", "The project's folder itself cannot be deleted.");
   signal?.throwIfAborted();
   const kind = await withPinnedFolder(path, async (pinned) => {
     const stat = await lstat(pinned);

@@ -9,7 +9,7 @@ const MAX_CHARS = 1_000_000;
 
 export const editInput = z.strictObject({
   path: pathSchema,
-  oldText: z.string().min(1).max(MAX_CHARS).describe("exactly as it stands in the file"),
+  oldText: z.string().min(1).max(MAX_CHARS).describe("exactly as in the file"),
   newText: z.string().max(MAX_CHARS),
   all: z.boolean().default(false).describe("replace every occurrence; otherwise there must be exactly one"),
 });
@@ -23,7 +23,7 @@ export interface EditOutput {
 export const runEdit: Run<typeof editInput, EditOutput> = async (input, context, signal) => {
   const path = await permitted(context, "fs-write", input.path, signal);
   const before = await loadFile(path);
-  if (before === undefined) return fail("NOT_FOUND", `There is no file ${input.path}.`);
+  if (before === undefined) return fail("NOT_FOUND", `File not found: ${input.path}.`);
   checkFresh(path, before, context);
   const old = toText(before.bytes);
   if (old === undefined) return fail("INVALID_PARAMS", `${input.path} is not UTF-8 text.`);
@@ -31,11 +31,11 @@ export const runEdit: Run<typeof editInput, EditOutput> = async (input, context,
   const parts = old.split(input.oldText);
   const replaced = parts.length - 1;
   if (replaced === 0)
-    return fail("INVALID_PARAMS", `oldText does not stand in ${input.path}. ${hint(old, input.oldText)}`);
+    return fail("INVALID_PARAMS", `oldText is not in ${input.path}. ${hint(old, input.oldText)}`);
   if (replaced > 1 && !input.all) {
     return fail(
       "INVALID_PARAMS",
-      `oldText stands ${replaced} times in ${input.path}: give more of what is around it, or set all.`,
+      `oldText occurs ${replaced} times in ${input.path}: include more of the text around it, or set all.`,
     );
   }
   signal?.throwIfAborted();
@@ -50,6 +50,7 @@ export const runEdit: Run<typeof editInput, EditOutput> = async (input, context,
 
 function hint(text: string, wanted: string): string {
   const squeeze = (each: string) => each.replace(/\s+/g, " ");
-  if (squeeze(text).includes(squeeze(wanted))) return "It does with other white space: read the lines again.";
+  if (squeeze(text).includes(squeeze(wanted)))
+    return "It is there with other white space: read the lines again.";
   return "Read the file again.";
 }

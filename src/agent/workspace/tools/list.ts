@@ -7,14 +7,14 @@ import { pathSchema, permitted, type Run } from "../workspace-tool.ts";
 export const listInput = z.strictObject({
   path: pathSchema.default("."),
   depth: z.int().min(1).max(32).default(1).describe("how many folders down"),
-  ignored: z.boolean().default(false).describe("also what .gitignore leaves out"),
+  ignored: z.boolean().default(false).describe("include files that .gitignore leaves out"),
   limit: z.int().min(1).max(5_000).default(500),
 });
 
 export interface ListOutput {
   readonly path: string;
   readonly entries: readonly Walked[];
-  /** Whether there is more than the limit. */
+  /** Whether there are more entries than the limit. */
   readonly more: boolean;
 }
 
@@ -29,7 +29,7 @@ export const runList: Run<typeof listInput, ListOutput> = async (input, context,
     entries.push(entry);
   }
   const message = more
-    ? `The first ${entries.length} entries; name a folder in it, or raise limit, for more.`
+    ? `The first ${entries.length} entries. For more, name a folder below or raise limit.`
     : `${entries.length} entries.`;
   return succeed({ path: input.path, entries, more }, message);
 };

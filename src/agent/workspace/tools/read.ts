@@ -19,14 +19,14 @@ export interface ReadOutput {
   readonly firstLine: number;
   readonly lastLine: number;
   readonly totalLines: number;
-  /** Lines that were too long and are cut. */
+  /** How many lines were cut because they are too long. */
   readonly cutLines: number;
 }
 
 export const runRead: Run<typeof readInput, ReadOutput> = async (input, context, signal) => {
   const path = await permitted(context, "fs-read", input.path, signal);
   const content = await loadFile(path);
-  if (content === undefined) return fail("NOT_FOUND", `There is no file ${input.path}.`);
+  if (content === undefined) return fail("NOT_FOUND", `File not found: ${input.path}.`);
   if (isBinary(content.bytes)) {
     return fail(
       "INVALID_PARAMS",

@@ -34,7 +34,7 @@ export interface SearchMatch {
 export interface SearchOutput {
   readonly matches: readonly SearchMatch[];
   readonly filesSearched: number;
-  /** Files that were left out: too large, or not to be read without asking. */
+  /** How many files were left out: too large, or not readable without asking. */
   readonly filesSkipped: number;
   /** Whether a limit ended the search early. */
   readonly more: boolean;
@@ -53,7 +53,7 @@ export const runSearch: Run<typeof searchInput, SearchOutput> = async (input, co
 
   for await (const file of filesIn(path, context.root, signal)) {
     if (!isWanted(file.path)) continue;
-    // The file that was named has been permitted itself; others come unasked.
+    // The named file is permitted; nobody was asked about the others.
     if (file.absolute !== path && !context.permissions.mayRead(file.absolute)) {
       filesSkipped += 1;
       continue;
@@ -92,7 +92,7 @@ async function* filesIn(path: string, root: string, signal?: AbortSignal) {
   }
 }
 
-/** Whether there were more matches than the limit. */
+/** Adds matches and answers whether there are more than the limit. */
 function collect(
   text: string,
   path: string,
@@ -110,7 +110,7 @@ function collect(
   return false;
 }
 
-/** A test of lines, or why there is none. */
+/** A test of lines, or the reason that the pattern gives none. */
 function toTest({ pattern, ignoreCase, literal }: z.output<typeof searchInput>) {
   if (literal || PLAIN.test(pattern)) {
     if (!ignoreCase) return (line: string) => line.includes(pattern);
@@ -122,6 +122,6 @@ function toTest({ pattern, ignoreCase, literal }: z.output<typeof searchInput>) 
     if (compiled.programSize() > MAX_PROGRAM) return "The pattern is too large.";
     return (line: string) => compiled.matcher(line).find();
   } catch {
-    return "The pattern is no regular expression of RE2 (look-around and back-references are not known).";
+    return "The pattern is not a regular expression of RE2, which has no look-around and no back-references.";
   }
 }

@@ -13,7 +13,7 @@ export const shellInput = z.strictObject({
     .min(1)
     .max(100_000)
     .refine((command) => !command.includes("\0"), "must not contain NUL")
-    .describe("runs in the project's folder, without input; nothing it starts outlives it"),
+    .describe("runs in the project's folder, without input; its processes end with it"),
   timeoutMs: z.int().min(1).max(MAX_COMMAND_MS).default(120_000),
 });
 
@@ -30,10 +30,10 @@ export const runShell: Run<typeof shellInput, ShellOutput> = async (input, conte
     maxBytes: MAX_OUTPUT_BYTES,
     signal,
   });
-  const last = `It had written:\n${end.output.slice(-SHOWN_ON_FAILURE).toWellFormed()}`;
+  const last = `Its output:\n${end.output.slice(-SHOWN_ON_FAILURE).toWellFormed()}`;
   if (stopped === "timeout")
-    return fail("TIMEOUT", `The command was ended after ${input.timeoutMs} ms. ${last}`);
-  if (stopped === "cancelled") return fail("UNKNOWN", `The command was cancelled and ended. ${last}`);
-  const how = end.killedBy === null ? `exited with ${end.exitCode}` : `was ended by ${end.killedBy}`;
+    return fail("TIMEOUT", `The command was stopped after ${input.timeoutMs} ms. ${last}`);
+  if (stopped === "cancelled") return fail("UNKNOWN", `The command was cancelled. ${last}`);
+  const how = end.killedBy === null ? `exited with ${end.exitCode}` : `was killed by ${end.killedBy}`;
   return succeed(end, `The command ${how}.`);
 };

@@ -14,7 +14,7 @@ export interface WriteOutput {
   readonly path: string;
   readonly created: boolean;
   readonly bytes: number;
-  /** What changed, as a unified diff; absent where that cannot be said in lines. */
+  /** The change as a unified diff; absent if the old content is not text or differs too much. */
   readonly diff?: string;
 }
 
@@ -23,7 +23,7 @@ export const runWrite: Run<typeof writeInput, WriteOutput> = async (input, conte
   const before = await loadFile(path);
   checkFresh(path, before, context);
   if (before !== undefined && !context.seen.has(path)) {
-    return fail("INVALID_PARAMS", `${input.path} is there already: read it before writing over it.`);
+    return fail("INVALID_PARAMS", `${input.path} exists: read it before you write over it.`);
   }
   signal?.throwIfAborted();
   await saveFile(path, input.text, before, context);

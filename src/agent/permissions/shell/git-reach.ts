@@ -1,0 +1,113 @@
+import type { Reach } from "./command-reach.ts";
+import { hasOption } from "./has-option.ts";
+
+/** Global options that change nothing about the subcommand; rules match the words behind them. */
+const HARMLESS = new Set(
+  `-P --no-pager --no-optional-locks --no-replace-objects --no-lazy-fetch --no-advice --literal-pathspecs
+  --glob-pathspecs --noglob-pathspecs --icase-pathspecs`.split(/\s+/),
+);
+/** Subcommands that stay with what their words say. Git takes no alias in place of one of them. */
+const PLAIN = new Set(
+  `add annotate bisect blame branch cat-file check-attr check-ignore check-mailmap check-ref-format cherry cherry-pick
+  clean clone commit commit-tree count-objects describe diff diff-files diff-index diff-tree fetch for-each-ref
+  format-patch fsck gc grep hash-object help init log ls-files ls-remote ls-tree merge merge-base merge-tree name-rev
+  notes pack-refs prune pull push range-diff rebase reflog remote reset restore rev-list rev-parse revert rm shortlog
+  show show-branch show-ref sparse-checkout stash status switch symbolic-ref tag verify-commit verify-pack verify-tag
+  version write-tree archive bundle checkout checkout-index mv worktree config submodule maintenance
+  --version -v --help -h`.split(/\s+/),
+);
+/** Subcommands that write the files that their words name. */
+const WRITES_PATHS = new Set(
+  "archive bundle checkout checkout-index clone format-patch init mv restore worktree rm".split(" "),
+);
+const USES_REMOTES = new Set("archive clone fetch ls-remote pull push remote submodule".split(" "));
+/** An address such as `ext::sh -c id`, which names the program that git runs to reach it. */
+const TRANSPORT = /(?:^|=)[A-Za-z0-9+.-]+::/;
+const RUNS = "runs other programs or changes which ones run";
+const WRITES = "writes files that its options or its input name";
+const EDITS = "opens an editor";
+
+interface GitRow {
+  /** `*` is every subcommand. */
+  readonly names: string;
+  readonly reason: string;
+  /** Options or words; without them, always. */
+  readonly when?: string;
+}
+
+const EXACT: readonly GitRow[] = [
+  {
+    names: "*",
+    reason: RUNS,
+    when: `--upload-pack --receive-pack --exec --ext-diff --extcmd --open-files-in-pager --template --config --web
+      --separate-git-dir`,
+  },
+  { names: "*", reason: WRITES, when: "--output --output-directory --unsafe-paths --in-place" },
+  { names: "*", reason: EDITS, when: "--edit --edit-description --interactive" },
+  {
+    names: `difftool mergetool filter-branch gui citool instaweb send-email imap-send daemon shell upload-pack
+      receive-pack upload-archive remote-ext remote-fd credential credential-store credential-cache hook for-each-repo
+      fast-import web--browse p4 svn cvsserver cvsimport archimport quiltimport sh-setup submodule--helper`,
+    reason: RUNS,
+  },
+  { names: "apply am interpret-trailers", reason: WRITES },
+  { names: "clone", reason: RUNS, when: "-u -c" },
+  { names: "rebase", reason: RUNS, when: "-x -i" },
+  { names: "grep", reason: RUNS, when: "-O" },
+  { names: "format-patch archive", reason: WRITES, when: "-o" },
+  { names: "bundle", reason: WRITES, when: "create" },
+  { names: "add", reason: EDITS, when: "-e -i" },
+  { names: "commit", reason: EDITS, when: "-e -c -t" },
+  { names: "notes", reason: EDITS, when: "edit" },
+  { names: "help", reason: RUNS, when: "-w" },
+  { names: "cat-file", reason: RUNS, when: "--textconv --filters" },
+  { names: "bisect", reason: RUNS, when: "run visualize view" },
+  { names: "submodule", reason: RUNS, when: "foreach" },
+  { names: "maintenance", reason: RUNS, when: "start register" },
+];
+const READS_CONFIG = new Set(["get", "--get"]);
+const SECRET_KEY = /url|header|token|pass|cred|secret|proxy|cookie|insteadof/i;
+
+/** The arguments of git from its subcommand on, where only harmless options stand before it. */
+export function afterGlobalOptions(args: readonly string[]): readonly string[] {
+  const start = args.findIndex((arg) => !HARMLESS.has(arg));
+  return start === -1 ? [] : args.slice(start);
+}
+
+/** How far a rule can speak for a git command with these arguments. */
+export function reachOfGit(args: readonly string[]): Reach {
+  const [subcommand, ...rest] = afterGlobalOptions(args);
+  if (subcommand === undefined) return { kind: "plain" };
+  const remote = USES_REMOTES.has(subcommand) ? rest.find((arg) => TRANSPORT.test(arg)) : undefined;
+  if (remote !== undefined) return { kind: "exact", reason: `runs the transport of ${remote}` };
+  if (subcommand.startsWith("-") && !PLAIN.has(subcommand)) {
+    return { kind: "exact", reason: `reads another repository or other settings by ${subcommand}` };
+  }
+  const row = EXACT.find(({ names, when }) => {
+    if (names !== "*" && !names.split(/\s+/).includes(subcommand)) return false;
+    if (when === undefined) return true;
+    return when.split(/\s+/).some((option) => hasOption(rest, option));
+  });
+  if (row) return { kind: "exact", reason: row.reason };
+  if (subcommand === "config" && !readsHarmlessConfig(rest)) {
+    return { kind: "exact", reason: "changes settings that run programs, or shows logins" };
+  }
+  if (subcommand === "submodule" && !["status", "summary"].includes(rest[0] ?? "status")) {
+    return { kind: "named", depth: 2, reason: "fetches and checks out other repositories" };
+  }
+  if (PLAIN.has(subcommand)) return { kind: "plain" };
+  return { kind: "named", depth: 1, reason: `may know ${subcommand} as an alias or another program` };
+}
+
+/** Whether git leaves every file alone that these arguments name. */
+export function gitOnlyReads(args: readonly string[]): boolean {
+  const [subcommand = ""] = afterGlobalOptions(args);
+  return PLAIN.has(subcommand) && !WRITES_PATHS.has(subcommand);
+}
+
+function readsHarmlessConfig(args: readonly string[]): boolean {
+  const [verb = "", key = "", ...more] = args.filter(
+    (arg) => !["--global", "--local", "--system"].includes(arg),
+  );
+  return READS_CONFIG.has(verb) && more.length === 0 && /^[A-Za-z]/.test(key) && !SECRET_KEY.test(key);
+}

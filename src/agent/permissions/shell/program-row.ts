@@ -1,0 +1,28 @@
+/**
+ * How a program goes beyond its own words.
+ * `opaque`: no rule can cover it. `shell` and `interpreter`: it runs a file or code, and is opaque where that
+ * comes from its input. `exact`: a rule covers it only with all its words. `named`: a rule has to name its
+ * first `depth` arguments, such as `npm run` or `make test`.
+ */
+export type ProgramKind = "opaque" | "shell" | "interpreter" | "exact" | "named";
+
+export interface ProgramRow {
+  /** Programs, separated by blanks. */
+  readonly names: string;
+  readonly kind: ProgramKind;
+  /** Completes a sentence that starts with the program's name. */
+  readonly reason: string;
+  /** Options and arguments as `hasOption` reads them. Without it, the row always counts. */
+  readonly when?: string;
+  /** First arguments with which the row does not count. */
+  readonly unless?: string;
+  /** Options before the first argument that change nothing about it, and those of them that take a value. */
+  readonly flags?: string;
+  readonly values?: string;
+  /** How many arguments a rule has to name; 1 without it. */
+  readonly depth?: number;
+  /** Whether the last argument that a rule has to name is itself a program, with its own rows. */
+  readonly runs?: boolean;
+  /** Whether long options start with one dash, so that letters are never bundled. */
+  readonly oneDash?: boolean;
+}

@@ -1,0 +1,238 @@
+/** Programs that run other programs. A rule `program *` must not cover any of these. One a line. */
+export const RUNNERS_TO_ASK = `
+setpriv --reuid=0 id
+capsh -- -c id
+runuser -u x id
+su x -c id
+sg staff id
+newgrp staff
+gosu x id
+su-exec x id
+chpst -u x id
+run0 id
+pkexec id
+doas id
+unshare -r id
+nsenter -t 1 id
+bwrap --bind . . id
+firejail id
+proot id
+fakeroot id
+fakechroot id
+chroot . id
+systemd-run id
+systemd-nspawn id
+systemd-inhibit id
+machinectl shell
+start-stop-daemon --start --exec ./x
+daemonize ./x
+dbus-run-session id
+dbus-launch id
+runcon x id
+sandbox-exec -f x id
+cgexec -g x id
+ip netns exec x id
+env id
+nice id
+nice -n 5 id
+ionice -c 3 id
+chrt -i 0 id
+taskset 1 id
+numactl -N 0 id
+prlimit --nofile=9 id
+cpulimit -l 5 id
+choom -n 1 -- id
+setarch x86_64 id
+linux64 id
+setsid id
+stdbuf -oL id
+timeout 5 id
+gtimeout 5 id
+nohup id
+eatmydata id
+faketime now id
+torsocks id
+proxychains4 id
+dotenv id
+dotenvx run -- id
+direnv exec . id
+envdir x id
+aws-vault exec x -- id
+op run -- id
+vault ssh x
+chamber exec x -- id
+doppler run -- id
+sops exec-env x id
+xargs id
+parallel id
+rush id
+watch id
+viddy id
+entr id
+watchexec id
+fswatch -o .
+nodemon x
+hyperfine id
+hyperfine 'ls -la'
+multitime id
+perf stat id
+perf record id
+poop id
+concurrently id
+npm-run-all x
+run-s x
+run-p x
+turbo run x
+nx run x
+lerna exec id
+foreman start
+overmind start
+honcho start
+pm2 start x
+forever x
+supervisord -c x
+retry id
+chronic id
+ifne id
+pee id
+mispipe id ls
+vipe
+vidir
+mpirun id
+srun id
+pdsh -w x id
+pssh -h x id
+strace id
+strace -f ls
+ltrace id
+gdb id
+gdbserver :1 id
+lldb id
+valgrind id
+rr record id
+bpftrace -c id
+uftrace id
+heaptrack id
+kcov x id
+coverage run x
+py-spy record x
+dtrace -c id
+truss id
+qemu-x86_64 x
+wine x
+mono x
+dotnet run
+dotnet x.dll
+script -c id x
+script x
+expect -c x
+unbuffer id
+rlwrap id
+asciinema rec -c id x
+ttyrec -e id
+dtach -n x id
+abduco -n x id
+screen -dm id
+tmux new-session id
+zellij run id
+ssh x id
+ssh -o ProxyCommand=id x
+autossh x
+sshpass -p x id
+mosh x
+sftp -D ./x
+socat x exec:id
+nc -e id x 1
+ncat --exec id x 1
+websocat x
+telnet x
+at now
+batch
+crontab x
+crontab -e
+anacron
+run-parts x
+launchctl load x
+systemctl start x
+systemctl --user enable x
+systemctl edit x
+flock x id
+flock x -c id
+lckdo x id
+setlock x id
+sem id
+time id
+command id
+busybox sh
+busybox id
+toybox id
+vi x
+vim -c !id
+nvim --headless -c !id
+emacs --batch --eval x
+emacsclient -e x
+nano x
+micro x
+hx x
+kak x
+code .
+less x
+more x
+most x
+man ls
+info ls
+w3m x
+lynx x
+ftp x
+lftp -c !id
+mail x
+mutt
+fzf --preview id
+fzf
+sk --preview id
+ranger
+nnn
+mc
+bat --pager=id x
+ag --pager=id x
+ack --pager=id x
+rg --pre id x
+rg --pre=id x
+rg --hostname-bin=id x
+fd -x id
+fd --exec id
+fd -X id
+fd --exec-batch id
+find . -exec id {} +
+find . -execdir id {} +
+find . -okdir id {} +
+find . -fprintf x y
+find . -fls x
+sed -n 1p x
+gawk x
+mawk x
+mlr put x y
+m4 x
+bc x
+dc x
+sqlite3 x .tables
+duckdb x
+psql -c x
+mysql -e x
+mariadb -e x
+mongosh x
+redis-cli x
+gnuplot x
+octave x
+tcpdump -z id -G 1 -w x
+zip -T -TT id x y
+tar --checkpoint-action=exec=id -cf x y
+tar -cf x --to-comm=id y
+tar --rsh=id -cf x y
+bsdtar --use-compress-program id -cf x y
+rsync -e id x y
+rsync --rsh=id x y
+rsync --rs=id x y
+scp -S ./x y z
+scp -o ProxyCommand=id y z
+`;
