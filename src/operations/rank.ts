@@ -1,5 +1,6 @@
 import type { Entry, SearchConfig } from "../schema/entry.ts";
-import type { Explanation, SearchHit } from "../search/search-index.ts";
+import { liftByPhrases } from "../search/learning/phrase-lift.ts";
+import type { Explanation } from "../search/search-index.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { AskInput } from "./ask-input.ts";
 import { type NamedEntry, namedEntries } from "./named-entries.ts";
@@ -7,8 +8,6 @@ import type { OperationContext } from "./operation.ts";
 
 const QUERY_CHARS = 1_024;
 const DOMAIN_SHARE = 0.7;
-const PRIOR_SHARE = 0.3;
-const SURE = 0.3;
 
 export interface Ranking {
   /** Best first. */
@@ -25,7 +24,7 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   const asked = cutText(query, QUERY_CHARS);
   const wanted = (entry: Entry) =>
     (!input.domain || entry.domain === input.domain) && (!input.kinds || input.kinds.includes(entry.kind));
-  const hits = await search.search({
+  const found = await search.search({
     query: asked,
     limit: input.limit * 2,
     filter: {
@@ -35,11 +34,13 @@ export async function rank(query: string, input: AskInput, context: OperationCon
     },
     ...(input.explain && { explain: true }),
   });
-  const found = withPrior(hits, asked, context)
-    .map((id) => view.find(id))
+  const phrased = await liftByPhrases(asked, found, view.shown);
+  const hits = (await context.learning?.lift(view.scopeKey, asked, phrased)) ?? phrased;
+  const ranked = hits
+    .map(({ id }) => view.find(id))
     .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
-  const named = inOrder(namedEntries(asked, view), found, asked).filter(wanted);
-  const others = withinQuota(bySegments(found, context), input.limit);
+  const named = inOrder(namedEntries(asked, view), ranked, asked).filter(wanted);
+  const others = withinQuota(bySegments(ranked, context), input.limit);
   const entries = [...new Set([...named, ...others])].filter(wanted);
   return {
     entries: limitPerDomain(entries, input.perDomain),
@@ -77,24 +78,6 @@ function withinQuota(entries: readonly Entry[], limit: number): Entry[] {
     count(entry) <= share ? "within" : "beyond",
   );
   return [...within, ...beyond];
-}
-
-/**
- * Lets what was learned from use lift hits, by a bounded share of their score, and bring in what the words
- * alone did not find.
- */
-function withPrior(
-  hits: readonly SearchHit[],
-  query: string,
-  { learning, view }: OperationContext,
-): string[] {
-  const prior = learning?.prior(view.scopeKey, query);
-  if (!prior || prior.size === 0) return hits.map((hit) => hit.id);
-  const lifted = hits
-    .map(({ id, score }) => ({ id, score: score * (1 + PRIOR_SHARE * (prior.get(id) ?? 0)) }))
-    .sort((one, other) => other.score - one.score);
-  const sure = [...prior].filter(([, certainty]) => certainty >= SURE).map(([id]) => id);
-  return [...new Set([...lifted.map((hit) => hit.id), ...sure])];
 }
 
 /** Merges rankings in turns, so that no query starves another. */

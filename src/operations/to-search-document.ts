@@ -13,11 +13,11 @@ export function toSearchDocument(entry: Entry, domain: Domain | undefined): Sear
     ...(entry.category && { category: entry.category }),
     tags: entry.tags,
     name: entry.name,
-    aliases: [entry.op, ...entry.aliases, ...entry.phrases],
+    aliases: [entry.op, ...entry.aliases],
     description: entry.description,
     parameters: schemaText(entry.inputSchema),
     domainText: domain ? `${domain.name} ${domain.description}` : entry.domain,
-    content: entry.content ?? "",
+    content: [...entry.phrases, entry.content ?? ""].join("\n").trim(),
     ...(entry.kind === "resource" && factsOf(entry.metadata)),
     ...(domain?.searchConfig && { weights: toWeights(domain.searchConfig) }),
   };

@@ -15,20 +15,20 @@ const NAME = "static-en-256";
 const DIMENSIONS = 256;
 const MAXIMUM_LEVELS = 5;
 
+/** The packaged table is read once in a process, however many embedders use it. */
+let packaged: Promise<StaticTable> | undefined;
+
 /** Embeds with the table in `directory`, by default the one that comes with the package. */
 export function createStaticEmbedder(options: { readonly directory?: string } = {}): StaticEmbedder {
   let loading: Promise<StaticTable> | undefined;
 
   function load(): Promise<StaticTable> {
-    loading ??= read().catch((error: unknown) => {
+    if (options.directory === undefined) return loadPackaged();
+    loading ??= loadStaticTable(options.directory, DIMENSIONS).catch((error: unknown) => {
       loading = undefined;
       throw error;
     });
     return loading;
-  }
-
-  async function read(): Promise<StaticTable> {
-    return loadStaticTable(options.directory ?? (await packagedDirectory()), DIMENSIONS);
   }
 
   return {
@@ -41,6 +41,16 @@ export function createStaticEmbedder(options: { readonly directory?: string } = 
       return texts.map((text) => table.embed(text));
     },
   };
+}
+
+function loadPackaged(): Promise<StaticTable> {
+  packaged ??= packagedDirectory()
+    .then((directory) => loadStaticTable(directory, DIMENSIONS))
+    .catch((error: unknown) => {
+      packaged = undefined;
+      throw error;
+    });
+  return packaged;
 }
 
 /** The table was made from English; what it makes of other scripts is noise. */
