@@ -15,9 +15,9 @@ export function toSearchDocument(entry: Entry, domain: Domain | undefined): Sear
     name: entry.name,
     aliases: [entry.op, ...entry.aliases],
     description: entry.description,
-    parameters: schemaText(entry.inputSchema),
+    parameters: [...entry.phrases, schemaText(entry.inputSchema)].join("\n").trim(),
     domainText: domain ? `${domain.name} ${domain.description}` : entry.domain,
-    content: [...entry.phrases, entry.content ?? ""].join("\n").trim(),
+    content: entry.content ?? "",
     ...(entry.kind === "resource" && factsOf(entry.metadata)),
     ...(domain?.searchConfig && { weights: toWeights(domain.searchConfig) }),
   };

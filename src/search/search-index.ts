@@ -24,7 +24,7 @@ export interface SearchDocument {
   /** Op and aliases. */
   readonly aliases: readonly string[];
   readonly description: string;
-  /** Parameter names, their descriptions and enum values. */
+  /** Parameter names, their descriptions and enum values; authors' phrases, whose likeness to a query counts apart. */
   readonly parameters: string;
   readonly domainText: string;
   readonly content: string;
