@@ -1,4 +1,5 @@
 import type { Entry, SearchConfig } from "../schema/entry.ts";
+import { type UnreadLanguage, unreadLanguage } from "../search/analysis/language-of.ts";
 import { liftByPhrases } from "../search/learning/phrase-lift.ts";
 import type { Explanation } from "../search/search-index.ts";
 import { cutText } from "../util/cut-text.ts";
@@ -14,6 +15,8 @@ export interface Ranking {
   readonly entries: readonly Entry[];
   /** At least one of them was named in the query. */
   readonly named: boolean;
+  /** Set where search understood nothing of the query, because no table reads its language. */
+  readonly unread?: UnreadLanguage;
   /** Why each was found, by route, where that was asked for. */
   readonly explanations: ReadonlyMap<string, Explanation>;
 }
@@ -42,7 +45,13 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   const named = inOrder(namedEntries(asked, view), ranked, asked).filter(wanted);
   const others = withinQuota(bySegments(ranked, context), input.limit);
   const entries = [...new Set([...named, ...others])].filter(wanted);
+  const unread = unreadLanguage(
+    asked,
+    entries.length > 0,
+    view.shown.values().map(({ description }) => description),
+  );
   return {
+    ...(unread && { unread }),
     entries: limitPerDomain(entries, input.perDomain),
     named: named.length > 0,
     explanations: new Map(hits.flatMap(({ id, explanation }) => (explanation ? [[id, explanation]] : []))),

@@ -27,7 +27,7 @@ export async function searchBoth(
   if (side === undefined || vectors === undefined) return toHits(words, ranking, ranking.hits, request);
   const found = ranking.hits.map((hit) => hit.id);
   const near = side.search(vectors, request.filter, found);
-  const { hits } = fuse(ranking.hits, near, ranking.whole.sureName);
+  const { hits } = fuse(ranking.hits, near, ranking.whole.sureName, side.fluency(query));
   return toHits(words, ranking, hits.slice(0, limit), request, near);
 }
 

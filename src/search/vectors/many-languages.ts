@@ -7,6 +7,8 @@ import { MAXIMUM_CHARACTERS, type StaticTable } from "./static-table.ts";
 /** Embeds texts of many languages into the space of the English table. */
 export interface ManyLanguages {
   embed(texts: readonly string[]): Promise<Float32Array[]>;
+  /** The same for texts that are searched. */
+  embedDocuments(texts: readonly string[]): Promise<Float32Array[]>;
 }
 
 export interface LanguageDirectories {
@@ -23,8 +25,8 @@ export async function loadManyLanguages(
   const euro = await loadEuroWords(directories.euro);
   const loadCjk = lazy(() => loadCjkTable(directories.cjk));
 
-  async function embedOne(text: string): Promise<Float32Array> {
-    if (hasCjk(text)) return embedCjk(text, await loadCjk());
+  async function embedOne(text: string, isDocument: boolean): Promise<Float32Array> {
+    if (hasCjk(text)) return embedCjk(text, await loadCjk(), isDocument);
     const words = euro.read(text, english.hasWord);
     if (words === undefined) return english.embed(text);
     const sum = new Float32Array(dimensions);
@@ -32,9 +34,10 @@ export async function loadManyLanguages(
     return normalize(sum);
   }
 
-  async function embedCjk(text: string, cjk: CjkTable): Promise<Float32Array> {
+  async function embedCjk(text: string, cjk: CjkTable, isDocument: boolean): Promise<Float32Array> {
     const sum = new Float32Array(dimensions);
     const rest = cjk.addRuns(text, sum);
+    if (isDocument) cjk.temper(sum);
     const words = euro.read(rest, english.hasWord);
     if (words === undefined) english.addPieces(rest, sum);
     else addEuro(words, await euro.vectors(), sum);
@@ -48,12 +51,11 @@ export async function loadManyLanguages(
     }
   }
 
-  return {
-    embed: async (texts) => {
-      const vectors: Float32Array[] = [];
-      for (const text of texts) vectors.push(await embedOne(text.slice(0, MAXIMUM_CHARACTERS)));
-      return vectors;
-    },
-  };
-}
+  async function embedAll(texts: readonly string[], isDocument: boolean): Promise<Float32Array[]> {
+    const vectors: Float32Array[] = [];
+    for (const text of texts) vectors.push(await embedOne(text.slice(0, MAXIMUM_CHARACTERS), isDocument));
+    return vectors;
+  }
 
+  return { embed: (texts) => embedAll(texts, false), embedDocuments: (texts) => embedAll(texts, true) };
+}

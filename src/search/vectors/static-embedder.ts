@@ -2,6 +2,7 @@ import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Problem, problem } from "../../schema/problem.ts";
+import { hasCjk } from "./cjk-table.ts";
 import type { Embedder } from "./embedder.ts";
 import { loadManyLanguages, type ManyLanguages } from "./many-languages.ts";
 import { loadStaticTable, type StaticTable } from "./static-table.ts";
@@ -16,11 +17,13 @@ const ENGLISH = "static-en-256";
 const EURO = "static-euro-256";
 const CJK = "cjk-256-pq";
 const DIMENSIONS = 256;
+/** Grams of characters are a coarse reading: where words match too, they decide. */
+const CJK_FLUENCY = 0.25;
 const MAXIMUM_LEVELS = 5;
 
 interface Tables {
   readonly english: StaticTable;
-  readonly languages: Pick<ManyLanguages, "embed">;
+  readonly languages: ManyLanguages;
 }
 
 /** The packaged tables are read once in a process, however many embedders use them. */
@@ -49,7 +52,9 @@ export function createStaticEmbedder(options: { readonly directory?: string } = 
       return english;
     },
     reads: options.directory === undefined ? isRead : isMostlyLatin,
+    fluency: (query) => (hasCjk(query) ? CJK_FLUENCY : 1),
     embed: async (texts) => (await tables()).languages.embed(texts),
+    embedDocuments: async (texts) => (await tables()).languages.embedDocuments(texts),
   };
 }
 
@@ -70,7 +75,8 @@ async function readPackaged(): Promise<Tables> {
 
 async function loadEnglish(directory: string): Promise<Tables> {
   const english = await loadStaticTable(directory, DIMENSIONS);
-  return { english, languages: { embed: async (texts) => texts.map((text) => english.embed(text)) } };
+  const embed = async (texts: readonly string[]) => texts.map((text) => english.embed(text));
+  return { english, languages: { embed, embedDocuments: embed } };
 }
 
 /** At least half of the letters belong to a script that a table was made for. */
