@@ -1,10 +1,13 @@
 import type { Entry, SearchConfig } from "../schema/entry.ts";
+import { analyzeQuery, cutQuery } from "../search/analysis/analyze-query.ts";
 import { type UnreadLanguage, unreadLanguage } from "../search/analysis/language-of.ts";
+import { plainNeed } from "../search/analysis/plain-need.ts";
 import { liftByPhrases } from "../search/learning/phrase-lift.ts";
+import { hashText, nameKey } from "../search/lexical/name-key.ts";
+import { nameSpans } from "../search/lexical/name-spans.ts";
 import type { Explanation } from "../search/search-index.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { AskInput } from "./ask-input.ts";
-import { type NamedEntry, namedEntries } from "./named-entries.ts";
 import type { OperationContext } from "./operation.ts";
 
 const QUERY_CHARS = 1_024;
@@ -58,19 +61,68 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   };
 }
 
-/** Of entries that a query names, those spelt just so come first, then longer names, then what search put first. */
+interface NamedEntry {
+  readonly entry: Entry;
+  /** Letters of the query that name it. */
+  readonly length: number;
+}
+
+/**
+ * The shown entries that a query names: by name, op, route or alias, in any spelling. A name of one plain word
+ * counts only where it is called for or the query is about nothing else, since such words are also just words.
+ */
+function namedEntries(query: string, { shown }: OperationContext["view"]): NamedEntry[] {
+  const names = namesOf(shown);
+  const spans = nameSpans(analyzeQuery(plainNeed(cutQuery(query))), {
+    mayHave: (hash) => names.hashes.has(hash),
+    has: (key) => names.entries.has(key),
+  });
+  const found = new Map<Entry, NamedEntry>();
+  for (const { key, sure, sureIfSame, words } of spans) {
+    if (!sure && !sureIfSame && words < 2) continue;
+    for (const entry of names.entries.get(key) ?? []) {
+      if (key.length > (found.get(entry)?.length ?? 0)) found.set(entry, { entry, length: key.length });
+    }
+  }
+  return [...found.values()];
+}
+
+interface Names {
+  readonly entries: ReadonlyMap<string, readonly Entry[]>;
+  readonly hashes: ReadonlySet<number>;
+}
+
+const knownNames = new WeakMap<readonly Entry[], Names>();
+
+function namesOf(shown: readonly Entry[]): Names {
+  const known = knownNames.get(shown);
+  if (known) return known;
+  const entries = new Map<string, Entry[]>();
+  for (const entry of shown) {
+    for (const key of new Set([entry.name, entry.op, entry.route, ...entry.aliases].map(nameKey))) {
+      const sharing = entries.get(key);
+      if (sharing) sharing.push(entry);
+      else if (key !== "") entries.set(key, [entry]);
+    }
+  }
+  const made = { entries, hashes: new Set(entries.keys().map((key) => hashText(key))) };
+  knownNames.set(shown, made);
+  return made;
+}
+
+/** Puts named entries spelt just so first, then longer names, then what search put first. */
 function inOrder(named: readonly NamedEntry[], found: readonly Entry[], query: string): Entry[] {
   const place = new Map(found.map((entry, index) => [entry, index]));
   const isSpelt = ({ route, op, name, aliases }: Entry) =>
     [route, op, name, ...aliases].some((word) => query.includes(word));
   return named
-    .map(({ entry, words }) => ({
+    .map(({ entry, length }) => ({
       entry,
-      words,
+      length,
       spelt: Number(isSpelt(entry)),
       place: place.get(entry) ?? found.length,
     }))
-    .sort((one, other) => other.spelt - one.spelt || other.words - one.words || one.place - other.place)
+    .sort((one, other) => other.spelt - one.spelt || other.length - one.length || one.place - other.place)
     .map(({ entry }) => entry);
 }
 

@@ -14,7 +14,6 @@ const SCRIPTS: readonly (readonly [name: string, letters: RegExp, read: boolean]
   ["Tamil", /\p{Script=Tamil}/gu, false],
   ["Georgian", /\p{Script=Georgian}/gu, false],
   ["Armenian", /\p{Script=Armenian}/gu, false],
-  ["another script", /\p{L}/gu, false],
 ];
 
 /** A query that no table reads, and the language in which it could be asked instead. */
@@ -52,5 +51,6 @@ function scriptOf(text: string): { readonly name: string; readonly read: boolean
     const count = text.match(letters)?.length ?? 0;
     if (count > (best?.count ?? 0)) best = { name, read, count };
   }
-  return best;
+  if (best) return best;
+  return /\p{L}/u.test(text) ? { name: "another script", read: false } : undefined;
 }
