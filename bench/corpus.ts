@@ -113,14 +113,14 @@ export function createCorpus(seed = 1, list: readonly string[] = readWordList())
   };
 }
 
-type Random = () => number;
+export type Random = () => number;
 
 function pick(list: readonly string[], random: Random): string {
   return list[Math.floor(random() * list.length)]!;
 }
 
 /** Mulberry32, started from three numbers. */
-function createRandom(seed: number, number: number, salt: number): Random {
+export function createRandom(seed: number, number: number, salt: number): Random {
   let state = Math.imul(seed ^ Math.imul(number + 1, 0x9e3779b1), 0x85ebca6b) ^ Math.imul(salt, 0xc2b2ae35);
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -6,6 +6,7 @@ import { toTable } from "./table.ts";
 const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }>>> = {
   names: () => import("./names.ts"),
   "first-token": () => import("./first-token.ts"),
+  learning: () => import("./learning.ts"),
   scale: () => import("./scale.ts"),
   search: () => import("./search.ts"),
   openapi: () => import("./openapi.ts"),

@@ -1,20 +1,25 @@
 import type { Entry, SearchConfig } from "../schema/entry.ts";
-import type { Explanation, SearchHit } from "../search/search-index.ts";
+import { analyzeQuery, cutQuery } from "../search/analysis/analyze-query.ts";
+import { type UnreadLanguage, unreadLanguage } from "../search/analysis/language-of.ts";
+import { plainNeed } from "../search/analysis/plain-need.ts";
+import { liftByPhrases } from "../search/learning/phrase-lift.ts";
+import { hashText, nameKey } from "../search/lexical/name-key.ts";
+import { nameSpans } from "../search/lexical/name-spans.ts";
+import type { Explanation } from "../search/search-index.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { AskInput } from "./ask-input.ts";
-import { type NamedEntry, namedEntries } from "./named-entries.ts";
 import type { OperationContext } from "./operation.ts";
 
 const QUERY_CHARS = 1_024;
 const DOMAIN_SHARE = 0.7;
-const PRIOR_SHARE = 0.3;
-const SURE = 0.3;
 
 export interface Ranking {
   /** Best first. */
   readonly entries: readonly Entry[];
   /** At least one of them was named in the query. */
   readonly named: boolean;
+  /** Set where search understood nothing of the query, because no table reads its language. */
+  readonly unread?: UnreadLanguage;
   /** Why each was found, by route, where that was asked for. */
   readonly explanations: ReadonlyMap<string, Explanation>;
 }
@@ -25,7 +30,7 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   const asked = cutText(query, QUERY_CHARS);
   const wanted = (entry: Entry) =>
     (!input.domain || entry.domain === input.domain) && (!input.kinds || input.kinds.includes(entry.kind));
-  const hits = await search.search({
+  const found = await search.search({
     query: asked,
     limit: input.limit * 2,
     filter: {
@@ -35,32 +40,89 @@ export async function rank(query: string, input: AskInput, context: OperationCon
     },
     ...(input.explain && { explain: true }),
   });
-  const found = withPrior(hits, asked, context)
-    .map((id) => view.find(id))
+  const phrased = await liftByPhrases(asked, found, view.shown);
+  const hits = (await context.services.learning?.lift(view.scopeKey, asked, phrased)) ?? phrased;
+  const ranked = hits
+    .map(({ id }) => view.find(id))
     .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
-  const named = inOrder(namedEntries(asked, view), found, asked).filter(wanted);
-  const others = withinQuota(bySegments(found, context), input.limit);
+  const named = inOrder(namedEntries(asked, view), ranked, asked).filter(wanted);
+  const others = withinQuota(bySegments(ranked, context), input.limit);
   const entries = [...new Set([...named, ...others])].filter(wanted);
+  const unread = unreadLanguage(
+    asked,
+    entries.length > 0,
+    view.shown.values().map(({ description }) => description),
+  );
   return {
+    ...(unread && { unread }),
     entries: limitPerDomain(entries, input.perDomain),
     named: named.length > 0,
     explanations: new Map(hits.flatMap(({ id, explanation }) => (explanation ? [[id, explanation]] : []))),
   };
 }
 
-/** Of entries that a query names, those spelt just so come first, then longer names, then what search put first. */
+interface NamedEntry {
+  readonly entry: Entry;
+  /** Letters of the query that name it. */
+  readonly length: number;
+}
+
+/**
+ * The shown entries that a query names: by name, op, route or alias, in any spelling. A name of one plain word
+ * counts only where it is called for or the query is about nothing else, since such words are also just words.
+ */
+function namedEntries(query: string, { shown }: OperationContext["view"]): NamedEntry[] {
+  const names = namesOf(shown);
+  const spans = nameSpans(analyzeQuery(plainNeed(cutQuery(query))), {
+    mayHave: (hash) => names.hashes.has(hash),
+    has: (key) => names.entries.has(key),
+  });
+  const found = new Map<Entry, NamedEntry>();
+  for (const { key, sure, sureIfSame, words } of spans) {
+    if (!sure && !sureIfSame && words < 2) continue;
+    for (const entry of names.entries.get(key) ?? []) {
+      if (key.length > (found.get(entry)?.length ?? 0)) found.set(entry, { entry, length: key.length });
+    }
+  }
+  return [...found.values()];
+}
+
+interface Names {
+  readonly entries: ReadonlyMap<string, readonly Entry[]>;
+  readonly hashes: ReadonlySet<number>;
+}
+
+const knownNames = new WeakMap<readonly Entry[], Names>();
+
+function namesOf(shown: readonly Entry[]): Names {
+  const known = knownNames.get(shown);
+  if (known) return known;
+  const entries = new Map<string, Entry[]>();
+  for (const entry of shown) {
+    for (const key of new Set([entry.name, entry.op, entry.route, ...entry.aliases].map(nameKey))) {
+      const sharing = entries.get(key);
+      if (sharing) sharing.push(entry);
+      else if (key !== "") entries.set(key, [entry]);
+    }
+  }
+  const made = { entries, hashes: new Set(entries.keys().map((key) => hashText(key))) };
+  knownNames.set(shown, made);
+  return made;
+}
+
+/** Puts named entries spelt just so first, then longer names, then what search put first. */
 function inOrder(named: readonly NamedEntry[], found: readonly Entry[], query: string): Entry[] {
   const place = new Map(found.map((entry, index) => [entry, index]));
   const isSpelt = ({ route, op, name, aliases }: Entry) =>
     [route, op, name, ...aliases].some((word) => query.includes(word));
   return named
-    .map(({ entry, words }) => ({
+    .map(({ entry, length }) => ({
       entry,
-      words,
+      length,
       spelt: Number(isSpelt(entry)),
       place: place.get(entry) ?? found.length,
     }))
-    .sort((one, other) => other.spelt - one.spelt || other.words - one.words || one.place - other.place)
+    .sort((one, other) => other.spelt - one.spelt || other.length - one.length || one.place - other.place)
     .map(({ entry }) => entry);
 }
 
@@ -77,24 +139,6 @@ function withinQuota(entries: readonly Entry[], limit: number): Entry[] {
     count(entry) <= share ? "within" : "beyond",
   );
   return [...within, ...beyond];
-}
-
-/**
- * Lets what was learned from use lift hits, by a bounded share of their score, and bring in what the words
- * alone did not find.
- */
-function withPrior(
-  hits: readonly SearchHit[],
-  query: string,
-  { services: { learning }, view }: OperationContext,
-): string[] {
-  const prior = learning?.prior(view.scopeKey, query);
-  if (!prior || prior.size === 0) return hits.map((hit) => hit.id);
-  const lifted = hits
-    .map(({ id, score }) => ({ id, score: score * (1 + PRIOR_SHARE * (prior.get(id) ?? 0)) }))
-    .sort((one, other) => other.score - one.score);
-  const sure = [...prior].filter(([, certainty]) => certainty >= SURE).map(([id]) => id);
-  return [...new Set([...lifted.map((hit) => hit.id), ...sure])];
 }
 
 /** Merges rankings in turns, so that no query starves another. */

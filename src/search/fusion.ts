@@ -26,10 +26,15 @@ const LEAST_PEAK = 0.1;
 /**
  * Blends a ranking by words with one by vectors, each divided by its best score. Each is trusted as far as it
  * tells its best hits from its tenth: an embedder that does not know a query's language finds everything alike
- * and is left out. Lists are best first.
+ * and is left out. `fluency` is how well the embedder knows the query's language, 0 to 1. Lists are best first.
  */
-export function fuse(words: readonly Scored[], vectors: readonly Scored[], exactName: boolean): Fused {
-  const confidence = exactName ? 1 : confidenceOf(words, vectors);
+export function fuse(
+  words: readonly Scored[],
+  vectors: readonly Scored[],
+  exactName: boolean,
+  fluency = 1,
+): Fused {
+  const confidence = exactName ? 1 : confidenceOf(words, vectors, fluency);
   const say = sayOfWords(confidence);
   const scores = new Map<string, number>();
   const best = words[0]?.score ?? 1;
@@ -48,11 +53,11 @@ export function bestFirst(one: Scored, other: Scored): number {
   return other.score - one.score || (one.id < other.id ? -1 : 1);
 }
 
-function confidenceOf(words: readonly Scored[], vectors: readonly Scored[]): number {
+function confidenceOf(words: readonly Scored[], vectors: readonly Scored[], fluency: number): number {
   if (words.length === 0) return 0;
   if (vectors.length === 0) return 1;
   const sureness = peakOf(words) + LEAST_PEAK;
-  return sureness / (sureness + VECTOR_PEAK_WORTH * peakOf(vectors));
+  return sureness / (sureness + VECTOR_PEAK_WORTH * fluency * peakOf(vectors));
 }
 
 function sayOfWords(confidence: number): number {

@@ -1,4 +1,5 @@
 import { cutQuery } from "./analysis/analyze-query.ts";
+import { plainNeed } from "./analysis/plain-need.ts";
 import { splitClauses } from "./analysis/split-clauses.ts";
 import { explainHit } from "./explain-hit.ts";
 import { fuse, type Scored } from "./fusion.ts";
@@ -18,7 +19,7 @@ export async function searchBoth(
   request: SearchRequest,
 ): Promise<readonly SearchHit[]> {
   const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
-  const query = cutQuery(request.query);
+  const query = plainNeed(cutQuery(request.query));
   if (limit === 0) return [];
   const vectors = side?.isReady && side.reads(query) ? await queryVectors(side, query) : undefined;
   // Words only after the wait for vectors, so that both look at the same documents.
@@ -27,7 +28,7 @@ export async function searchBoth(
   if (side === undefined || vectors === undefined) return toHits(words, ranking, ranking.hits, request);
   const found = ranking.hits.map((hit) => hit.id);
   const near = side.search(vectors, request.filter, found);
-  const { hits } = fuse(ranking.hits, near, ranking.whole.sureName);
+  const { hits } = fuse(ranking.hits, near, ranking.whole.sureName, side.fluency(query));
   return toHits(words, ranking, hits.slice(0, limit), request, near);
 }
 

@@ -21,10 +21,10 @@ export interface SearchDocument {
   readonly category?: string;
   readonly tags: readonly string[];
   readonly name: string;
-  /** Op, aliases and phrases. */
+  /** Op and aliases. */
   readonly aliases: readonly string[];
   readonly description: string;
-  /** Parameter names, their descriptions and enum values. */
+  /** Parameter names, their descriptions and enum values; authors' phrases, whose likeness to a query counts apart. */
   readonly parameters: string;
   readonly domainText: string;
   readonly content: string;
@@ -72,6 +72,8 @@ export interface Explanation {
   readonly lexical: number;
   /** How near by vectors, the nearest being 1; absent where vectors took no part. */
   readonly vector?: number;
+  /** How far past use and authors' phrases raised it, in shares of the best score; absent where they did not. */
+  readonly learned?: number;
   /** The query names this document. */
   readonly exactName: boolean;
   readonly fields: Readonly<Partial<Record<SearchField, number>>>;

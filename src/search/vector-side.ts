@@ -107,6 +107,10 @@ export class VectorSide {
     return this.embedder.reads?.(query) ?? true;
   }
 
+  fluency(query: string): number {
+    return this.embedder.fluency?.(query) ?? 1;
+  }
+
   embedQuery(parts: readonly string[]): Promise<Float32Array[]> {
     const rows = Math.max(1, this.store?.slots ?? 1);
     return this.embedder.embed(parts.length * rows > MAX_ROWS ? parts.slice(0, 1) : parts);
@@ -157,7 +161,8 @@ export class VectorSide {
     while (this.waiting.size > 0) {
       const batch = [...this.waiting.entries()].slice(0, BATCH);
       try {
-        const vectors = await this.embedder.embed(batch.map(([, { text }]) => text));
+        const texts = batch.map(([, { text }]) => text);
+        const vectors = await (this.embedder.embedDocuments?.(texts) ?? this.embedder.embed(texts));
         for (const [at, entry] of batch.entries()) this.settle(entry, vectors[at]!);
         this.failure = undefined;
       } catch (error) {

@@ -9,7 +9,7 @@ export interface Term {
   readonly text: string;
   /** The word in lower case before stemming; what stop words are looked up by. */
   readonly word: string;
-  /** The joined form of a compound (`getuserinfo`), beside its words: it does not count towards a length. */
+  /** The joined form of a compound (`getuserinfo`), or one Han character beside its pairs: adds no length. */
   readonly joined: boolean;
 }
 
@@ -40,11 +40,21 @@ export function pushTerms(compound: Compound, terms: Term[], limit = Number.POSI
 function pushBigrams(run: string, terms: Term[], limit: number): void {
   const characters = Array.from(run.length > limit ? run.slice(0, limit) : run);
   if (characters.length === 1) terms.push({ text: run, word: run, joined: false });
+  else pushSingles(characters, terms);
   for (let at = 1; at < characters.length; at++) {
     const bigram = `${characters[at - 1]}${characters[at]}`;
     terms.push({ text: bigram, word: bigram, joined: false });
   }
 }
+
+/** A Han character is often a word by itself: a term beside the pairs, as joined forms are beside words. */
+function pushSingles(characters: readonly string[], terms: Term[]): void {
+  for (const character of characters) {
+    if (HAN.test(character)) terms.push({ text: character, word: character, joined: true });
+  }
+}
+
+const HAN = /^\p{Script=Han}$/u;
 
 function cutTerm(word: string): string {
   return word.length > MAX_TERM ? word.slice(0, MAX_TERM) : word;

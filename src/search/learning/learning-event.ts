@@ -2,10 +2,21 @@ import { z } from "zod";
 
 const shared = { at: z.number(), scope: z.string(), conversation: z.string() };
 
-/** What is learned from: a query with what was shown for it, and an entry that ran well. */
+/**
+ * An event that teaches: a query with the entries shown for it, an entry that ran well (`used`), or one whose
+ * call failed or was undone (`failed`).
+ */
 export const learningEventSchema = z.discriminatedUnion("kind", [
-  z.object({ ...shared, kind: z.literal("asked"), query: z.string(), shown: z.array(z.string()) }),
+  z.object({
+    ...shared,
+    kind: z.literal("asked"),
+    query: z.string(),
+    shown: z.array(z.string()),
+    /** Search's own order before learning changed it, best first, each with its share of the best score. */
+    found: z.array(z.tuple([z.string(), z.number()])).optional(),
+  }),
   z.object({ ...shared, kind: z.literal("used"), route: z.string() }),
+  z.object({ ...shared, kind: z.literal("failed"), route: z.string() }),
 ]);
 
 export type LearningEvent = z.output<typeof learningEventSchema>;

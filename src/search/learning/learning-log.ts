@@ -4,36 +4,49 @@ import { type LearningEvent, learningEventSchema } from "./learning-event.ts";
 
 const KEPT_EVENTS = 10_000;
 
-/** Events in a file, one JSON a line, the oldest forgotten. */
+/** The newest events, kept in a file where there is one: one JSON a line. */
 export interface LearningLog {
   readonly events: readonly LearningEvent[];
   append(event: LearningEvent): void;
-  /** Writes what is not yet written. Fails silently: learning must never break a call. */
+  /** Drops the events that fail the test, in memory and in the file. Gives their number. */
+  keep(test: (event: LearningEvent) => boolean): number;
+  /** Writes pending events. Fails silently: learning must never break a call. */
   flush(): void;
 }
 
 const FLUSH_AT = 64;
 
-/** Reads the log and keeps its newest events. Lines that cannot be read are passed over. */
-export function openLearningLog(path: string): LearningLog {
-  const lines = readLines(path);
-  const parsed = lines.map(parseLine).filter((event) => event !== undefined);
-  const events = parsed.slice(-KEPT_EVENTS);
-  if (events.length < lines.length) attempt(() => rewrite(path, events));
+/** Reads the log and keeps its newest events. Skips lines that it cannot read. */
+export function openLearningLog(path: string | undefined): LearningLog {
+  const lines = path === undefined ? [] : readLines(path);
+  let events = lines.map(parseLine).filter((event) => event !== undefined);
+  events = events.slice(-KEPT_EVENTS);
+  if (events.length < lines.length) rewrite(path, events);
 
   let pending: LearningEvent[] = [];
   function flush(): void {
-    const text = pending.map((event) => `${JSON.stringify(event)}\n`).join("");
+    const text = toLines(pending);
     pending = [];
-    if (text !== "") attempt(() => appendFileSync(path, text));
+    if (text !== "" && path !== undefined) attempt(() => appendFileSync(path, text));
   }
-  attempt(() => mkdirSync(dirname(path), { recursive: true }));
+  if (path !== undefined) attempt(() => mkdirSync(dirname(path), { recursive: true }));
   return {
-    events,
+    get events() {
+      return events;
+    },
     flush,
     append: (event) => {
+      events.push(event);
+      if (events.length > 2 * KEPT_EVENTS) events = events.slice(-KEPT_EVENTS);
       pending.push(event);
       if (pending.length >= FLUSH_AT) flush();
+    },
+    keep: (test) => {
+      const before = events.length;
+      events = events.filter(test);
+      pending = [];
+      rewrite(path, events);
+      return before - events.length;
     },
   };
 }
@@ -47,10 +60,17 @@ function parseLine(line: string): LearningEvent | undefined {
   return learningEventSchema.safeParse(attempt(() => JSON.parse(line))).data;
 }
 
-function rewrite(path: string, events: readonly LearningEvent[]): void {
+function rewrite(path: string | undefined, events: readonly LearningEvent[]): void {
+  if (path === undefined) return;
   const draft = `${path}.tmp`;
-  writeFileSync(draft, events.map((event) => `${JSON.stringify(event)}\n`).join(""));
-  renameSync(draft, path);
+  attempt(() => {
+    writeFileSync(draft, toLines(events));
+    renameSync(draft, path);
+  });
+}
+
+function toLines(events: readonly LearningEvent[]): string {
+  return events.map((event) => `${JSON.stringify(event)}\n`).join("");
 }
 
 function attempt<T>(action: () => T): T | undefined {

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../util/lazy.ts";
+import type { ExampleChange } from "./example-store.ts";
 import type { LearningEvent } from "./learning-event.ts";
 import { createTally } from "./tally.ts";
 
@@ -14,8 +15,6 @@ export interface UnmetQuery {
 
 export interface LearningState {
   apply(event: LearningEvent): void;
-  /** For each entry that ran after like queries: how surely, from 0 to 1. */
-  prior(scope: string, query: string): ReadonlyMap<string, number>;
   /** Entries that often ran after this one, most often first. */
   after(scope: string, route: string): readonly string[];
   /** Most often asked first. */
@@ -23,29 +22,38 @@ export interface LearningState {
 }
 
 interface OpenQuery {
+  readonly id: string;
   readonly query: string;
-  readonly shown: ReadonlySet<string>;
-  readonly credited: Set<string>;
+  readonly shown: readonly string[];
+  readonly found: ReadonlyMap<string, number>;
+  /** The examples made of it, by route. */
+  readonly credited: Map<string, string>;
+  /** Examples of the ask before, which this one put in doubt, by route. */
+  readonly doubted: ReadonlyMap<string, string>;
   readonly at: number;
   met: boolean;
 }
 
 /** A call belongs to a query of the same conversation that is not older than this. */
 const WINDOW_MS = 10 * 60_000;
+/** The queries of one ask are noted within this time. */
+const ONE_ASK_MS = 1_000;
 const MAX_CONVERSATIONS = 10_000;
-const MAX_TERMS = 50_000;
 const MAX_ROUTES = 20_000;
 const MAX_UNMET = 1_000;
-/** Doubt that a few observations have to overcome. */
-const DOUBT = 2;
 const OFTEN = 3;
 const MAX_NEXT = 2;
+/** Queries that share at least this part of their words ask for the same. */
+const SAME_NEED = 0.5;
 
-/** What was learned, as a fold over events: the same events give the same state. */
-export function createLearningState(termsOf: (query: string) => readonly string[]): LearningState {
-  const credits = createTally(MAX_TERMS);
+/** A fold over events: the same events give the same state. Examples go to `change` in their order. */
+export function createLearningState(
+  termsOf: (query: string) => readonly string[],
+  change: (change: ExampleChange) => void,
+): LearningState {
   const follows = createTally(MAX_ROUTES);
-  const open = lazy(() => new LRUCache<string, OpenQuery>({ max: MAX_CONVERSATIONS }));
+  /** The queries of a conversation's last ask. */
+  const open = lazy(() => new LRUCache<string, readonly OpenQuery[]>({ max: MAX_CONVERSATIONS }));
   const lastUsed = lazy(
     () =>
       new LRUCache<string, { readonly route: string; readonly at: number }>({
@@ -53,27 +61,68 @@ export function createLearningState(termsOf: (query: string) => readonly string[
       }),
   );
   const unmet = new LRUCache<string, UnmetQuery>({ max: MAX_UNMET });
+  let number = 0;
+  const nextId = () => String(number++).padStart(12, "0");
 
   function close(query: OpenQuery): void {
     if (query.met) return;
     const key = query.query.trim().toLowerCase();
     const times = (unmet.get(key)?.times ?? 0) + 1;
-    unmet.set(key, { query: query.query, times, empty: query.shown.size === 0, lastAsked: query.at });
+    unmet.set(key, { query: query.query, times, empty: query.shown.length === 0, lastAsked: query.at });
   }
 
-  function asked({ conversation, query, shown, at }: LearningEvent & { kind: "asked" }): void {
-    const previous = open().get(conversation);
-    if (previous) close(previous);
-    open().set(conversation, { query, shown: new Set(shown), credited: new Set(), at, met: false });
+  function asked(event: LearningEvent & { kind: "asked" }): void {
+    const { conversation, scope, query, shown, at } = event;
+    const before = open().get(conversation) ?? [];
+    // One ask may note several queries: they share its answer.
+    const siblings = before.filter(
+      (one) => one.credited.size === 0 && at - one.at <= ONE_ASK_MS && sameList(one.shown, shown),
+    );
+    const ended = siblings.length > 0 ? [] : before;
+    for (const one of ended) close(one);
+    const again = ended.filter((one) => at - one.at <= WINDOW_MS && isSameNeed(one.query, query));
+    const doubted = new Map(again.flatMap((one) => [...one.credited]));
+    for (const id of doubted.values()) change({ kind: "weigh", scope, id, weight: 0 });
+    const found = new Map(event.found ?? shown.map((route, place) => [route, 1 - place / shown.length]));
+    const opened = { id: nextId(), query, shown, found, credited: new Map(), doubted, at, met: false };
+    open().set(conversation, [...siblings, opened]);
   }
 
-  function used({ conversation, scope, route, at }: LearningEvent & { kind: "used" }): void {
-    const query = open().get(conversation);
-    if (query && at - query.at <= WINDOW_MS && !query.credited.has(route)) {
-      query.credited.add(route);
-      query.met ||= query.shown.has(route);
-      for (const term of termsOf(query.query)) credits.add(keyOf(scope, term), route);
+  function ran({ kind, conversation, scope, route, at }: LearningEvent & { kind: "used" | "failed" }): void {
+    const queries = (open().get(conversation) ?? []).filter((query) => at - query.at <= WINDOW_MS);
+    for (const query of forRoute(queries, route)) credit(query, scope, route, at, kind === "used" ? 1 : -1);
+  }
+
+  function credit(query: OpenQuery, scope: string, route: string, at: number, weight: number): void {
+    if (weight > 0) query.met ||= query.shown.includes(route);
+    const known = query.credited.get(route);
+    if (known !== undefined) {
+      change({ kind: "weigh", scope, id: known, weight });
+      return;
     }
+    if (weight > 0) {
+      for (const [other, id] of query.doubted) {
+        change({ kind: "weigh", scope, id, weight: other === route ? 1 : -1 });
+      }
+    }
+    const id = nextId();
+    query.credited.set(route, id);
+    const routes = [...query.found.keys()];
+    const place = routes.indexOf(route);
+    const passedOver = place < 0 ? routes : routes.slice(0, place);
+    const shortfall = 1 - (query.found.get(route) ?? 0);
+    const example = { id, route, at, weight, ask: query.id, shortfall, passedOver };
+    change({ kind: "add", scope, query: query.query, ...example });
+  }
+
+  function isSameNeed(one: string, other: string): boolean {
+    const terms = new Set(termsOf(one));
+    const others = new Set(termsOf(other));
+    const common = terms.intersection(others).size;
+    return common > 0 && common >= SAME_NEED * terms.union(others).size;
+  }
+
+  function follow({ conversation, scope, route, at }: LearningEvent & { kind: "used" }): void {
     const previous = lastUsed().get(conversation);
     if (previous && previous.route !== route && at - previous.at <= WINDOW_MS) {
       follows.add(keyOf(scope, previous.route), route);
@@ -82,17 +131,10 @@ export function createLearningState(termsOf: (query: string) => readonly string[
   }
 
   return {
-    apply: (event) => (event.kind === "asked" ? asked(event) : used(event)),
-    prior: (scope, query) => {
-      const terms = termsOf(query);
-      const prior = new Map<string, number>();
-      for (const term of terms) {
-        const counts = credits.of(keyOf(scope, term));
-        const total = counts.values().reduce((sum, count) => sum + count, DOUBT);
-        for (const [route, count] of counts)
-          prior.set(route, (prior.get(route) ?? 0) + count / total / terms.length);
-      }
-      return prior;
+    apply: (event) => {
+      if (event.kind === "asked") return asked(event);
+      ran(event);
+      if (event.kind === "used") follow(event);
     },
     after: (scope, route) =>
       [...follows.of(keyOf(scope, route))]
@@ -101,9 +143,9 @@ export function createLearningState(termsOf: (query: string) => readonly string[
         .slice(0, MAX_NEXT)
         .map(([next]) => next),
     unmet: (now) => {
-      for (const [conversation, query] of [...open()]) {
-        if (now - query.at <= WINDOW_MS) continue;
-        close(query);
+      for (const [conversation, queries] of [...open()]) {
+        if (queries.some((query) => now - query.at <= WINDOW_MS)) continue;
+        for (const query of queries) close(query);
         open().delete(conversation);
       }
       return [...unmet.values()].sort(
@@ -111,6 +153,17 @@ export function createLearningState(termsOf: (query: string) => readonly string[
       );
     },
   };
+}
+
+/** Of an ask's queries, the one that search ranked the entry highest for; all of them where none found it. */
+function forRoute(queries: readonly OpenQuery[], route: string): readonly OpenQuery[] {
+  const finding = queries.filter((query) => query.found.has(route));
+  if (finding.length === 0) return queries;
+  return [finding.reduce((best, query) => (query.found.get(route)! > best.found.get(route)! ? query : best))];
+}
+
+function sameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((route, place) => route === other[place]);
 }
 
 function keyOf(scope: string, name: string): string {

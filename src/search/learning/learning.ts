@@ -1,39 +1,111 @@
+import { LRUCache } from "lru-cache";
+import { cutText } from "../../util/cut-text.ts";
+import { replaceSecrets } from "../../util/secret-patterns.ts";
+import type { SearchHit } from "../search-index.ts";
+import type { Embedder } from "../vectors/embedder.ts";
+import { createStaticEmbedder } from "../vectors/static-embedder.ts";
+import { createExampleStore } from "./example-store.ts";
 import type { LearningEvent } from "./learning-event.ts";
 import { openLearningLog } from "./learning-log.ts";
 import { createLearningState, type LearningState } from "./learning-state.ts";
 
 export interface LearningOptions {
-  /** File that keeps what was learned; without it, it lasts as long as the process. */
+  /** File that keeps the events; without it, learning lasts as long as the process. */
   readonly log?: string;
   readonly now?: () => number;
+  /** Compares queries by meaning; by default the table that comes with the package. */
+  readonly embedder?: Embedder;
 }
 
 type Noted<E> = E extends LearningEvent ? Omit<E, "at"> : never;
 
+/** Events to forget: all of a scope, all about an entry, or both. */
+export interface Forgotten {
+  readonly scope?: string;
+  readonly route?: string;
+}
+
 /** Learns from use which entries serve which queries, and which follow which. */
-export interface Learning extends Pick<LearningState, "prior" | "after"> {
+export interface Learning extends Pick<LearningState, "after"> {
   note(event: Noted<LearningEvent>): void;
+  /** Ranks search's hits for a query again by what past use of the scope says. */
+  lift(scope: string, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
   unmet(): ReturnType<LearningState["unmet"]>;
+  /** Drops events, in memory and in the log, with everything learned from them. Gives their number. */
+  forget(what: Forgotten): number;
   close(): void;
 }
+
+/** Asks whose order is kept until their event is noted. */
+const MAX_ORDERS = 1_000;
+const FOUND_DEPTH = 10;
+/** A secret says nothing about the need, so nothing stands in its place. */
+const SECRET = "";
 
 /** Starts from what the log holds, by replaying it. */
 export function createLearning(
   termsOf: (query: string) => readonly string[],
-  { log: path, now = Date.now }: LearningOptions = {},
+  { log: path, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
 ): Learning {
-  const state = createLearningState(termsOf);
-  const log = path === undefined ? undefined : openLearningLog(path);
-  for (const event of log?.events ?? []) state.apply(event);
+  const log = openLearningLog(path);
+  const orders = new LRUCache<string, [string, number][]>({ max: MAX_ORDERS });
+  let { state, examples } = replay(log.events);
+
+  function replay(events: readonly LearningEvent[]) {
+    const examples = createExampleStore(termsOf, embedder);
+    const state = createLearningState(termsOf, examples.change);
+    for (const event of events) state.apply(event);
+    return { state, examples };
+  }
+
+  function completed(noted: Noted<LearningEvent>): LearningEvent {
+    if (noted.kind !== "asked") return { ...noted, at: now() };
+    const query = withoutSecrets(noted.query);
+    const found = noted.found ?? orders.get(keyOf(noted.scope, query));
+    return { ...noted, query, at: now(), ...(found && { found }) };
+  }
+
   return {
-    prior: state.prior,
-    after: state.after,
+    after: (scope, route) => state.after(scope, route),
     unmet: () => state.unmet(now()),
     note: (noted) => {
-      const event = { ...noted, at: now() } as LearningEvent;
+      const event = completed(noted);
       state.apply(event);
-      log?.append(event);
+      log.append(event);
     },
-    close: () => log?.flush(),
+    lift: (scope, query, hits) => {
+      const asked = withoutSecrets(query);
+      orders.set(keyOf(scope, asked), toOrder(hits));
+      return examples.lift(scope, asked, hits, now());
+    },
+    forget: ({ scope, route }) => {
+      const gone = log.keep((event) => !isAbout(event, scope, route));
+      ({ state, examples } = replay(log.events));
+      return gone;
+    },
+    close: () => log.flush(),
   };
+}
+
+function withoutSecrets(query: string): string {
+  return cutText(replaceSecrets(query, SECRET), MAX_QUERY);
+}
+
+/** Longer queries are compared by their beginning, as they are kept. */
+const MAX_QUERY = 200;
+
+function toOrder(hits: readonly SearchHit[]): [string, number][] {
+  const best = hits[0]?.score || 1;
+  return hits.slice(0, FOUND_DEPTH).map(({ id, score }) => [id, Math.round((100 * score) / best) / 100]);
+}
+
+function isAbout(event: LearningEvent, scope: string | undefined, route: string | undefined): boolean {
+  if (scope !== undefined && event.scope !== scope) return false;
+  return (
+    route === undefined || (event.kind === "asked" ? event.shown.includes(route) : event.route === route)
+  );
+}
+
+function keyOf(scope: string, query: string): string {
+  return `${scope}\n${query}`;
 }

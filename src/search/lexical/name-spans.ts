@@ -9,7 +9,9 @@ export interface NameSpan {
   readonly key: string;
   readonly written: string;
   readonly terms: readonly string[];
-  /** The query is nothing else, or it is written as only names are: `getUserInfo`, `a.b`, quoted. */
+  /** How many written words it has. */
+  readonly words: number;
+  /** The query says nothing else, or it is written as only names are: `getUserInfo`, `a.b`, quoted. */
   readonly sure: boolean;
   /** Plain words that are meant as the name if a document spells it just so: several of them, or `use fetch`. */
   readonly sureIfSame: boolean;
@@ -22,18 +24,27 @@ interface Unit {
   readonly shaped: boolean;
 }
 
-const MAX_UNITS = 12;
+const MAX_UNITS = 16;
+/** Sentences put these between the words of a name: "create a pull request". */
+const ARTICLES = new Set(["a", "an", "the"]);
 const OPENING = /["'`“‘«「『[(<]/;
 
-/** What is asked about names: first cheaply by the hash of a key, then for sure. */
+/** Tells whether a name is known: first cheaply by the hash of its key, then for sure. */
 export interface KnownNames {
   mayHave(hash: number): boolean;
   has(key: string): boolean;
 }
 
-/** Pieces of one or more neighbouring words that are names. */
+/** Pieces of one or more neighbouring words that are names; articles between the words may be left out. */
 export function nameSpans(words: QueryWords, known: KnownNames): NameSpan[] {
   const units = unitsOf(words);
+  const bare = units.filter((unit) => !ARTICLES.has(unit.key));
+  const spans = spansIn(words.text, units, known);
+  if (bare.length < units.length) spans.push(...spansIn(words.text, bare, known));
+  return spans.filter((span) => span.sure || span.sureIfSame || span.terms.length > 0);
+}
+
+function spansIn(text: string, units: readonly Unit[], known: KnownNames): NameSpan[] {
   const spans: NameSpan[] = [];
   for (let first = 0; first < units.length; first++) {
     let hash: number | undefined;
@@ -48,10 +59,10 @@ export function nameSpans(words: QueryWords, known: KnownNames): NameSpan[] {
         .slice(first, last + 1)
         .map((unit) => unit.key)
         .join("");
-      if (known.has(whole)) spans.push(toSpan(words.text, units, first, last, whole));
+      if (known.has(whole)) spans.push(toSpan(text, units, first, last, whole));
     }
   }
-  return spans.filter((span) => span.sure || span.sureIfSame || span.terms.length > 0);
+  return spans;
 }
 
 /** Words, and single characters where a script has no spaces. */
@@ -71,7 +82,7 @@ function toSpan(text: string, units: readonly Unit[], first: number, last: numbe
   const { start } = units[first]!;
   const { end } = units[last]!;
   const written = text.slice(start, end);
-  const whole = first === 0 && last === units.length - 1;
+  const whole = units.every((unit, at) => (at >= first && at <= last) || isStopWord(unit.key));
   const quoted =
     start > 0 && OPENING.test(text[start - 1]!) && end < text.length && !/[\w\s]/.test(text[end]!);
   const shaped = first === last && units[first]!.shaped;
@@ -86,6 +97,7 @@ function toSpan(text: string, units: readonly Unit[], first: number, last: numbe
     key,
     written,
     terms,
+    words: last - first + 1,
     sure: whole || quoted || shaped || linked,
     sureIfSame: cued || (last > first && /\s/.test(written) && terms.length > 1),
   };

@@ -6,6 +6,10 @@ export interface Embedder {
   readonly dimensions: number;
   /** Vectors of length one; a text in which the model knows nothing gives all zeroes. */
   embed(texts: readonly string[]): Promise<Float32Array[]>;
+  /** The same for texts that are searched, where they are embedded otherwise than queries. */
+  embedDocuments?(texts: readonly string[]): Promise<Float32Array[]>;
   /** Whether a query is in a language it was made for; without it, every query is. */
   reads?(query: string): boolean;
+  /** How well it knows the language of a query, 0 to 1; without it, every query is known in full. */
+  fluency?(query: string): number;
 }

@@ -2,59 +2,103 @@ import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Problem, problem } from "../../schema/problem.ts";
+import { hasCjk } from "./cjk-table.ts";
 import type { Embedder } from "./embedder.ts";
+import { loadManyLanguages, type ManyLanguages } from "./many-languages.ts";
 import { loadStaticTable, type StaticTable } from "./static-table.ts";
 
-/** The offline default: word-piece vectors from a table, summed. */
+/** The offline default: word-piece vectors from tables, summed. */
 export interface StaticEmbedder extends Embedder {
-  /** Reads the table once; its `embed` then answers synchronously, in microseconds. */
+  /** Reads the English table once; its `embed` then answers synchronously, in microseconds. */
   load(): Promise<StaticTable>;
 }
 
-const NAME = "static-en-256";
+const ENGLISH = "static-en-256";
+const EURO = "static-euro-256";
+const CJK = "cjk-256-pq";
 const DIMENSIONS = 256;
+/** Grams of characters are a coarse reading: where words match too, they decide. */
+const CJK_FLUENCY = 0.25;
 const MAXIMUM_LEVELS = 5;
 
-/** Embeds with the table in `directory`, by default the one that comes with the package. */
-export function createStaticEmbedder(options: { readonly directory?: string } = {}): StaticEmbedder {
-  let loading: Promise<StaticTable> | undefined;
+interface Tables {
+  readonly english: StaticTable;
+  readonly languages: ManyLanguages;
+}
 
-  function load(): Promise<StaticTable> {
-    loading ??= read().catch((error: unknown) => {
-      loading = undefined;
+/** The packaged tables are read once in a process, however many embedders use them. */
+let packaged: Promise<Tables> | undefined;
+
+/** Embeds with the tables that come with the package, or with the English table in `directory` alone. */
+export function createStaticEmbedder(options: { readonly directory?: string } = {}): StaticEmbedder {
+  let own: Promise<Tables> | undefined;
+  let english: Promise<StaticTable> | undefined;
+
+  function tables(): Promise<Tables> {
+    if (options.directory === undefined) return loadPackaged();
+    own ??= loadEnglish(options.directory).catch((error: unknown) => {
+      own = undefined;
+      english = undefined;
       throw error;
     });
-    return loading;
-  }
-
-  async function read(): Promise<StaticTable> {
-    return loadStaticTable(options.directory ?? (await packagedDirectory()), DIMENSIONS);
+    return own;
   }
 
   return {
-    id: `${NAME}@1`,
+    id: options.directory === undefined ? "static-256@2" : `${ENGLISH}@1`,
     dimensions: DIMENSIONS,
-    load,
-    reads: isMostlyLatin,
-    async embed(texts) {
-      const table = await load();
-      return texts.map((text) => table.embed(text));
+    load: () => {
+      english ??= tables().then((loaded) => loaded.english);
+      return english;
     },
+    reads: options.directory === undefined ? isRead : isMostlyLatin,
+    fluency: (query) => (hasCjk(query) ? CJK_FLUENCY : 1),
+    embed: async (texts) => (await tables()).languages.embed(texts),
+    embedDocuments: async (texts) => (await tables()).languages.embedDocuments(texts),
   };
 }
 
-/** The table was made from English; what it makes of other scripts is noise. */
+function loadPackaged(): Promise<Tables> {
+  packaged ??= readPackaged().catch((error: unknown) => {
+    packaged = undefined;
+    throw error;
+  });
+  return packaged;
+}
+
+async function readPackaged(): Promise<Tables> {
+  const models = await packagedModels();
+  const english = await loadStaticTable(join(models, ENGLISH), DIMENSIONS);
+  const directories = { cjk: join(models, CJK), euro: join(models, EURO) };
+  return { english, languages: await loadManyLanguages(english, DIMENSIONS, directories) };
+}
+
+async function loadEnglish(directory: string): Promise<Tables> {
+  const english = await loadStaticTable(directory, DIMENSIONS);
+  const embed = async (texts: readonly string[]) => texts.map((text) => english.embed(text));
+  return { english, languages: { embed, embedDocuments: embed } };
+}
+
+/** At least half of the letters belong to a script that a table was made for. */
+function isRead(query: string): boolean {
+  return isMostly(query, /[\p{Script=Latin}\p{Script=Cyrillic}\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]/u);
+}
+
 function isMostlyLatin(query: string): boolean {
+  return isMostly(query, /\p{Script=Latin}/u);
+}
+
+function isMostly(query: string, kind: RegExp): boolean {
   const letters = query.match(/\p{L}/gu) ?? [];
-  return letters.filter((letter) => /\p{Script=Latin}/u.test(letter)).length * 2 >= letters.length;
+  return letters.filter((letter) => kind.test(letter)).length * 2 >= letters.length;
 }
 
 /** Walks up from this file, because sources and build lie at different depths below `models/`. */
-async function packagedDirectory(): Promise<string> {
+async function packagedModels(): Promise<string> {
   let folder = dirname(fileURLToPath(import.meta.url));
   for (let level = 0; level <= MAXIMUM_LEVELS; level++) {
-    const candidate = join(folder, "models", NAME);
-    if (await isFile(join(candidate, "vocab.txt"))) return candidate;
+    const candidate = join(folder, "models");
+    if (await isFile(join(candidate, ENGLISH, "vocab.txt"))) return candidate;
     folder = dirname(folder);
   }
   throw missing();
@@ -70,7 +114,7 @@ async function isFile(path: string): Promise<boolean> {
 
 function missing(): Problem {
   return problem("UNAVAILABLE", {
-    name: `The embedding table ${NAME}`,
+    name: `The embedding table ${ENGLISH}`,
     state: "missing",
     reason: "the package has no models folder; install it again.",
   });

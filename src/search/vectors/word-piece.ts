@@ -4,6 +4,8 @@ export const UNKNOWN_PIECE = 100;
 export interface WordPieceTokenizer {
   /** The ids of the text's word pieces, at most `limit`, without `[CLS]` and `[SEP]`. */
   tokenize(text: string, limit?: number): number[];
+  /** Whether a folded word is one piece. */
+  hasWord(word: string): boolean;
 }
 
 /** BERT's uncased tokenizer; the position of a piece in the vocabulary is its id. */
@@ -40,6 +42,7 @@ export function createWordPiece(vocabulary: readonly string[]): WordPieceTokeniz
   }
 
   return {
+    hasWord: (word) => heads.has(word),
     tokenize(text, limit = Number.POSITIVE_INFINITY) {
       const ids: number[] = [];
       for (const [word] of clean(text).matchAll(WORDS)) {
@@ -55,12 +58,12 @@ export function createWordPiece(vocabulary: readonly string[]): WordPieceTokeniz
 /** Longer words are unknown, as in BERT; it also bounds the search for pieces. */
 const LONGEST_WORD = 100;
 const PLAIN = /^[\t\n\r\x20-\x7e]*$/;
-const CONTROLS = /(?![\t\n\r])[\p{C}\uFFFD]/gu;
+export const CONTROLS = /(?![\t\n\r])[\p{C}\uFFFD]/gu;
 const IDEOGRAPHS =
   /[\u3400-\u4DBF\u4E00-\u9FFF\uF900-\uFAFF\u{20000}-\u{2A6DF}\u{2A700}-\u{2CEAF}\u{2F800}-\u{2FA1F}]/gu;
-const MARKS = /\p{Mn}+/gu;
+export const MARKS = /\p{Mn}+/gu;
 /** A single mark of punctuation, or a run of anything else that is no white space. */
-const WORDS = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
+export const WORDS = /[\p{P}$+<=>^`|~]|[^\s\p{P}$+<=>^`|~]+/gu;
 
 function clean(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();

@@ -1,0 +1,121 @@
+// How much search gains from use: the queries of a set are split at random, one part is used, the other is asked.
+// "before" is the same part asked without any use (0 uses).
+import { join } from "node:path";
+import { analyzeQuery, cutQuery } from "../src/search/analysis/analyze-query.ts";
+import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
+import { createLearning, type Learning } from "../src/search/learning/learning.ts";
+import type { SearchHit } from "../src/search/search-index.ts";
+import { createStaticEmbedder } from "../src/search/vectors/static-embedder.ts";
+import type { Benchmark, Row } from "./benchmark.ts";
+import { createRandom, type Random } from "./corpus.ts";
+import { measure } from "./search-metrics.ts";
+import { type Question, readSearchSet, type SearchSet } from "./search-sets.ts";
+import { listSets } from "./tool-sets.ts";
+
+const USES = [1, 3, 10, 30];
+const WRONG_SHARES = [0, 0.2];
+const SPLITS = 2;
+const ASKED_SHARE = 0.25;
+const DEPTH = 20;
+const SHOWN = 10;
+const SCOPE = "bench";
+
+interface Asked extends Question {
+  readonly hits: readonly SearchHit[];
+}
+
+export const benchmark: Benchmark = async ({ data }) => {
+  const rows: Row[] = [];
+  for (const name of listSets(data)) {
+    const set = readSearchSet(join(data!, name));
+    if (set.questions.length === 0) continue;
+    const asked = await searchAll(set);
+    // Every tool may be used: how much do used tools gain? Only half of them may be: how much do the others lose?
+    for (const half of [false, true]) rows.push(...(await curve(name, asked, half)));
+  }
+  return rows;
+};
+
+async function searchAll(set: SearchSet): Promise<Asked[]> {
+  const index = createEmbeddedIndex({ embedder: createStaticEmbedder() });
+  await index.put(set.documents);
+  await index.settled();
+  const asked: Asked[] = [];
+  for (const question of set.questions) {
+    const hits = await index.search({ query: question.query, limit: DEPTH, filter: { scopes: [] } });
+    asked.push({ ...question, hits });
+  }
+  return asked;
+}
+
+async function curve(name: string, asked: readonly Asked[], half: boolean): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const wrong of WRONG_SHARES) {
+    for (const uses of USES) {
+      const tested: Asked[] = [];
+      const answers: string[][] = [];
+      for (let split = 0; split < SPLITS; split++) {
+        const random = createRandom(1, split, 7);
+        const { learning, known, rest } = learn(shuffled(asked, random), uses, wrong, half, random);
+        for (const question of rest.filter(({ gold }) => gold.some((id) => known.has(id)) !== half)) {
+          const lifted = await learning.lift(SCOPE, question.query, question.hits);
+          tested.push(question);
+          answers.push(lifted.map((hit) => hit.id));
+        }
+      }
+      if (tested.length === 0) continue;
+      const after = measure(tested, answers);
+      const before = measure(
+        tested,
+        tested.map(({ hits }) => hits.map((hit) => hit.id)),
+      );
+      const system = `${half ? "never used" : "used"}, ${Math.round(wrong * 100)} % wrong`;
+      const row = { bench: "learning", case: `${name}, ${uses} uses`, system, unit: "share" };
+      for (const metric of ["R@1", "R@5"] as const) {
+        rows.push({ ...row, metric: `${metric} before`, value: before[metric] });
+        rows.push({ ...row, metric, value: after[metric] });
+      }
+    }
+  }
+  return rows;
+}
+
+/** Uses the first questions, each tool at most `uses` times; `rest` is for asking. */
+function learn(questions: readonly Asked[], uses: number, wrong: number, half: boolean, random: Random) {
+  const learning = createLearning(termsOf);
+  const from = Math.floor(questions.length * (1 - ASKED_SHARE));
+  const tools = [...new Set(questions.flatMap(({ gold }) => gold))];
+  const unused = new Set(half ? shuffled(tools, random).slice(0, tools.length / 2) : []);
+  const known = new Map<string, number>();
+  for (const [number, question] of questions.slice(0, from).entries()) {
+    for (const id of question.gold) {
+      const count = known.get(id) ?? 0;
+      if (count >= uses || unused.has(id)) continue;
+      known.set(id, count + 1);
+      const other = tools[Math.floor(random() * tools.length)]!;
+      const route = random() < wrong && !unused.has(other) ? other : id;
+      use(learning, question, route, `${number}`);
+    }
+  }
+  return { learning, known, rest: questions.slice(from) };
+}
+
+/** One ask and the call that followed it, as a gateway notes them. */
+function use(learning: Learning, { query, hits }: Asked, route: string, conversation: string): void {
+  const best = hits[0]?.score ?? 1;
+  const found = hits.slice(0, SHOWN).map(({ id, score }): [string, number] => [id, score / best]);
+  const shown = found.map(([id]) => id);
+  learning.note({ kind: "asked", scope: SCOPE, conversation, query, shown, found });
+  learning.note({ kind: "used", scope: SCOPE, conversation, route });
+}
+
+function termsOf(query: string): string[] {
+  return [...analyzeQuery(cutQuery(query)).terms.keys()];
+}
+
+function shuffled<T>(list: readonly T[], random: Random): T[] {
+  return list
+    .map((item) => ({ item, place: random() }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item);
+}

@@ -1,0 +1,36 @@
+/** Short forms of this field, and the words that names and descriptions have for them. */
+const SHORT_FORMS: readonly (readonly [form: RegExp, words: string])[] = [
+  [/\bPRs?\b/i, "pull request"],
+  [/\bMRs?\b/, "merge request"],
+  [/\brepos?\b/i, "repository"],
+  [/\bdbs?\b/i, "database"],
+  [/\bDMs?\b/, "direct message"],
+  [/\bk8s\b/i, "kubernetes"],
+];
+
+/** Things that people open, submit, file or raise, and that tools create. */
+const FILED =
+  "pull requests?|merge requests?|PRs?|MRs?|issues?|tickets?|bugs?|bug reports?|feature requests?|incidents?";
+const FILING = new RegExp(
+  `\\b(?:open|submit|file|raise)(?:s|ed|d|ing|ting)?\\s+(?:(?:an?|the|my|new|another|this)\\s+)*(${FILED})\\b`,
+  "i",
+);
+const NOT_NEW = /\b(?:list|show|get|find|all|any|count|close|which|what)\b/i;
+
+/**
+ * A query with what it means in the words of tools beside its own: "open a PR" also asks to create a pull
+ * request. Queries without such words stay as they are.
+ */
+export function plainNeed(query: string): string {
+  const filed = NOT_NEW.test(query) ? undefined : FILING.exec(query)?.[1];
+  const plain = SHORT_FORMS.filter(([form]) => form.test(query)).map(([, words]) => words);
+  if (filed === undefined && plain.length === 0) return query;
+  const thing = SHORT_FORMS.find(([form]) => filed !== undefined && form.test(filed))?.[1] ?? singular(filed);
+  const added =
+    filed === undefined ? plain : [`create ${thing}`, ...plain.filter((words) => words !== thing)];
+  return `${query} ${added.join(" ")}`;
+}
+
+function singular(thing = ""): string {
+  return thing.toLowerCase().replace(/s$/, "");
+}

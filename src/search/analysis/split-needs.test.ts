@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { plainNeed } from "./plain-need.ts";
+import { splitNeeds } from "./split-needs.ts";
+
+test.each([
+  ["create an issue and email the team about it", ["create an issue", "email the team about it"]],
+  [
+    "Find flights to Rome, book a hotel, then send the plan to Ann",
+    ["Find flights to Rome", "book a hotel", "send the plan to Ann"],
+  ],
+  ["List the newest orders. Refund the last one.", ["List the newest orders", "Refund the last one"]],
+  ["查询北京天气，然后发送邮件给老板", ["查询北京天气", "发送邮件给老板"]],
+])("%s", (query, needs) => {
+  expect(splitNeeds(query)).toEqual(needs);
+});
+
+test.each([
+  "search and replace text in a file",
+  "black and white photos of cats and dogs",
+  "open a pull request",
+  "rock, paper, scissors",
+  "",
+  "copy and paste",
+])("one need: %s", (query) => {
+  expect(splitNeeds(query)).toEqual([query]);
+});
+
+test("a thing that people open, submit, file or raise is created", () => {
+  expect(plainNeed("open a pull request")).toBe("open a pull request create pull request");
+  expect(plainNeed("submit a PR for this branch")).toBe("submit a PR for this branch create pull request");
+  expect(plainNeed("File a new bug")).toBe("File a new bug create bug");
+});
+
+test("other queries stay as they are", () => {
+  for (const query of ["open a file", "list open pull requests", "raise the volume", "send an email"]) {
+    expect(plainNeed(query)).toBe(query);
+  }
+});

@@ -1,0 +1,101 @@
+import { lazy } from "../../util/lazy.ts";
+import { loadPackedTable, type PackedTable } from "./packed-table.ts";
+import { readTableLines } from "./table-files.ts";
+import { CONTROLS, MARKS, WORDS } from "./word-piece.ts";
+
+/** The words by which a text of one of eleven European languages is told from an English one. */
+export interface EuroWords {
+  /** Undefined for a text that is not in one of these languages. */
+  read(text: string, isEnglish: (word: string) => boolean): readonly EuroWord[] | undefined;
+  /** Reads the vectors, once. */
+  vectors(): Promise<EuroVectors>;
+}
+
+export interface EuroWord {
+  readonly text: string;
+  /** In the word list; of English, digits or punctuation; neither. */
+  readonly kind: "known" | "english" | "unknown";
+}
+
+export interface EuroVectors {
+  /** Adds a word of the list, or the mean of an unknown word's grams. */
+  add(word: EuroWord, sum: Float32Array): void;
+}
+
+const LETTERS_ONLY = /^[\p{Script=Latin}\p{Script=Cyrillic}]+$/u;
+const CYRILLIC = /\p{Script=Cyrillic}/u;
+const ASCII = /^[\0-\x7f]*$/;
+const LETTERS = /\p{L}/gu;
+/** A text is foreign if at least this part of its telling words is. */
+const FOREIGN_SHARE = 1 / 3;
+const SHORTEST_UNKNOWN = 3;
+const GRAM_LENGTHS = [3, 4, 5, 6];
+const NEUTRAL = "=";
+
+/** Reads the word list only: it decides whether the vectors are needed. */
+export async function loadEuroWords(directory: string): Promise<EuroWords> {
+  const lines = await readTableLines(directory, "words.txt");
+  const rows = new Map<string, number>();
+  const neutral = new Set<string>();
+  for (const [row, line] of lines.entries()) {
+    const word = line.startsWith(NEUTRAL) ? line.slice(1) : line;
+    rows.set(word, row);
+    if (word !== line) neutral.add(word);
+  }
+
+  function read(text: string, isEnglish: (word: string) => boolean): readonly EuroWord[] | undefined {
+    let foreign = 0;
+    let english = 0;
+    const words: EuroWord[] = [];
+    for (const [written] of text.replace(CONTROLS, "").toLowerCase().normalize("NFC").matchAll(WORDS)) {
+      const word = fold(written);
+      if (!LETTERS_ONLY.test(word)) words.push({ text: word, kind: "english" });
+      else if (rows.has(word)) {
+        words.push({ text: word, kind: "known" });
+        if (!neutral.has(word) || CYRILLIC.test(word)) foreign++;
+      } else if (!CYRILLIC.test(word) && isEnglish(word)) {
+        words.push({ text: word, kind: "english" });
+        if (word.length > 1) english++;
+      } else {
+        words.push({ text: word, kind: "unknown" });
+        if (CYRILLIC.test(word) || !ASCII.test(written)) foreign++;
+      }
+    }
+    const isForeign = foreign > 0 && foreign >= (foreign + english) * FOREIGN_SHARE && isMostlyLettered(text);
+    return isForeign ? words : undefined;
+  }
+
+  return { read, vectors: lazy(() => loadEuroVectors(directory, rows)) };
+}
+
+async function loadEuroVectors(directory: string, words: ReadonlyMap<string, number>): Promise<EuroVectors> {
+  const lines = await readTableLines(directory, "grams.txt");
+  const grams = new Map(lines.map((gram, row) => [gram, words.size + row]));
+  const table: PackedTable = await loadPackedTable(directory, words.size + lines.length);
+  return {
+    add({ text, kind }, sum) {
+      if (kind === "known") table.addRow(words.get(text)!, sum, 1);
+      if (kind !== "unknown" || text.length < SHORTEST_UNKNOWN) return;
+      const found = gramsOf(text)
+        .map((gram) => grams.get(gram))
+        .filter((row) => row !== undefined);
+      for (const row of found) table.addRow(row, sum, 1 / found.length);
+    },
+  };
+}
+
+function gramsOf(word: string): string[] {
+  const whole = `<${word}>`;
+  return GRAM_LENGTHS.flatMap((length) =>
+    Array.from({ length: Math.max(0, whole.length - length + 1) }, (_, at) => whole.slice(at, at + length)),
+  );
+}
+
+function isMostlyLettered(text: string): boolean {
+  const letters = text.match(LETTERS) ?? [];
+  return letters.filter((letter) => LETTERS_ONLY.test(letter)).length * 2 >= letters.length;
+}
+
+function fold(word: string): string {
+  return ASCII.test(word) ? word : word.normalize("NFD").replace(MARKS, "");
+}
