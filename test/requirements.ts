@@ -81,6 +81,7 @@ export const REQUIREMENTS = {
   "markdown:index": "a start reads the index; a damaged, old or stale one is found out and not used",
   "menu:within-budget": "the menu costs at most 900 tokens for any catalog and does not change by use",
   "mcp:both-eras": "one server answers clients of both protocol revisions, over stdio and HTTP, alike",
+  "mcp:text-alone": "a model gets the text of an answer and nothing beside it, unless the caller asks",
   "mcp:surfaces": "four surfaces lead to the same operations, with true annotations and output schemas",
   "mcp:byte-stable": "tools/list has the same bytes before and after discovery, calls and reconnects",
   "mcp:problems": "a refusal is a result with code, message and next step",

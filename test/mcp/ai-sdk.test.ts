@@ -18,13 +18,13 @@ async function callThrough(transport: Transport): Promise<void> {
     const tools = await client.tools();
     expect(Object.keys(tools)).toEqual(["ask", "help", "get", "exec"]);
     const run = async (name: string, input: object) =>
-      (await tools[name]!.execute!(input, CALL as never)) as { structuredContent: object };
+      (await tools[name]!.execute!(input, CALL as never)) as { content: { text: string }[] };
     const asked = await run("ask", { query: "list orders" });
-    expect(asked.structuredContent).toHaveProperty("hits.0.route", "shop://tools/order/list");
+    expect(asked.content[0]?.text).toContain("- shop://tools/order/list");
     const read = await run("get", { routes: [{ route: "shop://tools/order/list" }] });
-    expect(read.structuredContent).toMatchObject({ summary: { total: 1, success: 1, failed: 0 } });
+    expect(read.content[0]?.text).toContain("Ada");
     const made = await run("exec", { op: "shop.order.create", args: { customer: "Bob", cents: 100 } });
-    expect(made.structuredContent).toMatchObject({ ok: true, result: { id: expect.any(Number) } });
+    expect(made.content[0]?.text).toMatch(/^shop\.order\.create: \{"id":\d+/);
   } finally {
     await client.close();
   }

@@ -13,7 +13,7 @@ const owner: Principal = { id: "owner", scopes: [], allowWrite: true };
 function serve(options: McpServerOptions = {}, approve?: () => boolean) {
   const shop = createShop();
   const gateway = createGateway({ domains: shop.domains, principal: clerk, ...(approve && { approve }) });
-  return { ...shop, server: createMcpServer(gateway, options) };
+  return { ...shop, server: createMcpServer(gateway, { structured: true, ...options }) };
 }
 
 describe.each(ERAS)("a client of %s", (era) => {
@@ -37,7 +37,8 @@ describe.each(ERAS)("a client of %s", (era) => {
 
       approve = false;
       const refused = await client.callTool({ name: "exec", arguments: REFUND });
-      expect(refused.structuredContent).toMatchObject({ ok: false, error: { code: "APPROVAL_REQUIRED" } });
+      expect(refused.structuredContent).toMatchObject({ ok: false, error: { code: "APPROVAL_DECLINED" } });
+      expect(JSON.stringify(refused.content)).toContain("The person declined shop.refund.send.");
       expect(questions).toHaveLength(2);
       expect(calls.made).toHaveLength(1);
       await server.close();
@@ -48,7 +49,7 @@ describe.each(ERAS)("a client of %s", (era) => {
       const { client } = await open(server, era);
       const answer = await client.callTool({ name: "exec", arguments: REFUND });
       expect(answer.structuredContent).toMatchObject({ ok: false, error: { code: "APPROVAL_REQUIRED" } });
-      expect(JSON.stringify(answer.content)).toContain("Use a client that supports elicitation");
+      expect(JSON.stringify(answer.content)).toContain("nobody could be asked");
       expect(calls.made).toEqual([]);
       await server.close();
     });
@@ -105,11 +106,11 @@ describe("state of a question", () => {
       asked += 1;
       return { action: "accept", content: { approve: true } };
     });
-    const remove = { route: "shop.order.delete", params: { id: 7 } };
+    const refund = { route: "shop.refund.send", params: REFUND.args };
     const get = (routes: object[]) => client.callTool({ name: "get", arguments: { routes } });
-    expect((await get([remove])).structuredContent).toMatchObject({ summary: { success: 1 } });
+    expect((await get([refund])).structuredContent).toMatchObject({ summary: { success: 1 } });
     expect([asked, calls.made.length]).toEqual([1, 1]);
-    expect((await get([remove, remove])).structuredContent).toMatchObject({ summary: { failed: 2 } });
+    expect((await get([refund, refund])).structuredContent).toMatchObject({ summary: { failed: 2 } });
     expect([asked, calls.made.length]).toEqual([1, 1]);
     await server.close();
   });

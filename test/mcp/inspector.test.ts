@@ -57,10 +57,10 @@ verifies("mcp:real-clients", "the official Inspector lists tools, asks, reads an
 
   const { tools } = await inspect("--method", "tools/list", "--strict");
   expect(tools.map((tool: { name: string }) => tool.name)).toEqual(["ask", "help", "get", "exec"]);
-  const { structuredContent: found } = await call("ask", "query=which orders are there");
-  expect(found.hits[0]).toMatchObject({ route: "shop://tools/order/list" });
-  const read = await call("get", `routes=${JSON.stringify([{ route: found.hits[0].route }])}`);
-  expect(read.structuredContent.results[0]).toMatchObject({ data: { content: [{ customer: "Ada" }] } });
+  const found = await call("ask", "query=which orders are there");
+  const route = /shop:\/\/tools\/order\/list/.exec(found.content[0].text)?.[0];
+  const read = await call("get", `routes=${JSON.stringify([{ route }])}`);
+  expect(read.content[0].text).toContain('"customer":"Ada"');
   const made = await call("exec", "op=shop.order.create", 'args={"customer":"Bob","cents":100}');
-  expect(made.structuredContent).toMatchObject({ ok: true, result: { id: 2 } });
+  expect(made.content[0].text).toContain('"id":2');
 });

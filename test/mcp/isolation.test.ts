@@ -24,7 +24,7 @@ describe.each(ERAS)("clients of %s", (era) => {
     const gateway = createGateway({
       domains: [defineDomain({ name: "echo", description: "Echo.", tools: [echo] })],
     });
-    const server = createMcpServer(gateway);
+    const server = createMcpServer(gateway, { structured: true });
     const wrong: string[] = [];
     await Promise.all(
       Array.from({ length: CLIENTS }, async (_, index) => {
@@ -66,7 +66,7 @@ describe.each(ERAS)("clients of %s", (era) => {
       const gateway = createGateway({
         domains: [defineDomain({ name: "slow", description: "Slow.", tools: [wait] })],
       });
-      const server = createMcpServer(gateway);
+      const server = createMcpServer(gateway, { structured: true });
       const { client } = await open(server, era);
       const giveUp = new AbortController();
       const call = client.callTool(

@@ -8,7 +8,7 @@ import { connect, connectHttp, ERAS } from "./connect.ts";
 function serve(options: McpServerOptions = {}, principal: Principal = clerk) {
   const shop = createShop();
   const gateway = createGateway({ domains: shop.domains, principal });
-  return { ...shop, gateway, server: createMcpServer(gateway, options) };
+  return { ...shop, gateway, server: createMcpServer(gateway, { structured: true, ...options }) };
 }
 
 describe.each(ERAS)("a client of %s", (era) => {
@@ -52,7 +52,7 @@ describe.each(ERAS)("a client of %s", (era) => {
       });
       expect(refused.isError).toBe(true);
       expect(refused.structuredContent).toMatchObject({ ok: false, error: { code: "PERMISSION_DENIED" } });
-      expect(textOf(refused)).toMatch(/PERMISSION_DENIED: .* Call exec with dry_run: true/);
+      expect(textOf(refused)).toMatch(/PERMISSION_DENIED: .* call exec with dry_run: true/);
       const wrong = await client.callTool({ name: "ask", arguments: { question: 1 } });
       expect(wrong.isError).toBe(true);
       expect(wrong.structuredContent).toMatchObject({
@@ -104,13 +104,28 @@ describe("surfaces", () => {
       expect(countTokens(JSON.stringify(await gateway.menu(options)))).toBeLessThanOrEqual(900);
       expect(JSON.stringify(tools)).toContain("Behind it: shop");
       for (const tool of tools) {
-        expect(tool).toMatchObject({ title: expect.any(String), outputSchema: { type: "object" } });
+        expect(tool).toMatchObject({ title: expect.any(String) });
+        expect(tool).not.toHaveProperty("outputSchema");
         const reads = ["ask", "help", "get", "tool_help", "tool_search"].includes(tool.name);
         const mayWrite = surface === "routes" && tool.name === "get";
         expect([tool.name, tool.annotations?.readOnlyHint]).toEqual([tool.name, reads && !mayWrite]);
       }
       await server.close();
     }
+  });
+
+  verifies("mcp:text-alone", "answers are text alone, unless a request asks for structure", async () => {
+    const { server } = serve({ structured: false });
+    const { client } = await connect(server, "2026-07-28");
+    const call = { name: "exec", arguments: { op: "shop.order.list" } };
+    const plain = await client.callTool(call);
+    expect(plain).not.toHaveProperty("structuredContent");
+    expect(textOf(plain)).toContain("shop.order.list:");
+    const wrong = await client.callTool({ name: "exec", arguments: { op: "shop.order.lst" } });
+    expect(wrong).not.toHaveProperty("structuredContent");
+    const asked = await client.callTool({ ...call, _meta: { "keyhole/structured": true } });
+    expect(asked.structuredContent).toMatchObject({ op: "shop.order.list", ok: true });
+    await server.close();
   });
 
   verifies("mcp:surfaces", "commands run help, exec and batch", async () => {
@@ -191,7 +206,7 @@ describe("surfaces", () => {
       name: "get",
       arguments: { routes: [{ route: "shop.order.delete", params: { id: 1 } }] },
     });
-    expect(codeOf(destroy)).toBe("APPROVAL_REQUIRED");
+    expect(textOf(destroy)).toContain("To apply it, call get again with dry_run: false.");
     expect(calls.made).toEqual([]);
     await server.close();
   });
