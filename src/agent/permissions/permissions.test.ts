@@ -207,6 +207,12 @@ describe("rules", () => {
       { allow: ["fs-writ(x)"] },
       { allow: ["shell-run"] },
       { allow: ["shell-run(*)"] },
+      { allow: ["shell-run( * )"] },
+      { allow: ["shell-run(ls 'open)"] },
+      { deny: ["shell-run(rm \\)"] },
+      { deny: ["shell-run(rm 'a' 'b)"] },
+      { ask: ["fs-read( )"] },
+      { ask: ["fs-read(x"] },
       { alow: [] },
     ];
     for (const user of wrong) {
