@@ -24,7 +24,7 @@ describe("files", () => {
     ]);
   });
 
-  verifies("permissions:headless", "where nobody can be asked, what would be asked is denied", async () => {
+  verifies("permissions:headless", "without anybody to ask, every question is a no", async () => {
     const { permissions } = setUp({ user: { allow: ["fs-write(src/**)"] } });
     expect((await permissions.file("fs-write", "src/a.ts")).allowed).toBe(true);
     expect((await permissions.file("fs-write", "a.ts")).reason).toContain("Nobody is there to ask.");
