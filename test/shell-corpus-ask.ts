@@ -1,8 +1,8 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the shell's.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell reads them.
 
-/** Commands of which a part is not covered by the rules of the corpus, or is not understood. */
+/** Commands with a part that the rules of the corpus do not cover, or that is not understood. */
 export const COMMANDS_TO_ASK: readonly string[] = [
-  // No rule speaks for all of it.
+  // No rule covers all of it.
   "make all",
   "git commit -m x",
   "git stash",
@@ -23,7 +23,7 @@ export const COMMANDS_TO_ASK: readonly string[] = [
   "node -e 'process.exit()'",
   "node --import ./x.ts scripts/build.ts",
   "npx cowsay",
-  // What runs other commands needs a rule with all of its words.
+  // Commands that run others need a rule with all their words.
   "sudo ls",
   "env ls",
   "env -i ls",
@@ -92,7 +92,7 @@ export const COMMANDS_TO_ASK: readonly string[] = [
   "cd src && npm test",
   "cd src; npm test",
   "pushd src && npm test",
-  // Variables change what commands mean.
+  // Variables change the meaning of commands.
   "PATH=/tmp npm test",
   "PATH=/tmp; npm test",
   "export PATH=/tmp; npm test",
@@ -107,7 +107,7 @@ export const COMMANDS_TO_ASK: readonly string[] = [
   "x=1",
   "a=(1 2) npm test",
   "a[0]=1 npm test",
-  // Whatever expands.
+  // Words that expand.
   "echo $HOME",
   'echo "$HOME"',
   "echo ${HOME}",
@@ -143,7 +143,7 @@ export const COMMANDS_TO_ASK: readonly string[] = [
   "echo !(x)",
   "echo @(a|b)",
   "echo +(a)",
-  // Redirections are writes and reads of their own.
+  // Redirections need permission for their files.
   "ls > list.txt",
   "ls >> list.txt",
   "ls > /etc/passwd",
@@ -181,7 +181,7 @@ export const COMMANDS_TO_ASK: readonly string[] = [
   "cat <<EOF\nno end",
   "cat <<EOF 'a\nb'\nx\nEOF",
   "(cat <<EOF\nx\nEOF\n)",
-  // Sensitive paths and paths outside of the project.
+  // Paths that are sensitive or outside of the project.
   "cat .env",
   "cat .env.local",
   "cat .ENV",
@@ -211,7 +211,7 @@ export const COMMANDS_TO_ASK: readonly string[] = [
   "((x=1)); ls",
   "select x in a; do ls; done",
   "coproc ls",
-  // What cannot be seen, and what looks like something else.
+  // Invisible characters, and characters that look like others.
   "git status\r\ntouch x",
   "git status\rtouch x",
   "git\u00a0status",
@@ -233,7 +233,7 @@ export const COMMANDS_TO_ASK: readonly string[] = [
   "ls\u000csrc",
   `echo ${"a".repeat(10_001)}`,
   `echo ${"a ".repeat(600)}`,
-  // Lines that go on inside a word or an operator.
+  // Lines that break inside a word or an operator.
   "r\\\nm x",
   "git sta\\\ntus",
   "echo $\\\nHOME",

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are the shell's.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the shell reads them.
 import type { PermissionRules } from "../src/agent/permissions/permission-rules.ts";
 import { COMMANDS_TO_ASK } from "./shell-corpus-ask.ts";
 import { EVERYDAY } from "./shell-corpus-everyday.ts";
@@ -7,7 +7,7 @@ import { RUNNERS_TO_ASK } from "./shell-corpus-runners.ts";
 import { TOOLS_TO_ASK } from "./shell-corpus-tools.ts";
 import { SECRETS_TO_ASK, WRITES_TO_ASK } from "./shell-corpus-writes.ts";
 
-/** The rules that the corpus is judged by. */
+/** The rules for {@link SHELL_CORPUS}. */
 export const CORPUS_RULES: PermissionRules = {
   allow: [
     "shell-run(git status)",

@@ -49,6 +49,9 @@ function readRule(owner: RuleSet["owner"], text: string): Rule {
       `${JSON.stringify(text)} is not written as scope(pattern), scope being one of ${PERMISSION_SCOPES.join(", ")}`,
     );
   }
+  if (scope === "shell-run" && /['\\]/.test(pattern.replace(/'[^']*'|\\./gs, ""))) {
+    throw invalid(owner, `${JSON.stringify(text)} has a quote or a backslash without its end`);
+  }
   return { text, scope, pattern };
 }
 

@@ -1,10 +1,10 @@
 import type { ParsedShell } from "./shell/shell-command.ts";
 
 export const FILE_SCOPES = ["fs-read", "fs-write", "fs-delete"] as const;
-/** What a tool may do with a file. */
+/** The scopes of requests for one path. */
 export type FileScope = (typeof FILE_SCOPES)[number];
 export const PERMISSION_SCOPES = [...FILE_SCOPES, "shell-run"] as const;
-/** What the agent may do on the machine. */
+/** The scopes of everything that an agent does on the machine. */
 export type PermissionScope = (typeof PERMISSION_SCOPES)[number];
 
 /** A request to use one path. */

@@ -3,33 +3,9 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../test/requirements.ts";
+import { setUpPermissions as setUp } from "../../../test/set-up-permissions.ts";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
-import type { PermissionAnswer, PermissionQuestion, PermissionsOptions } from "./permissions.ts";
-import { createPermissions } from "./permissions.ts";
 import { createRuleFile } from "./rule-file.ts";
-
-/** Permissions of a new project, with what was asked. */
-function setUp(options: Partial<PermissionsOptions> = {}, answer?: PermissionAnswer) {
-  const folder = temporaryFolder();
-  const root = join(folder, "project");
-  const home = join(folder, "home");
-  for (const each of [root, home, join(root, "src"), join(home, ".ssh")]) mkdirSync(each);
-  const asked: PermissionQuestion[] = [];
-  const stored: string[] = [];
-  const permissions = createPermissions({
-    root,
-    home,
-    store: { allow: async (rules) => void stored.push(...rules) },
-    ...(answer && {
-      ask: async (question) => {
-        asked.push(question);
-        return answer;
-      },
-    }),
-    ...options,
-  });
-  return { permissions, root: permissions.root, home, folder, asked, stored };
-}
 
 describe("files", () => {
   test("reading inside the project is allowed; all else is asked", async () => {
@@ -48,168 +24,11 @@ describe("files", () => {
     ]);
   });
 
-  verifies("permissions:headless", "where nobody can be asked, what would be asked is denied", async () => {
+  verifies("permissions:headless", "without anybody to ask, every question is a no", async () => {
     const { permissions } = setUp({ user: { allow: ["fs-write(src/**)"] } });
     expect((await permissions.file("fs-write", "src/a.ts")).allowed).toBe(true);
     expect((await permissions.file("fs-write", "a.ts")).reason).toContain("Nobody is there to ask.");
     expect((await permissions.command("ls")).allowed).toBe(false);
-  });
-
-  verifies("permissions:sensitive", "sensitive paths ask whatever the rules allow", async () => {
-    const everything = ["fs-read(/**)", "fs-write(/**)", "fs-delete(/**)", "fs-read(**)", "fs-write(**)"];
-    const { permissions, root, home } = setUp({ user: { allow: everything } });
-    writeFileSync(join(home, ".ssh/id_rsa"), "key");
-    symlinkSync(join(home, ".ssh"), join(root, "docs"));
-    symlinkSync(join(home, ".ssh/not-there"), join(root, "dangling"));
-    writeFileSync(join(root, "plain"), "");
-    symlinkSync(join(root, "plain"), join(root, ".env.link"));
-    const paths = [
-      join(home, ".ssh/id_rsa"),
-      "docs/id_rsa",
-      "docs/../.ssh/id_rsa",
-      "dangling",
-      ".env",
-      ".ENV.local",
-      "src/.env.production",
-      "src/../.env",
-      "./src/./../.env",
-      ".env.link",
-      "config/Credentials.json",
-      "a/secret/b.txt",
-      "a/my-Secrets.yaml",
-      ".\u200benv",
-      "．env",
-      "server.pem",
-      ".keyhole/permissions.json",
-      "/proc/self/environ",
-    ];
-    for (const path of paths)
-      expect([path, (await permissions.file("fs-read", path)).allowed]).toEqual([path, false]);
-    for (const path of [".git/hooks/pre-commit", ".git/config", ".bashrc", ".vscode/tasks.json"]) {
-      expect([path, (await permissions.file("fs-write", path)).allowed]).toEqual([path, false]);
-    }
-    expect((await permissions.file("fs-read", "plain")).allowed).toBe(true);
-    expect((await permissions.file("fs-write", "/elsewhere/x")).allowed).toBe(true);
-  });
-
-  verifies(
-    "permissions:sensitive",
-    "files with logins ask before they are read, also behind links",
-    async () => {
-      const { permissions, root, home } = setUp({ user: { allow: ["fs-read(/**)", "fs-read(**)"] } });
-      const secrets = [
-        ".git/config",
-        ".git/modules/a/config",
-        ".git/config.worktree",
-        "prod.env",
-        ".env.production",
-        ".yarnrc.yml",
-        ".npmrc",
-        ".pypirc",
-        ".netrc",
-        "terraform.tfstate",
-        "terraform.tfstate.backup",
-        "prod.tfvars",
-        "prod.tfvars.json",
-        "kubeconfig",
-        "my-kubeconfig.yaml",
-        ".kube/config",
-        ".aws/credentials",
-        ".aws/config",
-        ".docker/config.json",
-        ".config/gh/hosts.yml",
-        "id_ed25519",
-        "deploy_rsa",
-        "server.key",
-        ".bash_history",
-        ".m2/settings.xml",
-        "auth.json",
-      ];
-      for (const [index, secret] of secrets.entries()) {
-        mkdirSync(join(home, secret, ".."), { recursive: true });
-        writeFileSync(join(home, secret), "");
-        symlinkSync(join(home, secret), join(root, `link-${index}`));
-        for (const path of [
-          secret,
-          `sub/${secret}`,
-          join(home, secret),
-          `link-${index}`,
-          secret.toUpperCase(),
-        ]) {
-          expect([path, (await permissions.file("fs-read", path)).allowed]).toEqual([path, false]);
-        }
-      }
-      const harmless = [
-        ".git/HEAD",
-        "src/config",
-        "config",
-        "environment.ts",
-        "src/tfstate.ts",
-        "hosts.yml",
-        "keys.ts",
-        "settings.xml",
-        "gh/hosts.yml",
-        ".github/workflows/ci.yml",
-        "package.json",
-        "history.ts",
-      ];
-      for (const path of harmless)
-        expect([path, (await permissions.file("fs-read", path)).allowed]).toEqual([path, true]);
-    },
-  );
-
-  test("a file that programs run later asks before it is written or deleted", async () => {
-    const { permissions, asked, root } = setUp(
-      { user: { allow: ["fs-write(**)", "fs-delete(**)"] } },
-      "deny",
-    );
-    mkdirSync(join(root, ".git/hooks"), { recursive: true });
-    symlinkSync(join(root, ".git/hooks"), join(root, "tools"));
-    const always = [
-      ".git/hooks/pre-commit",
-      "tools/pre-push",
-      ".husky/x",
-      ".github/x.yml",
-      ".gitlab-ci.yml",
-      ".zshrc",
-    ];
-    for (const path of [
-      ...always,
-      "units/x.service",
-      ".vscode/tasks.json",
-      ".config/fish/a",
-      "node_modules/.bin/a",
-    ]) {
-      expect([path, (await permissions.file("fs-write", path)).allowed]).toEqual([path, false]);
-      expect([path, (await permissions.file("fs-delete", path)).allowed]).toEqual([path, false]);
-    }
-    expect(new Set(asked.map(({ reason }) => reason))).toEqual(
-      new Set(["Programs run what is written there."]),
-    );
-    for (const path of ["src/service.ts", "src/git/hooks.ts", "docs/github.md", "bin/run"])
-      expect([path, (await permissions.file("fs-write", path)).allowed]).toEqual([path, true]);
-  });
-
-  test("a build file is written only by a rule that names it", async () => {
-    const rules = [
-      "fs-write(**)",
-      "fs-write(src/*)",
-      "fs-delete(**)",
-      "fs-write(package.json)",
-      "shell-run(cp *)",
-    ];
-    const { permissions, asked } = setUp({ user: { allow: [...rules, "shell-run(cp a Makefile)"] } }, "deny");
-    expect((await permissions.file("fs-write", "package.json")).allowed).toBe(true);
-    for (const path of ["src/package.json", "Makefile", "vite.config.ts", "Dockerfile", "AGENTS.md"]) {
-      expect([path, (await permissions.file("fs-write", path)).allowed]).toEqual([path, false]);
-      expect([path, (await permissions.file("fs-delete", path)).allowed]).toEqual([path, true]);
-    }
-    expect(asked[0]?.always).toEqual(["fs-write(src/package.json)"]);
-    expect(asked[0]?.reason).toContain("no rule names the file itself");
-    expect((await permissions.command("cp a Makefile")).allowed).toBe(true);
-    expect((await permissions.command("cp a b")).allowed).toBe(true);
-    expect((await permissions.command("cp b Makefile")).allowed).toBe(false);
-    expect(asked.at(-1)?.reason).toBe("No rule allows cp b Makefile. It may write a file that builds run.");
   });
 
   test("links are followed before anything is decided", async () => {
@@ -388,6 +207,12 @@ describe("rules", () => {
       { allow: ["fs-writ(x)"] },
       { allow: ["shell-run"] },
       { allow: ["shell-run(*)"] },
+      { allow: ["shell-run( * )"] },
+      { allow: ["shell-run(ls 'open)"] },
+      { deny: ["shell-run(rm \\)"] },
+      { deny: ["shell-run(rm 'a' 'b)"] },
+      { ask: ["fs-read( )"] },
+      { ask: ["fs-read(x"] },
       { alow: [] },
     ];
     for (const user of wrong) {

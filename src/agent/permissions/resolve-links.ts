@@ -40,7 +40,7 @@ export async function resolveLinks(path: string, folder: string): Promise<string
   return current;
 }
 
-/** Where a link leads; undefined for what is no link. */
+/** The target of a link; undefined for everything that is not a link. */
 async function linkTarget(path: string): Promise<string | typeof MISSING | undefined> {
   try {
     return (await lstat(path)).isSymbolicLink() ? await readlink(path) : undefined;

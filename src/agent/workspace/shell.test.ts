@@ -87,7 +87,7 @@ test("a signal ends a command with all that it started", async () => {
   expect(isAlive(pid)).toBe(false);
 });
 
-test("what a command leaves in the background does not outlive it", async () => {
+test("background processes of a command end with it", async () => {
   const { workspace, root } = setUp();
   const response = await workspace.shell({ command: "sleep 300 & echo $! > child; echo done" });
   expect(response).toMatchObject({ success: true, result: { exitCode: 0, output: "done\n" } });

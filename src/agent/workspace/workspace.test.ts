@@ -67,7 +67,7 @@ describe("read", () => {
     expect(resultOf(await workspace.read({ path: "long-line" }))).toMatchObject({ cutLines: 1 });
   });
 
-  verifies("workspace:never-throws", "whatever the input, a response with one of the codes", async () => {
+  verifies("workspace:never-throws", "every input gets a response with one of the codes", async () => {
     const { workspace } = setUp();
     const input = fc.oneof(
       fc.anything(),
@@ -203,7 +203,7 @@ describe("write and edit", () => {
     );
   });
 
-  test("what stands more than once, or not at all, is not replaced", async () => {
+  test("a text that occurs more than once, or not at all, is not replaced", async () => {
     const { workspace, put } = setUp();
     put("a", "x y x");
     expect(await workspace.edit({ path: "a", oldText: "x", newText: "z" })).toMatchObject({

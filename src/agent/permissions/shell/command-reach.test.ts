@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { onlyReads, programOf, type Reach, reachOf, withoutGlobalOptions } from "./command-reach.ts";
+import { onlyReads, programOf, reachOf, withoutGlobalOptions } from "./command-reach.ts";
 import { hasOption } from "./has-option.ts";
 import { parseShell } from "./parse-shell.ts";
+import type { Reach } from "./program-row.ts";
 import { PROGRAM_TABLE } from "./program-table.ts";
 import type { SimpleCommand } from "./shell-command.ts";
 

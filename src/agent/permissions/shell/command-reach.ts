@@ -1,17 +1,8 @@
 import { afterGlobalOptions, gitOnlyReads, reachOfGit } from "./git-reach.ts";
 import { hasOption } from "./has-option.ts";
-import type { ProgramRow } from "./program-row.ts";
+import type { ProgramRow, Reach } from "./program-row.ts";
 import { PROGRAM_TABLE, READERS } from "./program-table.ts";
 import type { ShellWord, SimpleCommand } from "./shell-command.ts";
-
-/**
- * How far a rule can speak for a command. `plain`: its words say what it does. `named`: a rule has to name its
- * first `depth` arguments. `exact`: only a rule with all its words covers it. `opaque`: no rule covers it.
- */
-export type Reach =
-  | { readonly kind: "plain" }
-  | { readonly kind: "named"; readonly depth: number; readonly reason: string }
-  | { readonly kind: "exact" | "opaque"; readonly reason: string };
 
 const STRICTNESS = { plain: 0, named: 1, exact: 2, opaque: 3 } as const;
 const SHOWS_VERSION = new Set(["--version", "--help", "-V"]);

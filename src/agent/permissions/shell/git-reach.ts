@@ -1,5 +1,5 @@
-import type { Reach } from "./command-reach.ts";
 import { hasOption } from "./has-option.ts";
+import type { Reach } from "./program-row.ts";
 
 /** Global options that change nothing about the subcommand; rules match the words behind them. */
 const HARMLESS = new Set(

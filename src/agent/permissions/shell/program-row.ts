@@ -1,4 +1,13 @@
 /**
+ * How far a rule can speak for a command. `plain`: its words say what it does. `named`: a rule has to name its
+ * first `depth` arguments. `exact`: only a rule with all its words covers it. `opaque`: no rule covers it.
+ */
+export type Reach =
+  | { readonly kind: "plain" }
+  | { readonly kind: "named"; readonly depth: number; readonly reason: string }
+  | { readonly kind: "exact" | "opaque"; readonly reason: string };
+
+/**
  * How a program goes beyond its own words.
  * `opaque`: no rule can cover it. `shell` and `interpreter`: it runs a file or code, and is opaque where that
  * comes from its input. `exact`: a rule covers it only with all its words. `named`: a rule has to name its
