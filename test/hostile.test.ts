@@ -122,7 +122,7 @@ verifies("names:hostile", "do no harm as tools, arguments, domains, handles and 
     expect(await gateway.help({ path: name }), name).toMatchObject({ path: `lab.${name}` });
     const none = gatewayOf({});
     expect(await none.exec({ op: name }), name).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
-    await expect(none.help({ path: name }), name).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(await none.help({ path: name }), name).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
     expect(await gateway.ask({ query: "x", session: name }), name).toMatchObject({
       ok: false,
       error: {
@@ -136,9 +136,9 @@ test("names the wrong field of an operation's input, also from plain JavaScript"
   const gateway = gatewayOf({});
   const wrong: [Promise<unknown>, RegExp][] = [
     [gateway.ask({} as never), /query or queries/],
-    [gateway.ask(undefined as never), /input/],
+    [gateway.ask(undefined as never), /query or queries/],
     [gateway.ask({ query: 7 } as never), /query/],
-    [gateway.ask({ query: "x", maxTokens: 3 }), /maxTokens/],
+    [gateway.ask({ query: "x", maxTokens: "3" } as never), /maxTokens/],
     [gateway.get({ routes: [] }), /routes/],
     [gateway.exec({ args: {} }), /op or route/],
     [gateway.exec({ op: "a", route: "b" }), /op or route/],
@@ -146,9 +146,9 @@ test("names the wrong field of an operation's input, also from plain JavaScript"
     [gateway.help({ path: "x", format: "long" } as never), /format/],
   ];
   for (const [call, message] of wrong) {
-    await expect(call).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-      message: expect.stringMatching(message),
+    expect(await call).toMatchObject({
+      ok: false,
+      error: { code: "INVALID_INPUT", message: expect.stringMatching(message) },
     });
   }
 });

@@ -4,7 +4,7 @@ import type { Gateway } from "../gateway-api.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { Skill } from "../sources/markdown/skills/skill.ts";
 import type { AgentEvent } from "./agent-event.ts";
-import type { Ask } from "./ask.ts";
+import type { Ask } from "./ask-request.ts";
 import { createSessionId } from "./read-session.ts";
 import type { SessionLog, SessionLogs } from "./session-log.ts";
 

@@ -1,28 +1,10 @@
 import { reasonOf } from "../util/reason-of.ts";
 import { untilAborted } from "../util/until-aborted.ts";
-import type { SpanContext } from "./agent-event.ts";
+import type { AskAnswer, AskRequest } from "./ask-request.ts";
 import type { PermissionAnswer, PermissionQuestion } from "./permissions/permissions.ts";
 import { runContext } from "./run-context.ts";
 
 /** The answer of a person. */
-export type AskAnswer = PermissionAnswer;
-
-/** A question to a person. Show every text whole and unchanged. */
-export interface AskRequest {
-  readonly span: SpanContext;
-  readonly callId: string;
-  /** `fs-read`, `fs-write`, `fs-delete`, `shell-run`, or `tool` for a call that needs approval. */
-  readonly scope: string;
-  /** The exact action. */
-  readonly action: string;
-  readonly reason: string;
-  /** The rules that `always` saves; without any, `always` counts as `session`. */
-  readonly always: readonly string[];
-}
-
-/** Asks a person. Without it, every question is answered with deny. */
-export type Ask = (request: AskRequest, signal: AbortSignal) => Promise<AskAnswer>;
-
 const ANSWERS: readonly AskAnswer[] = ["once", "session", "always", "deny"];
 
 /** Asks through the events of the current run. Outside of a tool call the answer is deny. */

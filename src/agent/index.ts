@@ -3,8 +3,8 @@ export { createAgent } from "./agent.ts";
 export type { AgentEvent, AgentOutcome, SpanContext, TokenUse } from "./agent-event.ts";
 export type { AgentsFile } from "./agents-file.ts";
 export { readAgentsFile } from "./agents-file.ts";
-export type { Ask, AskAnswer, AskRequest } from "./ask.ts";
 export { askPermission } from "./ask.ts";
+export type { Ask, AskAnswer, AskRequest } from "./ask-request.ts";
 export { decide } from "./permissions/decide.ts";
 export type {
   Decision,

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { AgentEvent, SpanContext } from "./agent-event.ts";
-import type { Ask } from "./ask.ts";
+import type { Ask } from "./ask-request.ts";
 
 /** An event without its span. */
 export type Untraced = AgentEvent extends infer E ? (E extends AgentEvent ? Omit<E, "span"> : never) : never;

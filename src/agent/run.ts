@@ -4,7 +4,7 @@ import { newSpan } from "../telemetry/trace-context.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import type { Agent, AgentSession, SessionState } from "./agent.ts";
 import type { AgentEvent, AgentOutcome, SpanContext, TokenUse } from "./agent-event.ts";
-import type { Ask } from "./ask.ts";
+import type { Ask } from "./ask-request.ts";
 import { createEventQueue } from "./event-queue.ts";
 import { type RunContext, runContext, type Untraced } from "./run-context.ts";
 import { toAgentError } from "./to-agent-error.ts";

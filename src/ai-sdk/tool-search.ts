@@ -1,8 +1,8 @@
 import { jsonSchema, type Tool, tool } from "ai";
 import type { AskOutput } from "../operations/ask-input.ts";
+import type { MenuTool } from "../surfaces/menu-tool.ts";
 import { isNative } from "../surfaces/native-tools.ts";
 import { toSummary } from "../util/to-summary.ts";
-import type { Definition } from "./named-tools.ts";
 
 export const TOOL_SEARCH = "tool_search";
 /** Every tool that is discovered costs its definition on each later request. */
@@ -100,7 +100,10 @@ export function toSearchOutput(
 }
 
 /** Puts the called tool first in the answer to a call that was made before its tool was discovered. */
-export function withEntry(output: ToolSearchOutput, { name, description }: Definition): ToolSearchOutput {
+export function withEntry(
+  output: ToolSearchOutput,
+  { name, description }: Pick<MenuTool, "name" | "description">,
+): ToolSearchOutput {
   if (output.tools.some((tool) => tool.name === name)) return output;
   return {
     tools: [{ name, description: toSummary(description, SUMMARY_CHARS) }],

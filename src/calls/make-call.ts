@@ -6,7 +6,8 @@ import type { Saying } from "../schema/say.ts";
 import { addressOf } from "../util/address-of.ts";
 import type { CallEnvironment } from "./call-environment.ts";
 import { type ApprovalRequest, type CallRequest, callHash, decideCall } from "./decide-call.ts";
-import { type EntryRun, runEntry } from "./run-entry.ts";
+import type { EntryRun } from "./entry-run.ts";
+import { runEntry } from "./run-entry.ts";
 
 export interface WantedCall extends CallRequest {
   readonly idempotencyKey?: string | undefined;

@@ -2,7 +2,7 @@ import type { Entry } from "../schema/entry.ts";
 import { discover, meet, type ToolUse, unveil, use, type WorkingMemory } from "../session/working-memory.ts";
 import { addressOf } from "../util/address-of.ts";
 import type { CallEnvironment } from "./call-environment.ts";
-import type { EntryRun } from "./run-entry.ts";
+import type { EntryRun } from "./entry-run.ts";
 
 type Remembering = Pick<CallEnvironment, "session"> & {
   readonly services: Pick<CallEnvironment["services"], "extractor">;

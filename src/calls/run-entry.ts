@@ -2,22 +2,13 @@ import { isGuided } from "../guidance/resolve-guidance.ts";
 import type { CallContext, Entry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
 import { addressOf } from "../util/address-of.ts";
-import type { Json } from "../util/json.ts";
 import { toJson } from "../util/to-json.ts";
 import { type CallEnvironment, conversationOf } from "./call-environment.ts";
+import type { EntryRun } from "./entry-run.ts";
 import { findWithin } from "./find-within.ts";
-import { type GuidanceStep, guidanceSteps } from "./guidance-steps.ts";
+import { guidanceSteps } from "./guidance-steps.ts";
 import { rememberFailure, rememberRun } from "./remember-run.ts";
 import { withDeadline } from "./with-deadline.ts";
-
-export interface EntryRun {
-  /** The whole result. */
-  readonly value: Json;
-  readonly guidance: readonly GuidanceStep[];
-  readonly warnings: readonly string[];
-  /** The size in tokens up to which the entry wants its result shown whole. */
-  readonly showUpTo?: number;
-}
 
 /** Runs an entry with checked params within its deadline, and notes it in the session. Throws problems only. */
 export async function runEntry(

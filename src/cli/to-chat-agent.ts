@@ -1,6 +1,6 @@
 import type { AgentSession } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
-import type { Ask, AskAnswer } from "../agent/ask.ts";
+import type { Ask, AskAnswer } from "../agent/ask-request.ts";
 import { createEventQueue } from "../agent/event-queue.ts";
 import { run } from "../agent/run.ts";
 import { runContext, type Untraced } from "../agent/run-context.ts";

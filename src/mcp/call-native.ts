@@ -14,7 +14,6 @@ import { toContentText } from "../operations/show-result.ts";
 import type { Entry, RpcError } from "../schema/entry.ts";
 import { toEntryCall } from "../toolbox.ts";
 import type { Json } from "../util/json.ts";
-import type { ToolAnswer } from "./call-tool.ts";
 import { failedRequest, passedError, refusedState } from "./protocol-errors.ts";
 import type { Round } from "./round.ts";
 import type { Rounds } from "./rounds.ts";
@@ -24,6 +23,9 @@ const NATIVE = {
   surface: { surface: "native" },
   limits: { resultTokens: Number.POSITIVE_INFINITY },
 } as const;
+
+/** The answer to a call: its result, or a question to the client. */
+export type ToolResult = CallToolResult | InputRequiredResult;
 
 interface Caller {
   readonly gateway: Gateway;
@@ -37,7 +39,7 @@ export async function callNative(
   args: Readonly<Record<string, unknown>>,
   options: FaceOptions,
   round: Round,
-): Promise<ToolAnswer> {
+): Promise<ToolResult> {
   if (entry.kind !== "tool") return load(caller, entry, args, round, toResult);
   checkState(entry, args, round);
   const { passing, passed, failed } = passingOn(options);
@@ -144,8 +146,8 @@ function checkState(entry: Entry, args: unknown, { state }: Round): void {
   if (state?.kind === "tool" && state.call !== callHash(entry, args)) throw refusedState();
 }
 
-function toResult(value: Json, guidance = ""): ToolAnswer {
-  if (isCallToolResult(value) && isObject(value) && "content" in value) return value as unknown as ToolAnswer;
+function toResult(value: Json, guidance = ""): ToolResult {
+  if (isCallToolResult(value) && isObject(value) && "content" in value) return value as unknown as ToolResult;
   return {
     content: [{ type: "text", text: toContentText(value) + guidance }],
     ...(isObject(value) && { structuredContent: value }),

@@ -1,8 +1,8 @@
-import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Gateway } from "../gateway-api.ts";
-import { type ToolAnswer as Answer, isSingleCall } from "../toolbox.ts";
+import { isSingleCall, type ToolAnswer } from "../toolbox.ts";
 import { type Approval, createApproval } from "./approval.ts";
-import { callNative } from "./call-native.ts";
+import { callNative, type ToolResult } from "./call-native.ts";
 import type { Listing } from "./listing.ts";
 import { refusedState, unknownName } from "./protocol-errors.ts";
 import type { Round } from "./round.ts";
@@ -17,15 +17,13 @@ export interface ToolCaller {
   readonly structured: boolean;
 }
 
-export type ToolAnswer = CallToolResult | InputRequiredResult;
-
 /** Runs a tool of the surface. Refusals are results that a model can read and act on. */
 export async function callTool(
   caller: ToolCaller,
   { toolbox }: Listing,
   { name, args }: { readonly name: string; readonly args: Readonly<Record<string, unknown>> },
   round: Round,
-): Promise<ToolAnswer> {
+): Promise<ToolResult> {
   const call = toolbox.toCall(name, args);
   if (!call) throw unknownName("tool", name);
   const approval = approvalFor(caller, round, isSingleCall(call));
@@ -48,7 +46,7 @@ function approvalFor(
   return round.canAsk && isSingle ? createApproval(rounds, round) : undefined;
 }
 
-function toResult({ ok, text, data }: Answer, structured: boolean): CallToolResult {
+function toResult({ ok, text, data }: ToolAnswer, structured: boolean): CallToolResult {
   return {
     content: [{ type: "text", text }],
     ...(structured && { structuredContent: data as Record<string, unknown> }),

@@ -4,7 +4,7 @@ import type { LookupFunction } from "node:net";
 import { addAbortSignal, pipeline, Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { problem } from "../schema/problem.ts";
-import type { GuardedRequest } from "./guarded-fetch.ts";
+import type { GuardedRequest } from "./guarded-request.ts";
 import { isCut } from "./is-cut.ts";
 
 /** Sends requests over connections that it keeps open for a while. It checks addresses and nothing else. */

@@ -2,6 +2,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { isProblem, problem } from "../schema/problem.ts";
 import { addressRefusal, namedAddressRefusal } from "./address-refusal.ts";
 import type { Dialler } from "./dialler.ts";
+import type { GuardedRequest } from "./guarded-request.ts";
 
 /** Says what a {@link GuardedFetch} may reach beyond public hosts over https. */
 export interface GuardOptions {
@@ -16,14 +17,6 @@ export interface GuardOptions {
   readonly redirects?: "same-origin" | "public" | "none";
   /** Resolves names. Default: the system's resolver. */
   readonly lookup?: LookupFunction;
-}
-
-/** A request of a {@link GuardedFetch}. */
-export interface GuardedRequest {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array<ArrayBuffer>;
-  readonly signal?: AbortSignal;
 }
 
 /** Sends requests as {@link createGuardedFetch} allows. */

@@ -1,5 +1,6 @@
-export type { GuardedFetch, GuardedRequest, GuardOptions } from "../net/guarded-fetch.ts";
+export type { GuardedFetch, GuardOptions } from "../net/guarded-fetch.ts";
 export { createGuardedFetch } from "../net/guarded-fetch.ts";
+export type { GuardedRequest } from "../net/guarded-request.ts";
 export type { Secret } from "../net/secret.ts";
 export { createClickUpDocFormat } from "./content/formats/clickup-doc-format.ts";
 export { createClickUpTaskFormat } from "./content/formats/clickup-task-format.ts";

@@ -76,11 +76,6 @@ export function surfaceTools({ surface = "lanes", toolSearch = false }: SurfaceO
   return [...named.filter((tool) => !isAdded(tool)), ...named.filter(isAdded)];
 }
 
-/** The tool of a surface that has this name. */
-export function surfaceTool(name: string, options: SurfaceOptions): SurfaceTool | undefined {
-  return surfaceTools(options).find((tool) => tool.name === name);
-}
-
 /** How a surface names its tools in sentences. */
 export function wordsOf(options: SurfaceOptions): Words {
   const { instead, fields } = TABLE[options.surface ?? "lanes"];

@@ -3,40 +3,7 @@ import type {
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
-
-/** One message of a request, in a shape common to all vendors. */
-export interface ScriptedMessage {
-  readonly role: "system" | "user" | "assistant" | "tool";
-  readonly text: string;
-  /** Names of the tools that an assistant message calls. */
-  readonly calls: readonly string[];
-}
-
-/** A request to a scripted model. */
-export interface ScriptedRequest {
-  readonly messages: readonly ScriptedMessage[];
-  /** Names of the offered tools, in order. */
-  readonly tools: readonly string[];
-  /** The request as the vendor's client sent it. */
-  readonly body: unknown;
-}
-
-/** An answer of a scripted model. */
-export interface ScriptedReply {
-  readonly text?: string;
-  readonly calls?: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
-  readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
-  /** Over HTTP: an error in place of an answer. */
-  readonly error?: {
-    readonly status: number;
-    readonly message: string;
-    readonly headers?: Record<string, string>;
-  };
-  /** Over HTTP: the connection breaks after this many events of a stream. */
-  readonly breakAfter?: number;
-  /** Over HTTP: the stream ends cleanly after this many events. */
-  readonly endAfter?: number;
-}
+import type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "./model-wire/scripted-exchange.ts";
 
 /** Chooses the answer to a request. `turn` counts requests from 0. */
 export type ModelScript = (request: ScriptedRequest, turn: number) => ScriptedReply;

@@ -6,7 +6,8 @@ import { geminiContent } from "./model-wire/gemini-content.ts";
 import type { ModelWire, WireEvent } from "./model-wire/model-wire.ts";
 import { openAIChat } from "./model-wire/openai-chat.ts";
 import { openAIResponses } from "./model-wire/openai-responses.ts";
-import type { ModelScript, ScriptedReply, ScriptedRequest } from "./scripted-model.ts";
+import type { ScriptedReply, ScriptedRequest } from "./model-wire/scripted-exchange.ts";
+import type { ModelScript } from "./scripted-model.ts";
 
 /** A scripted model behind HTTP. See {@link serveScriptedModel}. */
 export interface ServedModel {

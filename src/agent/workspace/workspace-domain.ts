@@ -1,15 +1,15 @@
 import type { AnyTool, DomainDefinition } from "../../schema/definition.ts";
 import type { CallContext, Example, Lane } from "../../schema/entry.ts";
 import { defineDomain } from "../../sources/code/define.ts";
+import { deleteInput } from "./delete-tool.ts";
+import { editInput } from "./edit-tool.ts";
+import { listInput } from "./list-tool.ts";
+import { readInput } from "./read-tool.ts";
+import { searchInput } from "./search-tool.ts";
+import { MAX_COMMAND_MS, shellInput } from "./shell-tool.ts";
 import { toProblem } from "./tool-response.ts";
-import { deleteInput } from "./tools/delete.ts";
-import { editInput } from "./tools/edit.ts";
-import { listInput } from "./tools/list.ts";
-import { readInput } from "./tools/read.ts";
-import { searchInput } from "./tools/search.ts";
-import { MAX_COMMAND_MS, shellInput } from "./tools/shell.ts";
-import { writeInput } from "./tools/write.ts";
 import { createWorkspace, type Workspace, type WorkspaceOptions } from "./workspace.ts";
+import { writeInput } from "./write-tool.ts";
 
 /** A call includes the time that a person takes to answer a question. */
 const WAIT_MS = 30 * 60_000;

@@ -1,13 +1,13 @@
 import { LRUCache } from "lru-cache";
 import type { Permissions } from "../permissions/permissions.ts";
-import { type DeleteOutput, deleteInput, runDelete } from "./tools/delete.ts";
-import { type EditOutput, editInput, runEdit } from "./tools/edit.ts";
-import { type ListOutput, listInput, runList } from "./tools/list.ts";
-import { type ReadOutput, readInput, runRead } from "./tools/read.ts";
-import { runSearch, type SearchOutput, searchInput } from "./tools/search.ts";
-import { runShell, type ShellOutput, shellInput } from "./tools/shell.ts";
-import { runWrite, type WriteOutput, writeInput } from "./tools/write.ts";
+import { type DeleteOutput, deleteInput, runDelete } from "./delete-tool.ts";
+import { type EditOutput, editInput, runEdit } from "./edit-tool.ts";
+import { type ListOutput, listInput, runList } from "./list-tool.ts";
+import { type ReadOutput, readInput, runRead } from "./read-tool.ts";
+import { runSearch, type SearchOutput, searchInput } from "./search-tool.ts";
+import { runShell, type ShellOutput, shellInput } from "./shell-tool.ts";
 import { toTool, type WorkspaceContext, type WorkspaceTool } from "./workspace-tool.ts";
+import { runWrite, type WriteOutput, writeInput } from "./write-tool.ts";
 
 const SEEN_FILES = 2_000;
 

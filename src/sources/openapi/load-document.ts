@@ -1,5 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
-import type { GuardedFetch, GuardedRequest } from "../../net/guarded-fetch.ts";
+import type { GuardedFetch } from "../../net/guarded-fetch.ts";
+import type { GuardedRequest } from "../../net/guarded-request.ts";
 import { readBytes } from "../../net/read-response.ts";
 import { isProblem, problem } from "../../schema/problem.ts";
 import { field, isFields } from "../../util/fields.ts";

@@ -1,4 +1,4 @@
-import type { ScriptedReply, ScriptedRequest } from "../scripted-model.ts";
+import type { ScriptedReply, ScriptedRequest } from "./scripted-exchange.ts";
 
 /** A server-sent event of a stream. */
 export interface WireEvent {

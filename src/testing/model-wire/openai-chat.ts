@@ -1,5 +1,5 @@
-import type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "../scripted-model.ts";
 import type { ModelWire } from "./model-wire.ts";
+import type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "./scripted-exchange.ts";
 
 interface Body {
   readonly messages: readonly {

@@ -1,5 +1,5 @@
-import type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "../scripted-model.ts";
 import type { ModelWire, WireEvent } from "./model-wire.ts";
+import type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "./scripted-exchange.ts";
 
 interface Input {
   readonly type?: string;

@@ -1,13 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import { RE2JS } from "re2js";
 import { z } from "zod";
-import { cutText } from "../../../util/cut-text.ts";
-import { compileGlob } from "../../../util/match-glob.ts";
-import { isInside } from "../../permissions/decide.ts";
-import { isBinary, loadFile } from "../file-content.ts";
-import { fail, succeed } from "../tool-response.ts";
-import { walk } from "../walk.ts";
-import { pathSchema, permitted, type Run } from "../workspace-tool.ts";
+import { cutText } from "../../util/cut-text.ts";
+import { compileGlob } from "../../util/match-glob.ts";
+import { isInside } from "../permissions/decide.ts";
+import { isBinary, loadFile } from "./file-content.ts";
+import { fail, succeed } from "./tool-response.ts";
+import { walk } from "./walk.ts";
+import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
 
 const LINE_CHARS = 500;
 const MAX_FILE_BYTES = 1024 * 1024;

@@ -1,8 +1,8 @@
 import { lstat, rmdir, unlink } from "node:fs/promises";
 import { z } from "zod";
-import { withPath, withPinnedFolder } from "../pinned-folder.ts";
-import { fail, succeed } from "../tool-response.ts";
-import { pathSchema, permitted, type Run } from "../workspace-tool.ts";
+import { withPath, withPinnedFolder } from "./pinned-folder.ts";
+import { fail, succeed } from "./tool-response.ts";
+import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
 
 export const deleteInput = z.strictObject({ path: pathSchema });
 
@@ -14,8 +14,7 @@ export interface DeleteOutput {
 /** Deletes a file, a link (not its target) or an empty folder. */
 export const runDelete: Run<typeof deleteInput, DeleteOutput> = async (input, context, signal) => {
   const path = await permitted(context, "fs-delete", input.path, signal);
-  if (path === context.root)
-    return fail("INVALID_PARAMS", "The project's folder itself cannot be deleted.");
+  if (path === context.root) return fail("INVALID_PARAMS", "The project's folder itself cannot be deleted.");
   signal?.throwIfAborted();
   const kind = await withPinnedFolder(path, async (pinned) => {
     const stat = await lstat(pinned);

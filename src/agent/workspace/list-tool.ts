@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { isInside } from "../../permissions/decide.ts";
-import { succeed } from "../tool-response.ts";
-import { type Walked, walk } from "../walk.ts";
-import { pathSchema, permitted, type Run } from "../workspace-tool.ts";
+import { isInside } from "../permissions/decide.ts";
+import { succeed } from "./tool-response.ts";
+import { type Walked, walk } from "./walk.ts";
+import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
 
 export const listInput = z.strictObject({
   path: pathSchema.default("."),

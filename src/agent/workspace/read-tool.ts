@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { cutText } from "../../../util/cut-text.ts";
-import { isBinary, loadFile } from "../file-content.ts";
-import { fail, succeed } from "../tool-response.ts";
-import { pathSchema, permitted, type Run } from "../workspace-tool.ts";
+import { cutText } from "../../util/cut-text.ts";
+import { isBinary, loadFile } from "./file-content.ts";
+import { fail, succeed } from "./tool-response.ts";
+import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
 
 const LINE_CHARS = 2_000;
 const MAX_CHARS = 200_000;

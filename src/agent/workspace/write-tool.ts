@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { loadFile, toText } from "../file-content.ts";
-import { checkFresh, saveFile } from "../save-file.ts";
-import { toDiff } from "../to-diff.ts";
-import { fail, succeed } from "../tool-response.ts";
-import { pathSchema, permitted, type Run } from "../workspace-tool.ts";
+import { loadFile, toText } from "./file-content.ts";
+import { checkFresh, saveFile } from "./save-file.ts";
+import { toDiff } from "./to-diff.ts";
+import { fail, succeed } from "./tool-response.ts";
+import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
 
 export const writeInput = z.strictObject({
   path: pathSchema,

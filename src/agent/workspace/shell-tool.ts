@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { type CommandEnd, runCommand } from "../run-command.ts";
-import { fail, succeed } from "../tool-response.ts";
-import type { Run } from "../workspace-tool.ts";
+import { type CommandEnd, runCommand } from "./run-command.ts";
+import { fail, succeed } from "./tool-response.ts";
+import type { Run } from "./workspace-tool.ts";
 
 const MAX_OUTPUT_BYTES = 128 * 1024;
 const SHOWN_ON_FAILURE = 4_000;

@@ -1,0 +1,10 @@
+import type { Json } from "../util/json.ts";
+import type { GuidanceStep } from "./guidance-steps.ts";
+
+/** The outcome of running one entry. */
+export interface EntryRun {
+  /** The whole result. */
+  readonly value: Json;
+  readonly guidance: readonly GuidanceStep[];
+  readonly warnings: readonly string[];
+}
