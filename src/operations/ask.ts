@@ -5,6 +5,7 @@ import { ruleId, ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
 import type { Saying } from "../schema/say.ts";
+import { splitNeeds } from "../search/analysis/split-needs.ts";
 import { deliverRules, discover } from "../session/working-memory.ts";
 import { addressOf } from "../util/address-of.ts";
 import { cutText } from "../util/cut-text.ts";
@@ -13,7 +14,7 @@ import { toAge } from "../util/to-age.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
 import { type Found, fitAsk } from "./fit-ask.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
-import { mergeRankings, rank, withRelated } from "./rank.ts";
+import { mergeRankings, type Ranking, rank, withRelated } from "./rank.ts";
 
 const FEW_HITS = 3;
 const LEARNED_CHARS = 200;
@@ -65,7 +66,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     const near = nearest(input.domain, view.domains.keys());
     throw problem("NOT_FOUND", { name: `Domain ${cutText(input.domain, 80)}` }, { nearest: near });
   }
-  const queries = input.queries ?? [input.query ?? ""];
+  const queries = input.queries ?? splitNeeds(input.query ?? "");
   const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
   const hits = withRelated(mergeRankings(rankings, input.limit), input.limit, context);
   const seemsName = queries.some((query) => /^\S+$/u.test(query.trim()));
@@ -77,7 +78,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     hits,
     rules: rulesFor(hits.slice(0, discovers), context),
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
-    notes: hits.length === 0 ? [nothingFound(queries)] : [],
+    notes: hits.length === 0 ? nothingFound(queries, rankings, view) : [],
     asides: keptListings(hits, view),
     ...(input.explain && {
       explanations: Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations])),
@@ -146,14 +147,27 @@ function keptListings(hits: readonly Entry[], view: View): string[] {
   return kept.length === 0 ? [] : [`${kept.join(", ")}.`];
 }
 
-function nothingFound(queries: readonly string[]): Saying {
+function nothingFound(queries: readonly string[], rankings: readonly Ranking[], view: View): Saying[] {
   const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
-  return {
-    sentences: [
-      "Nothing here matches {asked}.",
-      'Try the action and the thing ("create page").',
-      "The whole map is in {help}.",
-    ],
-    fills: { asked },
-  };
+  const unread = rankings.find((ranking) => ranking.unread)?.unread;
+  const example = exampleNeed(view);
+  return [
+    {
+      sentences: [
+        "Nothing here matches {asked}.",
+        ...(unread
+          ? ["The query is in {query}, and this catalog is in {catalog}: ask in that language."]
+          : []),
+        ...(example ? ['Try the action and the thing ("{example}").'] : []),
+        "The whole map is in {help}.",
+      ],
+      fills: { asked, example, ...unread },
+    },
+  ];
+}
+
+/** An action and its thing that the caller may use, such as "create order". */
+function exampleNeed({ shown }: View): string | undefined {
+  const tool = shown.find(({ kind, op }) => kind === "tool" && op.split(".").length > 2);
+  return tool?.op.split(".").slice(-2).reverse().join(" ");
 }
