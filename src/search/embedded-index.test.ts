@@ -219,3 +219,17 @@ test("a closed index refuses with a problem", async () => {
   await expect(index.put(tools)).rejects.toMatchObject({ code: "CLOSED" });
   await expect(index.search({ query: "x", limit: 1, filter })).rejects.toMatchObject({ code: "CLOSED" });
 });
+
+test("a domain's description does not drown its nouns", async () => {
+  const names = ["task.create", "note.create", "goal.create", "task.list", "note.list", "goal.list"];
+  const index = createEmbeddedIndex();
+  await index.put(
+    names.map((name) => ({
+      ...tool(name, name, `${name.endsWith("create") ? "Creates" : "Lists"} it.`),
+      domainText: "onto tasks, notes and goals: create a task, list the tasks",
+    })),
+  );
+  const hits = await index.search({ query: "create a task", limit: 3, filter });
+  expect(hits[0]?.id).toBe("task.create");
+  expect(hits[1]?.score).toBeLessThan(0.9 * hits[0]!.score);
+});

@@ -8,6 +8,9 @@ export const MAX_NAME = 128;
 /** Before a name's key in the dictionary. No analysed term starts with it. */
 export const NAME_SIGN = "~";
 
+/** Before a word that a document has from its domain's text only: it does not make the word less rare. */
+export const DOMAIN_SIGN = "~@";
+
 const EDGES = /^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu;
 const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/gu;
 
