@@ -4,9 +4,12 @@ import { createGateway } from "keyhole";
 import { isProblem } from "../src/schema/problem.ts";
 import { cutQuery } from "../src/search/analysis/analyze-query.ts";
 import { splitClauses } from "../src/search/analysis/split-clauses.ts";
-import { cutWhereRelevanceFalls, type RelevanceCutOptions } from "../src/search/cut-where-relevance-falls.ts";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
-import type { SearchIndex } from "../src/search/search-index.ts";
+import type { SearchIndex } from "../src/search/port/search-index.ts";
+import {
+  cutWhereRelevanceFalls,
+  type RelevanceCutOptions,
+} from "../src/search/ranking/cut-where-relevance-falls.ts";
 import { VectorSide } from "../src/search/vector-side.ts";
 import type { Embedder } from "../src/search/vectors/embedder.ts";
 import { createMiniLmEmbedder } from "../src/search/vectors/minilm-embedder.ts";

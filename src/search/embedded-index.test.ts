@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeIndex } from "../testing/describe-index.ts";
 import { createEmbeddedIndex, type EmbeddedIndex, openEmbeddedIndex } from "./embedded-index.ts";
-import type { SearchDocument } from "./search-index.ts";
+import type { SearchDocument } from "./port/search-index.ts";
 import type { Embedder } from "./vectors/embedder.ts";
 
 /** Knows letters: texts with the same letters are near. */

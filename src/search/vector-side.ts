@@ -1,11 +1,11 @@
 import { reasonOf } from "../util/reason-of.ts";
-import { bestFirst, type Scored } from "./fusion.ts";
 import { FacetTable } from "./lexical/facet-table.ts";
 import { facetTest } from "./lexical/filter-mask.ts";
-import type { SearchDocument, SearchFilter } from "./search-index.ts";
-import { vectorText } from "./vector-text.ts";
+import type { SearchDocument, SearchFilter } from "./port/search-index.ts";
+import { bestFirst, type Scored } from "./ranking/fusion.ts";
 import type { Embedder } from "./vectors/embedder.ts";
 import { createVectorStore, type VectorStore } from "./vectors/vector-store.ts";
+import { vectorText } from "./vectors/vector-text.ts";
 
 interface Waiting {
   readonly text: string;

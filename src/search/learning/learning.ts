@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { cutText } from "../../util/cut-text.ts";
 import { replaceSecrets } from "../../util/secret-patterns.ts";
-import type { SearchHit } from "../search-index.ts";
+import type { SearchHit } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { createExampleStore } from "./example-store.ts";

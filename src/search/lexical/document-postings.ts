@@ -1,5 +1,5 @@
 import { analyze } from "../analysis/analyze.ts";
-import type { SearchDocument } from "../search-index.ts";
+import type { SearchDocument } from "../port/search-index.ts";
 import { FIELD_RULES, type FieldRule, FULL_IMPACT, SATURATION, textOf } from "./fields.ts";
 import { DOMAIN_SIGN, nameTerms } from "./name-key.ts";
 

@@ -1,5 +1,5 @@
 import { foldAccents } from "../analysis/fold.ts";
-import type { SearchDocument } from "../search-index.ts";
+import type { SearchDocument } from "../port/search-index.ts";
 import { FULL_IMPACT } from "./fields.ts";
 
 /** Names longer than this are compared by their beginning. */

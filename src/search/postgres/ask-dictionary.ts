@@ -2,7 +2,7 @@ import type { QueryWords } from "../analysis/analyze-query.ts";
 import { DOMAIN_SIGN, NAME_SIGN } from "../lexical/name-key.ts";
 import type { NearTerm } from "../lexical/near-terms.ts";
 import { type Dictionary, weighWords } from "../lexical/weigh-words.ts";
-import { fromStoredText, toStoredText } from "../stored-text.ts";
+import { fromStoredText, toStoredText } from "../port/stored-text.ts";
 import { nearWords } from "./near-words.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import type { TableNames } from "./table-names.ts";

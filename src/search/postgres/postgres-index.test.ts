@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeIndex } from "../../testing/describe-index.ts";
 import { documentOf, idsOf, SURROUNDINGS } from "../../testing/index-behaviours/index-behaviour.ts";
 import { createEmbeddedIndex } from "../embedded-index.ts";
-import type { SearchRequest } from "../search-index.ts";
+import type { SearchRequest } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import type { PostgresClient } from "./postgres-client.ts";
 import { createPostgresIndex, type PostgresIndex, type PostgresIndexOptions } from "./postgres-index.ts";
