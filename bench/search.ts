@@ -30,7 +30,7 @@ const SHOWN_QUERIES = 200;
 const SHOWN: Readonly<Record<string, RelevanceCutOptions | undefined>> = {
   all: undefined,
   cut: {},
-  wide: { share: 0.5 },
+  wide: { share: 0.35 },
 };
 /** What a careless or hostile caller may send. */
 const ODD_QUERIES = [

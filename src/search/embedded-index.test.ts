@@ -7,6 +7,7 @@ import { describeIndex } from "../testing/describe-index.ts";
 import { createEmbeddedIndex, type EmbeddedIndex, openEmbeddedIndex } from "./embedded-index.ts";
 import type { SearchDocument } from "./port/search-index.ts";
 import type { Embedder } from "./vectors/embedder.ts";
+import { createStaticEmbedder } from "./vectors/static-embedder.ts";
 
 /** Knows letters: texts with the same letters are near. */
 const letters: Embedder = {
@@ -232,4 +233,14 @@ test("a domain's description does not drown its nouns", async () => {
   const hits = await index.search({ query: "create a task", limit: 3, filter });
   expect(hits[0]?.id).toBe("task.create");
   expect(hits[1]?.score).toBeLessThan(0.9 * hits[0]!.score);
+});
+
+test("the first search after a put waits for vectors that are made at once", async () => {
+  const index = createEmbeddedIndex({ embedder: createStaticEmbedder() });
+  await index.put([
+    tool("a", "list_pull_requests", "Lists pull requests."),
+    tool("b", "send_mail", "Sends."),
+  ]);
+  const hits = await index.search({ query: "列出拉取请求", limit: 1, filter });
+  expect(hits[0]?.id).toBe("a");
 });

@@ -126,6 +126,7 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
 
     async search(request) {
       checkOpen();
+      await side?.nearlySettled();
       return searchBoth(words, side, request);
     },
 

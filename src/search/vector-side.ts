@@ -20,6 +20,8 @@ const MAX_ROWS = 400_000;
 const LEAST_COSINE = 0.25;
 const WHOLE_WORTH = 2;
 const SHARPNESS = 4;
+/** A search waits for at most this many vectors. */
+const MAX_WAIT = 5_000;
 /** With fewer waiting than this share of the vectors there are, a search by vectors is whole enough. */
 const MAX_WAITING_SHARE = 0.1;
 
@@ -86,6 +88,11 @@ export class VectorSide {
       known.set(facet, number);
       this.setFacet(slot, number);
     }
+  }
+
+  /** Waits for vectors that are made at once, so that the first answer after a start is the final one. */
+  async nearlySettled(): Promise<void> {
+    if (this.embedder.isInstant && this.waiting.size <= MAX_WAIT) await this.settled();
   }
 
   /** Resolves when no vector is waited for, or embedding has failed. */

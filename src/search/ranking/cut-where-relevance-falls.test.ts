@@ -17,6 +17,6 @@ test("a list that never falls is cut at the most", () => {
 });
 
 test("a lower share shows more; nothing found shows nothing", () => {
-  expect(cutWhereRelevanceFalls(hits(1, 0.55, 0.5), { share: 0.5 }).keep).toBe(3);
+  expect(cutWhereRelevanceFalls(hits(1, 0.45, 0.4), { share: 0.4 }).keep).toBe(3);
   expect(cutWhereRelevanceFalls([])).toEqual({ keep: 0, sure: false });
 });
