@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { analyzeQuery, cutQuery } from "../src/search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
 import { createLearning, type Learning } from "../src/search/learning/learning.ts";
-import type { SearchHit } from "../src/search/search-index.ts";
+import type { SearchHit } from "../src/search/port/search-index.ts";
 import { createStaticEmbedder } from "../src/search/vectors/static-embedder.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { createRandom, type Random } from "./corpus.ts";

@@ -1,4 +1,4 @@
-import type { SearchDocument } from "../src/search/search-index.ts";
+import type { SearchDocument } from "../src/search/port/search-index.ts";
 
 const K1 = 1.2;
 const B = 0.75;

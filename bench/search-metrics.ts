@@ -14,10 +14,7 @@ export function measure(questions: readonly Question[], answers: readonly (reado
   const sum: Metrics = { "R@1": 0, "R@5": 0, "R@10": 0, "nDCG@10": 0, MRR: 0, "All@10": 0 };
   questions.forEach(({ gold, groups }, at) => {
     const ids = answers[at]!;
-    const recall = (depth: number): number => {
-      const top = new Set(ids.slice(0, depth));
-      return groups.filter((group) => group.some((id) => top.has(id))).length / groups.length;
-    };
+    const recall = (depth: number): number => recallOf(groups, ids.slice(0, depth));
     sum["R@1"] += recall(1);
     sum["R@5"] += recall(5);
     sum["R@10"] += recall(10);
@@ -29,6 +26,12 @@ export function measure(questions: readonly Question[], answers: readonly (reado
   });
   for (const key of Object.keys(sum) as (keyof Metrics)[]) sum[key] /= questions.length;
   return sum;
+}
+
+/** Share of the needs that one of the ids meets. */
+export function recallOf(groups: readonly (readonly string[])[], ids: readonly string[]): number {
+  const found = new Set(ids);
+  return groups.filter((group) => group.some((id) => found.has(id))).length / groups.length;
 }
 
 function gainOf(places: readonly number[]): number {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import type { SearchDocument } from "../src/search/port/search-index.ts";
 import { schemaText } from "../src/search/schema-text.ts";
-import type { SearchDocument } from "../src/search/search-index.ts";
 import { readJsonLines, type SetTool } from "./tool-sets.ts";
 
 export interface Question {

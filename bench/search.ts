@@ -5,7 +5,11 @@ import { isProblem } from "../src/schema/problem.ts";
 import { cutQuery } from "../src/search/analysis/analyze-query.ts";
 import { splitClauses } from "../src/search/analysis/split-clauses.ts";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
-import type { SearchIndex } from "../src/search/search-index.ts";
+import type { SearchIndex } from "../src/search/port/search-index.ts";
+import {
+  cutWhereRelevanceFalls,
+  type RelevanceCutOptions,
+} from "../src/search/ranking/cut-where-relevance-falls.ts";
 import { VectorSide } from "../src/search/vector-side.ts";
 import type { Embedder } from "../src/search/vectors/embedder.ts";
 import { createMiniLmEmbedder } from "../src/search/vectors/minilm-embedder.ts";
@@ -14,7 +18,7 @@ import { loadTokenCounter } from "../src/util/tokens.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { percentile } from "./percentile.ts";
 import { createPlainBm25 } from "./plain-bm25.ts";
-import { measure } from "./search-metrics.ts";
+import { measure, recallOf } from "./search-metrics.ts";
 import { readSearchSet, type SearchSet } from "./search-sets.ts";
 import { listSets, toDomains } from "./tool-sets.ts";
 
@@ -22,6 +26,12 @@ const FILTER = { scopes: [] };
 const LIMIT = 10;
 const BORROWED = 500;
 const ODD_ROUNDS = 20;
+const SHOWN_QUERIES = 200;
+const SHOWN: Readonly<Record<string, RelevanceCutOptions | undefined>> = {
+  all: undefined,
+  cut: {},
+  wide: { share: 0.35 },
+};
 /** What a careless or hostile caller may send. */
 const ODD_QUERIES = [
   "",
@@ -50,6 +60,7 @@ export const benchmark: Benchmark = async ({ data }) => {
     }
     const own = set.questions.map(({ query }) => query);
     rows.push(...(await wholeAsk(name, set, own.length > 0 ? own : borrowed)));
+    if (own.length > 0) rows.push(...(await shown(name, set)));
   }
   return rows;
 };
@@ -106,6 +117,39 @@ async function quality(name: string, system: string, set: SearchSet, find: Find)
     value,
     unit: "share",
   }));
+}
+
+/**
+ * Recall of what an answer shows against its tokens: all that `ask` shows (`all`), and only down to where
+ * relevance falls (`cut`, and `wide` with a lower share).
+ */
+async function shown(name: string, set: SearchSet): Promise<Row[]> {
+  const countTokens = await loadTokenCounter();
+  const { domains, routes } = toDomains(set.tools);
+  const gateway = createGateway({ domains, learning: false });
+  const index = createEmbeddedIndex({ embedder: createStaticEmbedder() });
+  await index.put(set.documents);
+  await index.settled();
+  const step = Math.max(1, Math.floor(set.questions.length / SHOWN_QUERIES));
+  const questions = set.questions.filter((_, at) => at % step === 0);
+  const rows: Row[] = [];
+  for (const [system, options] of Object.entries(SHOWN)) {
+    const tokens: number[] = [];
+    const answers: string[][] = [];
+    for (const { query } of questions) {
+      const found = await index.search({ query, limit: 2 * LIMIT, filter: FILTER });
+      const limit = options ? Math.max(1, cutWhereRelevanceFalls(found, options).keep) : LIMIT;
+      const { text, hits } = await gateway.ask({ query, limit });
+      tokens.push(countTokens(text));
+      answers.push(hits.map(({ route }) => routes.get(route)!));
+    }
+    const row = { bench: "search", case: name, system: `shown-${system}` };
+    const recall = questions.reduce((sum, { groups }, at) => sum + recallOf(groups, answers[at]!), 0);
+    rows.push({ ...row, metric: "R@shown", value: recall / questions.length, unit: "share" });
+    rows.push({ ...row, metric: "shown_tokens_p50", value: percentile(tokens, 50), unit: "tokens" });
+  }
+  await gateway.close();
+  return rows;
 }
 
 /** What an agent pays for one `ask`, in tokens and in time. */

@@ -14,7 +14,7 @@ import type { Source } from "./schema/source.ts";
 import type { CallTrace } from "./schema/span-context.ts";
 import type { LearningOptions } from "./search/learning/learning.ts";
 import type { UnmetQuery } from "./search/learning/learning-state.ts";
-import type { SearchIndex, SearchStatus } from "./search/search-index.ts";
+import type { SearchIndex, SearchStatus } from "./search/port/search-index.ts";
 import type { ResultStore } from "./session/result-store.ts";
 import type { Session, SessionStore } from "./session/session-store.ts";
 import type { MenuOptions } from "./surfaces/menu.ts";

@@ -21,7 +21,7 @@ import { problem } from "./schema/problem.ts";
 import { analyzeQuery, cutQuery } from "./search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "./search/embedded-index.ts";
 import { createLearning } from "./search/learning/learning.ts";
-import type { SearchIndex, SearchRequest } from "./search/search-index.ts";
+import type { SearchIndex, SearchRequest } from "./search/port/search-index.ts";
 import { createStaticEmbedder } from "./search/vectors/static-embedder.ts";
 import { createExtractor } from "./session/extractor.ts";
 import { createIdempotency } from "./session/idempotency.ts";

@@ -88,7 +88,7 @@ export type {
   SearchIndex,
   SearchRequest,
   SearchStatus,
-} from "./search/search-index.ts";
+} from "./search/port/search-index.ts";
 export { createSqliteSessionStore } from "./session/create-sqlite-session-store.ts";
 export type { DiskResultStore, DiskResultStoreOptions } from "./session/disk-result-store.ts";
 export { createDiskResultStore } from "./session/disk-result-store.ts";

@@ -6,7 +6,7 @@ import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
 import type { Entry, EntryDraft } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
 import type { SourceContent } from "./schema/source.ts";
-import type { SearchDocument, SearchIndex } from "./search/search-index.ts";
+import type { SearchDocument, SearchIndex } from "./search/port/search-index.ts";
 import { publish } from "./telemetry/events.ts";
 import { toSearchDocument } from "./to-search-document.ts";
 import { contentHash } from "./util/content-hash.ts";

@@ -1,6 +1,6 @@
 import type { Domain, Entry, SearchConfig } from "./schema/entry.ts";
+import { type DocumentFacts, SEARCH_FIELDS, type SearchDocument } from "./search/port/search-index.ts";
 import { schemaText } from "./search/schema-text.ts";
-import { type DocumentFacts, SEARCH_FIELDS, type SearchDocument } from "./search/search-index.ts";
 
 /** An entry as search sees it. */
 export function toSearchDocument(entry: Entry, domain: Domain | undefined): SearchDocument {

@@ -4,7 +4,7 @@ import { createGateway, defineDomain } from "keyhole";
 import { createLocalSource, createMarkdownFormat, createTextFormat } from "keyhole/sources";
 import { expect, onTestFinished } from "vitest";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
-import type { SearchDocument, SearchIndex } from "../src/search/search-index.ts";
+import type { SearchDocument, SearchIndex } from "../src/search/port/search-index.ts";
 import { nodesOf } from "./content-kit.ts";
 import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";

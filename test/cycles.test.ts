@@ -1,9 +1,6 @@
 import { expect, test } from "vitest";
 import { fileGraph, findCycles, folderGraph } from "./import-graph.ts";
 
-/** Folders that still import their own sub-folders in a cycle. */
-const FOLDER_CYCLES_BELOW: readonly string[] = ["src/search"];
-
 const files = fileGraph();
 
 test("the files of src/ import each other without a cycle, types included", () => {
@@ -11,11 +8,7 @@ test("the files of src/ import each other without a cycle, types included", () =
 });
 
 test("the folders of src/ import each other without a cycle, types included", () => {
-  const unknown = findCycles(folderGraph(files)).filter(
-    (cycle) =>
-      !FOLDER_CYCLES_BELOW.some((top) => cycle.every((folder) => `${folder}/`.startsWith(`${top}/`))),
-  );
-  expect(unknown).toEqual([]);
+  expect(findCycles(folderGraph(files))).toEqual([]);
 });
 
 test.each([

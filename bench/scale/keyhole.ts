@@ -4,7 +4,7 @@ import {
   type EmbeddedIndex,
   openEmbeddedIndex,
 } from "../../src/search/embedded-index.ts";
-import type { SearchDocument } from "../../src/search/search-index.ts";
+import type { SearchDocument } from "../../src/search/port/search-index.ts";
 import type { CorpusDocument } from "../corpus.ts";
 import type { CreateEngine } from "./engine.ts";
 

@@ -2,7 +2,7 @@ import type { View } from "../access/view.ts";
 import type { CallingClient } from "../schema/entry.ts";
 import type { CallTrace } from "../schema/span-context.ts";
 import type { Learning } from "../search/learning/learning.ts";
-import type { SearchIndex } from "../search/search-index.ts";
+import type { SearchIndex } from "../search/port/search-index.ts";
 import type { Extractor } from "../session/extractor.ts";
 import type { Idempotency } from "../session/idempotency.ts";
 import type { Session } from "../session/session-store.ts";

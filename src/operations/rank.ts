@@ -5,7 +5,8 @@ import { plainNeed } from "../search/analysis/plain-need.ts";
 import { liftByPhrases } from "../search/learning/phrase-lift.ts";
 import { hashText, nameKey } from "../search/lexical/name-key.ts";
 import { nameSpans } from "../search/lexical/name-spans.ts";
-import type { Explanation } from "../search/search-index.ts";
+import type { Explanation, SearchHit } from "../search/port/search-index.ts";
+import { cutWhereRelevanceFalls, type RelevanceCut } from "../search/ranking/cut-where-relevance-falls.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { AskInput } from "./ask-input.ts";
 import type { OperationContext } from "./operation.ts";
@@ -16,6 +17,8 @@ const DOMAIN_SHARE = 0.7;
 export interface Ranking {
   /** Best first. */
   readonly entries: readonly Entry[];
+  /** How many of them are worth showing, and whether the first is most likely all that is needed. */
+  readonly cut: RelevanceCut;
   /** At least one of them was named in the query. */
   readonly named: boolean;
   /** Set where search understood nothing of the query, because no table reads its language. */
@@ -56,9 +59,16 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   return {
     ...(unread && { unread }),
     entries: limitPerDomain(entries, input.perDomain),
+    cut: cutAfter(named.length, hits),
     named: named.length > 0,
     explanations: new Map(hits.flatMap(({ id, explanation }) => (explanation ? [[id, explanation]] : []))),
   };
+}
+
+/** An entry that the query alone names is sure; several that it names are all shown. */
+function cutAfter(namedCount: number, hits: readonly SearchHit[]): RelevanceCut {
+  const { keep, sure } = cutWhereRelevanceFalls(hits);
+  return namedCount > 0 ? { keep: Math.max(namedCount, keep), sure: namedCount === 1 } : { keep, sure };
 }
 
 interface NamedEntry {

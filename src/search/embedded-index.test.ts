@@ -5,8 +5,9 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeIndex } from "../testing/describe-index.ts";
 import { createEmbeddedIndex, type EmbeddedIndex, openEmbeddedIndex } from "./embedded-index.ts";
-import type { SearchDocument } from "./search-index.ts";
+import type { SearchDocument } from "./port/search-index.ts";
 import type { Embedder } from "./vectors/embedder.ts";
+import { createStaticEmbedder } from "./vectors/static-embedder.ts";
 
 /** Knows letters: texts with the same letters are near. */
 const letters: Embedder = {
@@ -218,4 +219,28 @@ test("a closed index refuses with a problem", async () => {
   await index.close();
   await expect(index.put(tools)).rejects.toMatchObject({ code: "CLOSED" });
   await expect(index.search({ query: "x", limit: 1, filter })).rejects.toMatchObject({ code: "CLOSED" });
+});
+
+test("a domain's description does not drown its nouns", async () => {
+  const names = ["task.create", "note.create", "goal.create", "task.list", "note.list", "goal.list"];
+  const index = createEmbeddedIndex();
+  await index.put(
+    names.map((name) => ({
+      ...tool(name, name, `${name.endsWith("create") ? "Creates" : "Lists"} it.`),
+      domainText: "onto tasks, notes and goals: create a task, list the tasks",
+    })),
+  );
+  const hits = await index.search({ query: "create a task", limit: 3, filter });
+  expect(hits[0]?.id).toBe("task.create");
+  expect(hits[1]?.score).toBeLessThan(0.9 * hits[0]!.score);
+});
+
+test("the first search after a put waits for vectors that are made at once", async () => {
+  const index = createEmbeddedIndex({ embedder: createStaticEmbedder() });
+  await index.put([
+    tool("a", "list_pull_requests", "Lists pull requests."),
+    tool("b", "send_mail", "Sends."),
+  ]);
+  const hits = await index.search({ query: "列出拉取请求", limit: 1, filter });
+  expect(hits[0]?.id).toBe("a");
 });

@@ -1,8 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { problem } from "../schema/problem.ts";
 import { LexicalIndex } from "./lexical/lexical-index.ts";
+import type { SearchIndex, SearchStatus } from "./port/search-index.ts";
 import { searchBoth } from "./search-both.ts";
-import type { SearchIndex, SearchStatus } from "./search-index.ts";
 import { type Opened, readSnapshot, writeSnapshot } from "./snapshot.ts";
 import { VectorSide } from "./vector-side.ts";
 import type { Embedder } from "./vectors/embedder.ts";
@@ -126,6 +126,7 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
 
     async search(request) {
       checkOpen();
+      await side?.nearlySettled();
       return searchBoth(words, side, request);
     },
 

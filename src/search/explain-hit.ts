@@ -1,7 +1,7 @@
 import { FIELD_RULES } from "./lexical/fields.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import type { ClauseRanking } from "./lexical/rank-clauses.ts";
-import type { Explanation, SearchField, TermScore } from "./search-index.ts";
+import type { Explanation, SearchField, TermScore } from "./port/search-index.ts";
 
 /**
  * Why a document was found. A term's score is exact; where the term stands in several fields, its score is

@@ -1,8 +1,5 @@
 export type { EmbeddedIndex, EmbeddedIndexOptions } from "./embedded-index.ts";
 export { createEmbeddedIndex, openEmbeddedIndex } from "./embedded-index.ts";
-export type { PostgresClient } from "./postgres/postgres-client.ts";
-export type { PostgresIndex, PostgresIndexOptions } from "./postgres/postgres-index.ts";
-export { createPostgresIndex } from "./postgres/postgres-index.ts";
 export type {
   Explanation,
   SearchDocument,
@@ -13,7 +10,10 @@ export type {
   SearchRequest,
   SearchStatus,
   TermScore,
-} from "./search-index.ts";
+} from "./port/search-index.ts";
+export type { PostgresClient } from "./postgres/postgres-client.ts";
+export type { PostgresIndex, PostgresIndexOptions } from "./postgres/postgres-index.ts";
+export { createPostgresIndex } from "./postgres/postgres-index.ts";
 export { createTypesenseIndex } from "./typesense/typesense-index.ts";
 export { cachedEmbedder } from "./vectors/cached-embedder.ts";
 export type { Embedder } from "./vectors/embedder.ts";

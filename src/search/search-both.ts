@@ -2,10 +2,10 @@ import { cutQuery } from "./analysis/analyze-query.ts";
 import { plainNeed } from "./analysis/plain-need.ts";
 import { splitClauses } from "./analysis/split-clauses.ts";
 import { explainHit } from "./explain-hit.ts";
-import { fuse, type Scored } from "./fusion.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { type ClauseRanking, rankClauses } from "./lexical/rank-clauses.ts";
-import type { SearchHit, SearchRequest } from "./search-index.ts";
+import type { SearchHit, SearchRequest } from "./port/search-index.ts";
+import { fuse, type Scored } from "./ranking/fusion.ts";
 import type { VectorSide } from "./vector-side.ts";
 
 const MAX_LIMIT = 1_000;

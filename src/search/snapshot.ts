@@ -19,7 +19,7 @@ export type Opened<T> =
 
 const MAGIC = "KHSEARCH";
 /** Rises with every change of the format or of what the analysis makes of a text. */
-const VERSION = 1;
+const VERSION = 2;
 /** Magic, version, checksum of all that follows, length of the header. */
 const PREFIX = 20;
 const CHECKED_FROM = 16;

@@ -1,11 +1,11 @@
 import { reasonOf } from "../util/reason-of.ts";
-import { bestFirst, type Scored } from "./fusion.ts";
 import { FacetTable } from "./lexical/facet-table.ts";
 import { facetTest } from "./lexical/filter-mask.ts";
-import type { SearchDocument, SearchFilter } from "./search-index.ts";
-import { vectorText } from "./vector-text.ts";
+import type { SearchDocument, SearchFilter } from "./port/search-index.ts";
+import { bestFirst, type Scored } from "./ranking/fusion.ts";
 import type { Embedder } from "./vectors/embedder.ts";
 import { createVectorStore, type VectorStore } from "./vectors/vector-store.ts";
+import { vectorText } from "./vectors/vector-text.ts";
 
 interface Waiting {
   readonly text: string;
@@ -20,6 +20,8 @@ const MAX_ROWS = 400_000;
 const LEAST_COSINE = 0.25;
 const WHOLE_WORTH = 2;
 const SHARPNESS = 4;
+/** A search waits for at most this many vectors. */
+const MAX_WAIT = 5_000;
 /** With fewer waiting than this share of the vectors there are, a search by vectors is whole enough. */
 const MAX_WAITING_SHARE = 0.1;
 
@@ -86,6 +88,11 @@ export class VectorSide {
       known.set(facet, number);
       this.setFacet(slot, number);
     }
+  }
+
+  /** Waits for vectors that are made at once, so that the first answer after a start is the final one. */
+  async nearlySettled(): Promise<void> {
+    if (this.embedder.isInstant && this.waiting.size <= MAX_WAIT) await this.settled();
   }
 
   /** Resolves when no vector is waited for, or embedding has failed. */

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createEmbeddedIndex } from "../search/embedded-index.ts";
-import type { SearchIndex } from "../search/search-index.ts";
+import type { SearchIndex } from "../search/port/search-index.ts";
 import { describeIndex, INDEX_BEHAVIOURS } from "./describe-index.ts";
 
 test("passes a right index and fails wrong ones", async () => {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { SearchIndex } from "../search/search-index.ts";
+import type { SearchIndex } from "../search/port/search-index.ts";
 import { FILTERING } from "./index-behaviours/filtering.ts";
 import { HOSTILE } from "./index-behaviours/hostile.ts";
 import type { Behaviour } from "./index-behaviours/index-behaviour.ts";

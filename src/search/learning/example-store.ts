@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import type { SearchHit } from "../search-index.ts";
+import type { SearchHit } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { type Example, ExampleMemory, type Neighbour } from "./example-memory.ts";
 import { countVotes, liftHits } from "./lift-hits.ts";

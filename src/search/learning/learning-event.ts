@@ -11,6 +11,8 @@ export const learningEventSchema = z.discriminatedUnion("kind", [
     ...shared,
     kind: z.literal("asked"),
     query: z.string(),
+    /** The same for all queries of one ask. */
+    ask: z.string().optional(),
     shown: z.array(z.string()),
     /** Search's own order before learning changed it, best first, each with its share of the best score. */
     found: z.array(z.tuple([z.string(), z.number()])).optional(),

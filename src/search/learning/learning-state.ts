@@ -23,6 +23,8 @@ export interface LearningState {
 
 interface OpenQuery {
   readonly id: string;
+  /** The same for all queries of one ask. */
+  readonly ask: string | undefined;
   readonly query: string;
   readonly shown: readonly string[];
   readonly found: ReadonlyMap<string, number>;
@@ -36,8 +38,6 @@ interface OpenQuery {
 
 /** A call belongs to a query of the same conversation that is not older than this. */
 const WINDOW_MS = 10 * 60_000;
-/** The queries of one ask are noted within this time. */
-const ONE_ASK_MS = 1_000;
 const MAX_CONVERSATIONS = 10_000;
 const MAX_ROUTES = 20_000;
 const MAX_UNMET = 1_000;
@@ -74,17 +74,15 @@ export function createLearningState(
   function asked(event: LearningEvent & { kind: "asked" }): void {
     const { conversation, scope, query, shown, at } = event;
     const before = open().get(conversation) ?? [];
-    // One ask may note several queries: they share its answer.
-    const siblings = before.filter(
-      (one) => one.credited.size === 0 && at - one.at <= ONE_ASK_MS && sameList(one.shown, shown),
-    );
+    const siblings = before.filter((one) => one.ask !== undefined && one.ask === event.ask);
     const ended = siblings.length > 0 ? [] : before;
     for (const one of ended) close(one);
     const again = ended.filter((one) => at - one.at <= WINDOW_MS && isSameNeed(one.query, query));
     const doubted = new Map(again.flatMap((one) => [...one.credited]));
     for (const id of doubted.values()) change({ kind: "weigh", scope, id, weight: 0 });
     const found = new Map(event.found ?? shown.map((route, place) => [route, 1 - place / shown.length]));
-    const opened = { id: nextId(), query, shown, found, credited: new Map(), doubted, at, met: false };
+    const ids = { id: nextId(), ask: event.ask };
+    const opened = { ...ids, query, shown, found, credited: new Map(), doubted, at, met: false };
     open().set(conversation, [...siblings, opened]);
   }
 
@@ -160,10 +158,6 @@ function forRoute(queries: readonly OpenQuery[], route: string): readonly OpenQu
   const finding = queries.filter((query) => query.found.has(route));
   if (finding.length === 0) return queries;
   return [finding.reduce((best, query) => (query.found.get(route)! > best.found.get(route)! ? query : best))];
-}
-
-function sameList(one: readonly string[], other: readonly string[]): boolean {
-  return one.length === other.length && one.every((route, place) => route === other[place]);
 }
 
 function keyOf(scope: string, name: string): string {

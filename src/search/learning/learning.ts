@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { cutText } from "../../util/cut-text.ts";
 import { replaceSecrets } from "../../util/secret-patterns.ts";
-import type { SearchHit } from "../search-index.ts";
+import type { SearchHit } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { createExampleStore } from "./example-store.ts";
@@ -27,6 +27,7 @@ export interface Forgotten {
 
 /** Learns from use which entries serve which queries, and which follow which. */
 export interface Learning extends Pick<LearningState, "after"> {
+  /** Several queries of one ask are noted with the same `shown` array. */
   note(event: Noted<LearningEvent>): void;
   /** Ranks search's hits for a query again by what past use of the scope says. */
   lift(scope: string, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
@@ -49,6 +50,8 @@ export function createLearning(
 ): Learning {
   const log = openLearningLog(path);
   const orders = new LRUCache<string, [string, number][]>({ max: MAX_ORDERS });
+  const asks = new WeakMap<readonly string[], string>();
+  let number = 0;
   let { state, examples } = replay(log.events);
 
   function replay(events: readonly LearningEvent[]) {
@@ -58,11 +61,18 @@ export function createLearning(
     return { state, examples };
   }
 
+  /** The queries of one ask are noted with the same list. */
+  function askOf(shown: readonly string[]): string {
+    const known = asks.get(shown) ?? `${now()}-${number++}`;
+    asks.set(shown, known);
+    return known;
+  }
+
   function completed(noted: Noted<LearningEvent>): LearningEvent {
     if (noted.kind !== "asked") return { ...noted, at: now() };
     const query = withoutSecrets(noted.query);
     const found = noted.found ?? orders.get(keyOf(noted.scope, query));
-    return { ...noted, query, at: now(), ...(found && { found }) };
+    return { ...noted, query, ask: askOf(noted.shown), at: now(), ...(found && { found }) };
   }
 
   return {

@@ -1,4 +1,4 @@
-import type { SearchHit } from "../search-index.ts";
+import type { SearchHit } from "../port/search-index.ts";
 import type { Neighbour } from "./example-memory.ts";
 
 export interface Vote {

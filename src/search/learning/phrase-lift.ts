@@ -1,5 +1,5 @@
 import { analyzeQuery, cutQuery } from "../analysis/analyze-query.ts";
-import type { SearchHit } from "../search-index.ts";
+import type { SearchHit } from "../port/search-index.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { ExampleMemory } from "./example-memory.ts";
 import { addLifts } from "./lift-hits.ts";

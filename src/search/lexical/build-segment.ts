@@ -1,4 +1,4 @@
-import type { SearchDocument } from "../search-index.ts";
+import type { SearchDocument } from "../port/search-index.ts";
 import { documentPostings } from "./document-postings.ts";
 import { FacetTable } from "./facet-table.ts";
 import { GrowingArray } from "./growing-array.ts";

@@ -1,7 +1,7 @@
 import { analyze } from "../analysis/analyze.ts";
-import type { SearchDocument } from "../search-index.ts";
+import type { SearchDocument } from "../port/search-index.ts";
 import { FIELD_RULES, type FieldRule, FULL_IMPACT, SATURATION, textOf } from "./fields.ts";
-import { nameTerms } from "./name-key.ts";
+import { DOMAIN_SIGN, nameTerms } from "./name-key.ts";
 
 /** What one term of a document is worth, whatever the other documents are. */
 export interface Posting {
@@ -12,6 +12,7 @@ export interface Posting {
 }
 
 const MAX_FIELD_FACTOR = 100;
+const DOMAIN_ONLY = 1 << FIELD_RULES.findIndex((rule) => rule.field === "domainText");
 
 /** The postings of a document by term: BM25F with fixed reference lengths. */
 export function documentPostings(document: SearchDocument): Map<string, Posting> {
@@ -23,7 +24,7 @@ export function documentPostings(document: SearchDocument): Map<string, Posting>
   const postings = new Map<string, Posting>();
   for (const [term, { frequency, fields }] of frequencies) {
     const impact = Math.max(1, Math.round((FULL_IMPACT * frequency) / (frequency + SATURATION)));
-    postings.set(term, { impact, fields });
+    postings.set(fields === DOMAIN_ONLY ? DOMAIN_SIGN + term : term, { impact, fields });
   }
   for (const [term, print] of nameTerms(document)) postings.set(term, { impact: print, fields: 1 });
   return postings;

@@ -1,4 +1,4 @@
-import type { SearchDocument } from "../search-index.ts";
+import type { SearchDocument } from "../port/search-index.ts";
 import type { Facet } from "./segment.ts";
 
 /** Numbers the distinct facets of documents. */

@@ -1,4 +1,4 @@
-import type { SearchDocument, SearchField } from "../search-index.ts";
+import type { SearchDocument, SearchField } from "../port/search-index.ts";
 
 /** How one field of a document counts. */
 export interface FieldRule {

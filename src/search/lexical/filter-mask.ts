@@ -1,4 +1,4 @@
-import type { SearchFilter } from "../search-index.ts";
+import type { SearchFilter } from "../port/search-index.ts";
 import type { Facet, Segment } from "./segment.ts";
 
 /** One string for filters that let the same documents through. */

@@ -1,5 +1,5 @@
 import type { QueryWords } from "../analysis/analyze-query.ts";
-import type { SearchDocument, SearchFilter } from "../search-index.ts";
+import type { SearchDocument, SearchFilter } from "../port/search-index.ts";
 import { buildSegment } from "./build-segment.ts";
 import { FULL_IMPACT } from "./fields.ts";
 import { filterKey } from "./filter-mask.ts";

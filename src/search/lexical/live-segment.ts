@@ -1,4 +1,4 @@
-import type { SearchFilter } from "../search-index.ts";
+import type { SearchFilter } from "../port/search-index.ts";
 import { filterMask } from "./filter-mask.ts";
 import { indexIn, LOOK_UP_COST } from "./index-in.ts";
 import { hashText, NAME_SIGN } from "./name-key.ts";

@@ -1,5 +1,5 @@
 import { foldAccents } from "../analysis/fold.ts";
-import type { SearchDocument } from "../search-index.ts";
+import type { SearchDocument } from "../port/search-index.ts";
 import { FULL_IMPACT } from "./fields.ts";
 
 /** Names longer than this are compared by their beginning. */
@@ -7,6 +7,9 @@ export const MAX_NAME = 128;
 
 /** Before a name's key in the dictionary. No analysed term starts with it. */
 export const NAME_SIGN = "~";
+
+/** Before a word that a document has from its domain's text only: it does not make the word less rare. */
+export const DOMAIN_SIGN = "~@";
 
 const EDGES = /^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu;
 const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/gu;

@@ -1,6 +1,6 @@
 import { analyzeQuery } from "../analysis/analyze-query.ts";
 import { splitClauses } from "../analysis/split-clauses.ts";
-import type { SearchFilter } from "../search-index.ts";
+import type { SearchFilter } from "../port/search-index.ts";
 import type { LexicalHit, LexicalIndex, Ranking } from "./lexical-index.ts";
 
 /** What a clause is worth beside the whole query, which counts twice. */

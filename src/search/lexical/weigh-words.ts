@@ -1,6 +1,6 @@
 import type { QueryWords } from "../analysis/analyze-query.ts";
 import { FULL_IMPACT } from "./fields.ts";
-import { NAME_SIGN, spellingPrint } from "./name-key.ts";
+import { DOMAIN_SIGN, NAME_SIGN, spellingPrint } from "./name-key.ts";
 import { type NameSpan, nameSpans } from "./name-spans.ts";
 import type { NearTerm } from "./near-terms.ts";
 
@@ -39,6 +39,11 @@ export interface WeighedWords {
 /** At most this many unknown words of a query are looked up by their likeness: each costs a walk of the dictionary. */
 const MAX_UNKNOWN = 4;
 const PLAIN_NAME_WORTH = 1;
+/**
+ * Documents that have a word from their domain's text only make it less rare up to this share of all documents:
+ * a large domain does not drown its own nouns.
+ */
+const DOMAIN_SHARE = 0.1;
 
 /** Gives every term of a query its weight. */
 export function weighWords(words: QueryWords, dictionary: Dictionary): WeighedWords {
@@ -50,11 +55,17 @@ export function weighWords(words: QueryWords, dictionary: Dictionary): WeighedWo
   let unknown = 0;
   for (const [text, { weight, joined }] of words.terms) {
     const frequency = dictionary.frequencyOf(text);
-    if (!joined) best += weight * rarity(frequency);
+    const inDomains = dictionary.frequencyOf(DOMAIN_SIGN + text);
+    const common = rarity(frequency + Math.min(inDomains, DOMAIN_SHARE * size));
+    if (!joined) best += weight * common;
     if (frequency > 0) {
-      rarities.set(text, rarity(frequency));
-      terms.push({ text, label: text, weight: weight * rarity(frequency) });
-    } else if (!joined && unknown++ < MAX_UNKNOWN) {
+      rarities.set(text, common);
+      terms.push({ text, label: text, weight: weight * common });
+    }
+    if (inDomains > 0) {
+      terms.push({ text: DOMAIN_SIGN + text, label: text, weight: weight * common });
+    }
+    if (frequency === 0 && inDomains === 0 && !joined && unknown++ < MAX_UNKNOWN) {
       for (const { term, worth } of dictionary.near(text)) {
         if (words.terms.has(term)) continue;
         terms.push({

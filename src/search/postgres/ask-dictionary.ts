@@ -1,8 +1,8 @@
 import type { QueryWords } from "../analysis/analyze-query.ts";
-import { NAME_SIGN } from "../lexical/name-key.ts";
+import { DOMAIN_SIGN, NAME_SIGN } from "../lexical/name-key.ts";
 import type { NearTerm } from "../lexical/near-terms.ts";
 import { type Dictionary, weighWords } from "../lexical/weigh-words.ts";
-import { fromStoredText, toStoredText } from "../stored-text.ts";
+import { fromStoredText, toStoredText } from "../port/stored-text.ts";
 import { nearWords } from "./near-words.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import type { TableNames } from "./table-names.ts";
@@ -61,7 +61,7 @@ async function askTerms(
     `select null as term, documents::int as documents, null::int as print from ${names.state}
      union all select term, documents, null from ${names.terms} where term = any($1::text[])
      union all select distinct term, 0, impact from ${names.postings} where term = any($2::text[])`,
-    [stored, stored.filter((term) => term.startsWith(NAME_SIGN))],
+    [stored, stored.filter((term) => term.startsWith(NAME_SIGN) && !term.startsWith(DOMAIN_SIGN))],
   );
   const frequencies = new Map<string, number>();
   const spellings = new Set<string>();

@@ -1,5 +1,5 @@
-import type { SearchFilter } from "../search-index.ts";
-import { toStoredText } from "../stored-text.ts";
+import type { SearchFilter } from "../port/search-index.ts";
+import { toStoredText } from "../port/stored-text.ts";
 
 export interface FilterSql {
   /** A condition on the documents' table, called `d`, with its params numbered from `first`. */

@@ -8,7 +8,7 @@ import {
   type NearTerm,
   prefixWorth,
 } from "../lexical/near-terms.ts";
-import { fromStoredText, toStoredText } from "../stored-text.ts";
+import { fromStoredText, toStoredText } from "../port/stored-text.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import type { TableNames } from "./table-names.ts";
 import { lettersOf } from "./to-row.ts";

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeIndex } from "../../testing/describe-index.ts";
 import { documentOf, idsOf, SURROUNDINGS } from "../../testing/index-behaviours/index-behaviour.ts";
 import { createEmbeddedIndex } from "../embedded-index.ts";
-import type { SearchRequest } from "../search-index.ts";
+import type { SearchRequest } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import type { PostgresClient } from "./postgres-client.ts";
 import { createPostgresIndex, type PostgresIndex, type PostgresIndexOptions } from "./postgres-index.ts";
@@ -33,7 +33,7 @@ describe("createPostgresIndex", () => {
     const index = create({ table: "apart.words" });
     await index.put([documentOf({ id: "doc", name: "walrus" })]);
     expect(await idsOf(index, "walrus")).toEqual(["doc"]);
-    const { rows } = await pglite.query("select count(*)::int as count from apart.words_v1");
+    const { rows } = await pglite.query("select count(*)::int as count from apart.words_v2");
     expect(rows).toEqual([{ count: 1 }]);
   });
 
@@ -78,11 +78,11 @@ describe("createPostgresIndex", () => {
     );
     await index.drop([SURROUNDINGS[0]!.id]);
     const { rows } = await pglite.query(`
-      select (select documents from counted_v1_state)::int as documents,
-        (select count(*) from counted_v1_postings)::int as postings,
-        (select sum(documents) from counted_v1_terms)::int as counted,
-        (select count(*) from counted_v1_terms t where documents <>
-          (select count(*) from counted_v1_postings p where p.term = t.term))::int as wrong`);
+      select (select documents from counted_v2_state)::int as documents,
+        (select count(*) from counted_v2_postings)::int as postings,
+        (select sum(documents) from counted_v2_terms)::int as counted,
+        (select count(*) from counted_v2_terms t where documents <>
+          (select count(*) from counted_v2_postings p where p.term = t.term))::int as wrong`);
     expect(rows[0]).toMatchObject({ documents: 2, wrong: 0 });
     expect(rows[0]).toHaveProperty("counted", (rows[0] as { postings: number }).postings);
   });

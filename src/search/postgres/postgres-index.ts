@@ -1,7 +1,7 @@
 import { problem } from "../../schema/problem.ts";
 import { cutQuery } from "../analysis/analyze-query.ts";
-import { fuse } from "../fusion.ts";
-import type { SearchHit, SearchIndex, SearchStatus } from "../search-index.ts";
+import type { SearchHit, SearchIndex, SearchStatus } from "../port/search-index.ts";
+import { fuse } from "../ranking/fusion.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { createTables } from "./create-tables.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";

@@ -1,9 +1,9 @@
 import { analyzeQuery } from "../analysis/analyze-query.ts";
 import { splitClauses } from "../analysis/split-clauses.ts";
-import { bestFirst, type Scored } from "../fusion.ts";
 import { CLAUSE_DEPTH, mergeRankings } from "../lexical/rank-clauses.ts";
 import { weighWords } from "../lexical/weigh-words.ts";
-import type { SearchFilter } from "../search-index.ts";
+import type { SearchFilter } from "../port/search-index.ts";
+import { bestFirst, type Scored } from "../ranking/fusion.ts";
 import { askDictionary } from "./ask-dictionary.ts";
 import type { PostgresClient } from "./postgres-client.ts";
 import { scoreWords } from "./score-words.ts";

@@ -1,8 +1,8 @@
-import type { Scored } from "../fusion.ts";
 import { FULL_IMPACT } from "../lexical/fields.ts";
 import type { WeighedTerm } from "../lexical/weigh-words.ts";
-import type { SearchFilter } from "../search-index.ts";
-import { fromStoredText, toStoredText } from "../stored-text.ts";
+import type { SearchFilter } from "../port/search-index.ts";
+import { fromStoredText, toStoredText } from "../port/stored-text.ts";
+import type { Scored } from "../ranking/fusion.ts";
 import { filterSql } from "./filter-sql.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import type { TableNames } from "./table-names.ts";

@@ -1,7 +1,7 @@
 import { problem } from "../../schema/problem.ts";
 
 /** Increases when the tables, their functions or the text analysis change. Versions live side by side. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** The names of an index's tables and functions. Safe to put into SQL. */
 export interface TableNames {

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { MAX_TERM } from "../analysis/analyze.ts";
 import { documentPostings } from "../lexical/document-postings.ts";
 import { NAME_SIGN } from "../lexical/name-key.ts";
-import type { SearchDocument } from "../search-index.ts";
-import { toStoredText } from "../stored-text.ts";
+import type { SearchDocument } from "../port/search-index.ts";
+import { toStoredText } from "../port/stored-text.ts";
 
 /** A document as a row of the tables. */
 export interface DocumentRow {

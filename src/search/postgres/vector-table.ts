@@ -1,9 +1,9 @@
 import { reasonOf } from "../../util/reason-of.ts";
-import type { Scored } from "../fusion.ts";
-import type { SearchDocument, SearchFilter } from "../search-index.ts";
-import { fromStoredText, toStoredText } from "../stored-text.ts";
-import { vectorText } from "../vector-text.ts";
+import type { SearchDocument, SearchFilter } from "../port/search-index.ts";
+import { fromStoredText, toStoredText } from "../port/stored-text.ts";
+import type { Scored } from "../ranking/fusion.ts";
 import type { Embedder } from "../vectors/embedder.ts";
+import { vectorText } from "../vectors/vector-text.ts";
 import { createVectorTable } from "./create-tables.ts";
 import { filterSql } from "./filter-sql.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";

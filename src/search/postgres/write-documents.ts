@@ -1,5 +1,5 @@
-import type { SearchDocument } from "../search-index.ts";
-import { toStoredText } from "../stored-text.ts";
+import type { SearchDocument } from "../port/search-index.ts";
+import { toStoredText } from "../port/stored-text.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import type { TableNames } from "./table-names.ts";
 import { type DocumentRow, toDictionary, toRow } from "./to-row.ts";

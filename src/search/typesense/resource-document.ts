@@ -1,8 +1,8 @@
 import { analyze } from "../analysis/analyze.ts";
 import { FIELD_RULES, textOf } from "../lexical/fields.ts";
 import { nameKey } from "../lexical/name-key.ts";
-import type { SearchDocument, SearchField } from "../search-index.ts";
-import { fromStoredText, toStoredText } from "../stored-text.ts";
+import type { SearchDocument, SearchField } from "../port/search-index.ts";
+import { fromStoredText, toStoredText } from "../port/stored-text.ts";
 
 /** A document of the collection. */
 export interface ResourceDocument {

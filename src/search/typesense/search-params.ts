@@ -1,6 +1,6 @@
 import { analyzeQuery, cutQuery } from "../analysis/analyze-query.ts";
-import type { SearchFilter } from "../search-index.ts";
-import { toStoredText } from "../stored-text.ts";
+import type { SearchFilter } from "../port/search-index.ts";
+import { toStoredText } from "../port/stored-text.ts";
 import { toFilterValue, WORD_FIELDS } from "./resource-document.ts";
 
 /** The most hits that the engine returns on a page. */

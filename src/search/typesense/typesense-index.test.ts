@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "v
 import { TypesenseStub } from "../../../test/typesense-stub.ts";
 import { describeIndex } from "../../testing/describe-index.ts";
 import { documentOf, idsOf, SURROUNDINGS } from "../../testing/index-behaviours/index-behaviour.ts";
-import type { SearchIndex } from "../search-index.ts";
+import type { SearchIndex } from "../port/search-index.ts";
 import { toResourceDocument } from "./resource-document.ts";
 import { filterBy } from "./search-params.ts";
 import { createTypesenseIndex } from "./typesense-index.ts";

@@ -1,7 +1,13 @@
 import { problem } from "../../schema/problem.ts";
 import { nameKey } from "../lexical/name-key.ts";
-import type { SearchDocument, SearchFilter, SearchHit, SearchIndex, SearchRequest } from "../search-index.ts";
-import { fromStoredText } from "../stored-text.ts";
+import type {
+  SearchDocument,
+  SearchFilter,
+  SearchHit,
+  SearchIndex,
+  SearchRequest,
+} from "../port/search-index.ts";
+import { fromStoredText } from "../port/stored-text.ts";
 import { collectionSchema } from "./collection-schema.ts";
 import {
   type ResourceDocument,

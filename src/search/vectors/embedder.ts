@@ -4,6 +4,8 @@ export interface Embedder {
   readonly id: string;
   /** 0 while it is not known, which only an embedder at an endpoint may say before its first answer. */
   readonly dimensions: number;
+  /** Embeds in microseconds, so that a first search can wait for the vectors of a whole catalog. */
+  readonly isInstant?: boolean;
   /** Vectors of length one; a text in which the model knows nothing gives all zeroes. */
   embed(texts: readonly string[]): Promise<Float32Array[]>;
   /** The same for texts that are searched, where they are embedded otherwise than queries. */

@@ -47,6 +47,7 @@ export function createStaticEmbedder(options: { readonly directory?: string } = 
   return {
     id: options.directory === undefined ? "static-256@2" : `${ENGLISH}@1`,
     dimensions: DIMENSIONS,
+    isInstant: true,
     load: () => {
       english ??= tables().then((loaded) => loaded.english);
       return english;

@@ -1,4 +1,4 @@
-import type { SearchDocument, SearchFilter, SearchIndex } from "../../search/search-index.ts";
+import type { SearchDocument, SearchFilter, SearchIndex } from "../../search/port/search-index.ts";
 
 /** A behaviour of every index. `fresh` creates an empty one. */
 export interface Behaviour {

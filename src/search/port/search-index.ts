@@ -1,4 +1,4 @@
-import type { Kind, Visibility } from "../schema/entry.ts";
+import type { Kind, Visibility } from "../../schema/entry.ts";
 
 export const SEARCH_FIELDS = [
   "name",

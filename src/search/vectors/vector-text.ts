@@ -1,5 +1,5 @@
-import { splitCompounds } from "./analysis/split-compounds.ts";
-import type { SearchDocument } from "./search-index.ts";
+import { splitCompounds } from "../analysis/split-compounds.ts";
+import type { SearchDocument } from "../port/search-index.ts";
 
 const MAX_ALIASES = 200;
 const MAX_DESCRIPTION = 300;
