@@ -1,4 +1,4 @@
-// How well and how fast tools are found: plain BM25, the words alone, the vectors alone, both; and a whole ask.
+// Quality and speed of search: plain BM25, words alone, vectors alone, both, and a whole ask.
 import { join } from "node:path";
 import { createGateway } from "keyhole";
 import { isProblem } from "../src/schema/problem.ts";
@@ -22,7 +22,7 @@ const FILTER = { scopes: [] };
 const LIMIT = 10;
 const BORROWED = 500;
 const ODD_ROUNDS = 20;
-/** What a careless or hostile caller may send. */
+/** Queries of careless or hostile callers. */
 const ODD_QUERIES = [
   "",
   " ",
@@ -54,7 +54,7 @@ export const benchmark: Benchmark = async ({ data }) => {
   return rows;
 };
 
-/** Queries for sets that have none: how long an ask takes does not depend on whether it is met. */
+/** Queries for sets that have none. The time of an ask does not depend on whether it finds anything. */
 function sample(queries: readonly string[]): string[] {
   const step = Math.max(1, Math.floor(queries.length / BORROWED));
   return queries.filter((_, index) => index % step === 0);
@@ -108,7 +108,7 @@ async function quality(name: string, system: string, set: SearchSet, find: Find)
   }));
 }
 
-/** What an agent pays for one `ask`, in tokens and in time. */
+/** Measures the tokens and the time of one `ask`. */
 async function wholeAsk(name: string, set: SearchSet, queries: readonly string[]): Promise<Row[]> {
   const countTokens = await loadTokenCounter();
   const gateway = createGateway({ domains: toDomains(set.tools).domains, learning: false });
