@@ -1,4 +1,4 @@
-/** One figure. Every benchmark gives rows of this shape. */
+/** One figure. Every benchmark returns rows of this shape. */
 export interface Row {
   readonly bench: string;
   readonly case: string;
@@ -13,7 +13,7 @@ export interface BenchOptions {
   readonly data?: string | undefined;
   /** The largest number of documents. */
   readonly docs?: number | undefined;
-  /** Only these systems. */
+  /** Runs only these systems. */
   readonly systems?: readonly string[] | undefined;
 }
 

@@ -1,12 +1,12 @@
-// Ten turns each of three kinds of conversation with the editor of a website: as the people and the model speak
-// in them, whatever tools the model is shown.
+// Three scripts of ten turns with the editor of a website: the messages of the person and of the model, which do
+// not depend on the tools that the model sees.
 
 export interface ToolUse {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-/** What the model does in one step: look for tools, or call some. */
+/** One step of the model: it searches for tools or calls some. */
 export type Step = { readonly find: string } | { readonly call: readonly ToolUse[] };
 
 export interface Turn {
@@ -19,7 +19,7 @@ const find = (query: string): Step => ({ find: query });
 const call = (name: string, args: ToolUse["args"] = {}): Step => ({ call: [{ name, args }] });
 const turn = (prompt: string, steps: readonly Step[], answer = "Done."): Turn => ({ prompt, steps, answer });
 
-/** No tool is needed. */
+/** Turns that need no tool. */
 const direct: Turn[] = [
   "What is a section?",
   "And a template?",
@@ -33,7 +33,7 @@ const direct: Turn[] = [
   "Bye.",
 ].map((prompt) => turn(prompt, [], "In one sentence: it depends on the reader."));
 
-/** One discovery and one call, then more calls of what was discovered; once, another discovery. */
+/** One discovery and one call, then more calls of the discovered tools and one more discovery. */
 const simple: Turn[] = [
   turn("Find the hero image", [find("find image"), call("cms_searchImages", { query: "hero" })]),
   turn("One with snow?", [call("cms_searchImages", { query: "snow" })]),
@@ -47,7 +47,7 @@ const simple: Turn[] = [
   turn("Thank you.", [], "You are welcome."),
 ];
 
-/** Two discoveries and five calls, then work with what is there; once, another discovery. */
+/** Two discoveries and five calls, then more calls of the discovered tools and one more discovery. */
 const complex: Turn[] = [
   turn("Create an about page with a hero and an image", [
     find("create page with content, fields of a section template"),

@@ -1,6 +1,5 @@
-// What conversations with the editor of a website cost beyond the words that are spoken in them: with all tools
-// and all rules in every prompt, and with Keyhole. The model follows a script; counted are the requests as the
-// AI SDK makes them.
+// The tokens that tools and rules add to conversations with the editor of a website: with all tools and all rules
+// in every prompt, and with Keyhole. The model follows a script; the count is of the requests that the AI SDK makes.
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { generateText, isStepCount, jsonSchema, type ModelMessage, type ToolSet } from "ai";
 import { createGateway, type Gateway, type TokenCounter, type View } from "keyhole";
@@ -12,18 +11,18 @@ import { createToolbox } from "../src/toolbox.ts";
 import type { Row } from "./benchmark.ts";
 import { CONVERSATIONS, type Step, type Turn } from "./conversation-turns.ts";
 
-/** What a vendor charges for a token that it has read before, as a share of the price of a new one. */
+/** The price of a cached token as a share of the price of a new one. */
 const CACHE_READ = 0.1;
 const EDITOR = { id: "editor", scopes: [], allowWrite: true };
-/** `fixed-whole` cuts nothing off, so that what a vendor has cached stays as it was. */
+/** `fixed-whole` cuts nothing off, so the vendor's cache stays valid. */
 const SYSTEMS = ["all-tools", "discover", "fixed", "fixed-whole"] as const;
 type System = (typeof SYSTEMS)[number];
 
-/** A part of a request, in the order in which vendors cache them: tools, instructions, messages. */
+/** The parts of a request in the order in which vendors cache them: tools, instructions, messages. */
 interface Part {
   readonly text: string;
   readonly tokens: number;
-  /** Not there in a conversation with people only. */
+  /** True for tools, rules and searches; false for the conversation itself. */
   readonly isOverhead: boolean;
 }
 
@@ -104,7 +103,7 @@ function keyhole(system: Exclude<System, "all-tools">, gateway: Gateway, session
   });
 }
 
-/** What an application without Keyhole does. */
+/** The baseline: an application without Keyhole. */
 async function allTools(gateway: Gateway, rules: string): Promise<{ tools: ToolSet; instructions: string }> {
   const toolbox = await createToolbox(gateway, { surface: "native", nativeNames: "names" });
   const tools = toolbox.tools.map((tool) => [
@@ -120,7 +119,7 @@ async function allTools(gateway: Gateway, rules: string): Promise<{ tools: ToolS
   return { tools: Object.fromEntries(tools), instructions: rules };
 }
 
-/** What the model says for a step, with the tools that it is shown. */
+/** The model's message for a step, using the tools that it sees. */
 function toReplies(system: System, step: Step, view: View): ScriptedReply[] {
   if ("find" in step) {
     if (system === "all-tools") return [];
@@ -148,7 +147,7 @@ function toParts(body: unknown, countTokens: TokenCounter): Part[] {
   ];
 }
 
-/** Calls of the tools that find, and their answers. */
+/** Calls of the search tools, and their answers. */
 function isFinding({ content }: LanguageModelV4CallOptions["prompt"][number]): boolean {
   if (typeof content === "string") return false;
   return content.some((part) => "toolName" in part && ["tool_search", "ask"].includes(part.toolName));
@@ -158,7 +157,7 @@ function overheadOf(parts: readonly Part[]): number {
   return parts.reduce((sum, { tokens, isOverhead }) => sum + (isOverhead ? tokens : 0), 0);
 }
 
-/** Whole requests, where what begins like the request before is read from the vendor's cache. */
+/** Whole requests; the prefix shared with the previous request comes from the vendor's cache. */
 function priceOf(requests: readonly (readonly Part[])[]): number {
   return requests.reduce((sum, parts, index) => {
     const before = requests[index - 1] ?? [];

@@ -1,5 +1,5 @@
-// Documents of realistic text made from a seed, so that scale can be measured without a data set. Every document
-// follows from its number alone: none has to be kept.
+// Realistic documents made from a seed, so that scale can be measured without a data set. Each document depends
+// on its number alone, so none has to be stored.
 import { readFileSync } from "node:fs";
 
 export interface CorpusDocument {
@@ -13,7 +13,7 @@ export interface CorpusDocument {
 }
 
 export interface Corpus {
-  /** Document `number`; another `revision` of it says something else under the same id. */
+  /** Document `number`. Another `revision` has the same id and another text. */
   at(number: number, revision?: number): CorpusDocument;
   /** The first `count` documents. */
   batches(count: number, batchSize: number): Generator<CorpusDocument[]>;
@@ -29,24 +29,24 @@ const VERBS =
     " ",
   );
 const PARAMETERS = "id name type limit query url path format page date count value token status".split(" ");
-/** What holds sentences together: common in documents, absent from queries, so that no stop list decides. */
+/** Function words: common in documents, absent from queries, so that stop lists make no difference. */
 const GLUE =
   "the and for with from that this are was which when into all its can not has also have been will their other more than you your his her him she they them were but one who out had there after would what about over then like back only some could where just during before through now most may between while under around did such being these both off until how even because since still any again those each own same too very should does must might per without within upon don didn".split(
     " ",
   );
 
 const GLUE_SHARE = 0.35;
-/** How flat the head of the distribution is: the most common word stands in about one document of ten. */
+/** Flattens the head of the distribution: about one document in ten has the most common word. */
 const FLATNESS = 10;
 const TOPICS = 500;
 const TOPIC_WORDS = 400;
 const TOPIC_SHARE = 0.3;
-/** Coined words: they make the vocabulary grow with the number of documents, as that of real text does. */
+/** Invented words make the vocabulary grow with the number of documents, as in real text. */
 const COINED_SHARE = 0.05;
 const COINED_GROWTH = 0.75;
 const COINED_FACTOR = 20;
 
-/** The corpus of a seed; `list` are words, the most common first. */
+/** Makes the corpus of a seed. `list` has words, the most common first. */
 export function createCorpus(seed = 1, list: readonly string[] = readWordList()): Corpus {
   const glue = new Set(GLUE);
   const words = list.filter((word) => !glue.has(word));

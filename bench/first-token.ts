@@ -1,5 +1,5 @@
-// How soon a person sees what a model says: from the moment at which the server has sent the first piece of its
-// answer to the moment at which the screen of the chat has it. The server speaks OpenAI's format on loopback.
+// Time to the first visible token: from the server sending the first piece of its answer to the chat's screen
+// showing it. The server speaks OpenAI's format on loopback.
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -42,7 +42,7 @@ export const benchmark: Benchmark = async () => {
     const shown = screen.shows(`token-${round}-`);
     void chat.submit(`go ${round}`);
     const at = await shown;
-    // The first round loads what is needed.
+    // The first round loads the modules.
     if (round > 0) times.push(at - sentAt[round]!);
     await wait(5 * PAUSE_MS);
   }
@@ -72,7 +72,7 @@ async function answer(response: ServerResponse, sentAt: number[]): Promise<void>
   response.end(`${chunk({ content: "and more." })}${chunk({}, "stop")}data: [DONE]\n\n`);
 }
 
-/** A terminal that is two streams. */
+/** A terminal made of two streams. */
 function openScreen() {
   const stdout = Object.assign(new PassThrough(), { columns: 80, rows: 30, isTTY: true });
   const stdin = Object.assign(new PassThrough(), {

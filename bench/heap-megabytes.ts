@@ -2,11 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** What is in use on the heap and beside it, once what is not has been collected. */
+/** The memory in use on and off the heap, after garbage collection. */
 export async function heapMegabytes(): Promise<number> {
   setFlagsFromString("--expose-gc");
   const collect: () => void = runInNewContext("gc");
-  // Memory beside the heap is given back only after what held it has gone.
+  // Memory off the heap is released only after its owner was collected.
   for (let count = 0; count < 3; count++) {
     collect();
     await setImmediate();

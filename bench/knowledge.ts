@@ -1,6 +1,6 @@
-// A library of 10,000 Markdown files: the first index, a reopening with it, a change of one file, memory.
-// `plain-scan` lists, reads and parses the front matter of all files, in turns with the reopening, in the
-// same run; it neither checks, extracts nor counts anything.
+// A library of 10,000 Markdown files: the first index, reopening with it, a change of one file, memory.
+// `plain-scan` lists all files, reads them and parses their front matter. It checks, extracts and counts nothing.
+// It takes turns with the reopening in the same run.
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -32,14 +32,14 @@ export const benchmark: Benchmark = async ({ docs = FILES }) => {
       unit,
     });
     const firstIndex = await timed(() => buildLibraryIndex(directory));
-    // What is loaded on the first use is no part of the library.
+    // Modules loaded on first use do not count as the library's memory.
     await reopen(directory);
     const before = await heapMegabytes();
     const held = await reopen(directory);
     const memory = (await heapMegabytes()) - before;
     const entries = held.drafts.length;
     const times = { keyhole: [] as number[], plain: [] as number[] };
-    // The first round warms the caches of the disk and the code.
+    // The first round warms the disk cache and the code.
     for (let round = 0; round <= ROUNDS; round++) {
       const plain = await timed(() => plainScan(directory));
       const keyhole = await timed(() => reopen(directory));
@@ -64,7 +64,7 @@ export const benchmark: Benchmark = async ({ docs = FILES }) => {
   }
 };
 
-/** Without the garbage of what ran before. */
+/** Collects garbage first, so that earlier work does not count. */
 async function timed(work: () => Promise<unknown>): Promise<number> {
   await heapMegabytes();
   const started = performance.now();
@@ -72,7 +72,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
   return performance.now() - started;
 }
 
-/** All drafts of the library, as a gateway gets them at its start. */
+/** All drafts of the library, as a gateway reads them at the start. */
 async function reopen(directory: string) {
   const source = createMarkdownSource("library", { directory, description: "Notes.", watch: false });
   for await (const content of source.contents(new AbortController().signal)) {
@@ -92,7 +92,7 @@ async function plainScan(directory: string): Promise<unknown[]> {
   });
 }
 
-/** From the save of a file to the first answer that has it, through a gateway that watches. */
+/** Time from saving a file to the first answer that has it, through a watching gateway. */
 async function measureChange(directory: string): Promise<{ ready: number; change: number }> {
   const source = createMarkdownSource("library", { directory, description: "Notes." });
   const gateway = createGateway({ domains: [], sources: [source] });

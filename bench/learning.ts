@@ -100,7 +100,7 @@ function learn(questions: readonly Asked[], uses: number, wrong: number, half: b
   return { learning, known, rest: questions.slice(from) };
 }
 
-/** One ask and the call that followed it, as a gateway notes them. */
+/** One ask and the call that followed it, as a gateway records them. */
 function use(learning: Learning, { query, hits }: Asked, route: string, conversation: string): void {
   const best = hits[0]?.score ?? 1;
   const found = hits.slice(0, SHOWN).map(({ id, score }): [string, number] => [id, score / best]);

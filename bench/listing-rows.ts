@@ -1,6 +1,6 @@
 import type { Row } from "./benchmark.ts";
 
-/** What listing some tools costs on each request, and what the menu costs instead. */
+/** Compares the tokens per request of listing all tools with those of the menu. */
 export function listingRows(
   name: string,
   { tools, all, menu }: { readonly tools: number; readonly all: number; readonly menu: number },

@@ -1,4 +1,4 @@
-// Whether every tool is first for its own name, its op, and its name in a sentence.
+// Checks that every tool ranks first for its name, its op, and its name in a sentence.
 import { join } from "node:path";
 import { createGateway } from "keyhole";
 import type { Benchmark, Row } from "./benchmark.ts";
@@ -23,7 +23,7 @@ export const benchmark: Benchmark = async ({ data }) => {
       let first = 0;
       for (const { op, tool_name } of ops) {
         const { hits } = await gateway.ask({ query: query(tool_name, op), limit: 1 });
-        // Tools of several servers may share a name; an op is one tool's alone.
+        // Tools of several servers may share a name; an op is unique.
         if (metric === "op_first" ? hits[0]?.op === op : hits[0]?.name === tool_name) first++;
       }
       rows.push({

@@ -1,4 +1,4 @@
-// How long an OpenAPI document takes to become tools, and what becomes of its operations.
+// The time in which an OpenAPI document becomes tools, and how many operations are usable.
 import { basename } from "node:path";
 import { createGateway } from "keyhole";
 import { createOpenApiSource } from "keyhole/sources";

@@ -3,7 +3,7 @@ import type { SearchDocument } from "../src/search/port/search-index.ts";
 const K1 = 1.2;
 const B = 0.75;
 
-/** The reference to beat: BM25 over name and description, names split into words, nothing else. */
+/** The baseline: plain BM25 over description and name, with names split into words. */
 export function createPlainBm25(documents: readonly SearchDocument[]): (query: string) => string[] {
   const postings = new Map<string, Map<number, number>>();
   const lengths = documents.map(({ name, description }, document) => {

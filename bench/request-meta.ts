@@ -1,4 +1,4 @@
-/** What a request of revision 2026-07-28 carries, so that it needs no handshake before it. */
+/** The `_meta` of a request in revision 2026-07-28, which needs no handshake. */
 export const REQUEST_META = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
   "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1" },

@@ -1,4 +1,4 @@
-// Keyhole's index beside other embedded engines, from a thousand documents to a million.
+// Compares Keyhole's index with other embedded engines, from a thousand documents to a million.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -30,7 +30,7 @@ export const benchmark: Benchmark = async ({ docs = Number.POSITIVE_INFINITY, sy
       const outcome = await measure(system, documents);
       const seconds = (performance.now() - started) / 1000;
       if (outcome.figures === undefined) {
-        console.error(`scale: ${system.name} is left out from ${size} on: ${outcome.reason}`);
+        console.error(`scale: ${system.name} is skipped from ${size} on: ${outcome.reason}`);
         running = running.filter((other) => other !== system);
         continue;
       }
@@ -51,7 +51,7 @@ function chosenSystems(wanted: readonly string[] | undefined): readonly System[]
   const reason = chosen.some(({ isPeer }) => isPeer) ? installPeers() : undefined;
   if (reason === undefined) return chosen;
   const left = chosen.filter(({ isPeer }) => isPeer).map(({ name }) => name);
-  console.error(`scale: ${left.join(", ")} are left out: ${reason}`);
+  console.error(`scale: ${left.join(", ")} are skipped: ${reason}`);
   return chosen.filter(({ isPeer }) => !isPeer);
 }
 
@@ -86,7 +86,7 @@ function runPhase(phase: string, system: System, documents: number, folder: stri
   child.stderr.on("data", (chunk) => (complaints = (complaints + chunk).slice(-2_000)));
   child.on("error", (error) => resolve({ figures: undefined, reason: error.message }));
   child.on("close", (code, signal) => {
-    // Engines may print as well: the figures are the last line.
+    // Engines may print too: the figures are on the last line.
     const line = output.trimEnd().split("\n").at(-1) ?? "";
     if (code === 0) return resolve({ figures: JSON.parse(line) as Record<string, number> });
     const error = complaints.match(/^\w*Error.*$/m)?.[0] ?? complaints.trim().split("\n").at(-1) ?? "";

@@ -9,7 +9,7 @@ export interface Metrics {
   "All@10": number;
 }
 
-/** Means over the questions; `answers[i]` are the ids for `questions[i]`, best first. */
+/** Averages over the questions. `answers[i]` has the ids for `questions[i]`, best first. */
 export function measure(questions: readonly Question[], answers: readonly (readonly string[])[]): Metrics {
   const sum: Metrics = { "R@1": 0, "R@5": 0, "R@10": 0, "nDCG@10": 0, MRR: 0, "All@10": 0 };
   questions.forEach(({ gold, groups }, at) => {

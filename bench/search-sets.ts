@@ -7,7 +7,7 @@ import { readJsonLines, type SetTool } from "./tool-sets.ts";
 export interface Question {
   readonly query: string;
   readonly gold: readonly string[];
-  /** Needs of the query; any id of a group satisfies it. */
+  /** The needs of the query. Any id of a group satisfies its need. */
   readonly groups: readonly (readonly string[])[];
 }
 

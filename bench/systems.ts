@@ -1,4 +1,4 @@
-// The four systems of the examples, as their own cases: what listing each would cost, and what its menu costs.
+// The four systems of the examples, one case each: the cost of listing it, and the cost of its menu.
 import { createGateway, type TokenCounter } from "keyhole";
 import { PLAYGROUND } from "../examples/playground/principals.ts";
 import { createSystems, listEverything } from "../examples/playground/systems.ts";

@@ -1,6 +1,6 @@
 import type { Row } from "./benchmark.ts";
 
-/** A table for people: a line for each case and system, a column for each metric. */
+/** Formats rows as a table: a line for each case and system, a column for each metric. */
 export function toTable(rows: readonly Row[]): string {
   const metrics = [...new Set(rows.map((row) => `${row.metric} (${row.unit})`))];
   const lines = [...Map.groupBy(rows, (row) => `${row.case}\t${row.system}`)].map(([key, group]) => {

@@ -1,4 +1,4 @@
-// What a client pays on every request: for all tools with their schemas, and for the menu instead.
+// The tokens of every request: with all tools and their schemas, and with the menu instead.
 import { join } from "node:path";
 import { createGateway } from "keyhole";
 import { loadTokenCounter } from "../src/util/tokens.ts";

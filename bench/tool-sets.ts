@@ -29,7 +29,7 @@ export function readJsonLines<T>(path: string): T[] {
   return lines.filter((line) => line.trim() !== "").map((line) => JSON.parse(line) as T);
 }
 
-/** A set's tools as domains: one for each server. `routes` finds a tool's id by its route. */
+/** The tools of a set as domains, one for each server. `routes` maps a route to the tool's id. */
 export function toDomains(tools: readonly SetTool[]): {
   domains: DomainDefinition[];
   routes: Map<string, string>;
@@ -61,7 +61,7 @@ export function toDomains(tools: readonly SetTool[]): {
   return { domains, routes };
 }
 
-/** A label such as a user would give a server. */
+/** A label that a user might give a server. */
 function domainName(server: string): string {
   const plain = server.replaceAll(/[^a-z0-9_-]+/gi, "_").replaceAll(/^[^a-z]+|_+$/gi, "");
   return plain || "server";

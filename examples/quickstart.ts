@@ -33,14 +33,14 @@ const gateway = createGateway({
   principal: { id: "me", scopes: [], allowWrite: true },
 });
 
-// What a model sees first: ask, help, get and exec. Hand these to it as tools.
+// A model sees four tools: ask, help, get and exec.
 const menu = await gateway.menu();
 assert.deepEqual(
   menu.map((tool) => tool.name),
   ["ask", "help", "get", "exec"],
 );
 
-// What it does with them.
+// It uses them like this.
 const found = await gateway.ask({ query: "create a note" });
 assert.equal(found.hits[0]?.op, "notes.note.create");
 console.log(found.text);

@@ -44,7 +44,7 @@ const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
 const bundle = await rolldown({
   input: Object.fromEntries(inputs),
   platform: "node",
-  // Its main file is UMD, whose inner requires a bundle does not have.
+  // Its main file is UMD, whose inner `require` calls fail in a bundle.
   resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
   external: (id) =>
     id.startsWith("node:") || external.some((name) => id === name || id.startsWith(`${name}/`)),

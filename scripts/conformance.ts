@@ -43,7 +43,7 @@ console.log(process.argv.includes("--json") ? JSON.stringify(rows) : toTable(row
 for (const line of wrong) console.error(line);
 process.exit(wrong.length === 0 ? 0 : 1);
 
-/** Runs the same scenarios through a gateway, which may lose none of those that pass directly. */
+/** Runs the same scenarios through a gateway. Every scenario that passes directly must pass there too. */
 async function compare(
   which: string,
   revision: string,

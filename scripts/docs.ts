@@ -31,7 +31,7 @@ function problemsPage(): string {
   return ["# Problems\n", intro, ...rows].join("\n");
 }
 
-/** The page with its table of folders replaced. */
+/** Replaces the table of folders in the page. */
 function architecturePage(): string {
   const rows = LAYERS.flatMap((modules, layer) =>
     modules.map(({ name, holds }) => `| ${layer} | \`${name}${name.includes(".") ? "" : "/"}\` | ${holds} |`),
@@ -44,7 +44,7 @@ function architecturePage(): string {
   );
 }
 
-/** The JSON Schema with which editors complete and check settings files. */
+/** The JSON Schema that editors use to complete and check settings files. */
 function settingsSchema(): string {
   const schema = z.toJSONSchema(settingsFileSchema, { target: "draft-7" });
   return `${JSON.stringify({ title: "Settings of Keyhole", ...schema }, undefined, 2)}\n`;

@@ -1,4 +1,4 @@
-// The same disclosure with version 6 of the AI SDK, which names some settings differently.
+// The AI SDK adapter on version 6, which names some settings differently.
 import { generateText, type ModelMessage, stepCountIs } from "ai-6";
 import { MockLanguageModelV3 } from "ai-6/test";
 import { createGateway } from "keyhole";
@@ -40,7 +40,7 @@ function scripted(replies: readonly Reply[]) {
   return { model, requests };
 }
 
-test("version 6: discovery, a call, a second turn, a repair, and the memory of what was cut", async () => {
+test("version 6: discovery, a call, a second turn, a repair, and memory of removed messages", async () => {
   const cms = createCms();
   const gateway = createGateway({
     domains: [cms.domain],

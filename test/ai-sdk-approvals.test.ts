@@ -1,4 +1,4 @@
-// Who approves a call, over several turns and while the catalog changes.
+// Approvals of calls, over several turns and while the catalog changes.
 import type { ModelMessage } from "ai";
 import { createGateway, defineDomain, defineTool, type Gateway, type Principal } from "keyhole";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -22,7 +22,7 @@ function answerTo(messages: readonly ModelMessage[], approved: boolean): ModelMe
 
 describe.each(MODES)("%s", (mode) => {
   test.each([true, false])(
-    "an answer to an approval of %s, streaming and not, and a turn after it",
+    "an approval answered with %s, streaming and not, and the turn after it",
     async (approved) => {
       for (const isStream of [false, true]) {
         const { gateway, calls } = openShop();
@@ -61,7 +61,7 @@ describe.each(MODES)("%s", (mode) => {
   );
 });
 
-/** A tool that reads, and that its owner wants confirmed. */
+/** A reading tool whose owner requires confirmation. */
 function openVault(): { gateway: Gateway; read: () => number } {
   let count = 0;
   const tool = defineTool({
@@ -82,7 +82,7 @@ function openVault(): { gateway: Gateway; read: () => number } {
   return { gateway, read: () => count };
 }
 
-test("what is read by get is asked about as well", async () => {
+test("get asks before it reads an entry that requires confirmation", async () => {
   for (const route of ["vault.vault.read", "vault://tools/vault/read", "read_vault?x=1"]) {
     const { gateway, read } = openVault();
     const spoken = await speak({
@@ -95,7 +95,7 @@ test("what is read by get is asked about as well", async () => {
   }
 });
 
-test("a call that is repaired is asked about as well", async () => {
+test("a repaired call still asks for approval", async () => {
   for (const mode of MODES) {
     const { gateway, read } = openVault();
     const replies = [call("read_vault"), call("read_vault"), { text: "Gold." }];
@@ -104,7 +104,7 @@ test("a call that is repaired is asked about as well", async () => {
   }
 });
 
-test("what becomes destructive, or appears, after the tools were made is asked about", async () => {
+test("an entry that appears or becomes destructive after the tools were made asks for approval", async () => {
   const domains = (lane: "read" | "destructive") => [
     defineDomain({
       name: "disk",
@@ -143,7 +143,7 @@ test("what becomes destructive, or appears, after the tools were made is asked a
   }
 });
 
-test("approvals of the gateway's own are asked for by both modes", async () => {
+test("both modes ask for the approvals that the gateway requires", async () => {
   for (const mode of MODES) {
     const { gateway, read } = openVault();
     const read_ = mode === "fixed" ? call("get", { routes: [{ route: "read_vault" }] }) : call("read_vault");

@@ -1,4 +1,4 @@
-// Tools as a model meets them: what they are called, when the catalog changes, and what they cost.
+// Tools as a model sees them: their names, changes of the catalog, and their cost in tokens.
 import {
   convertToModelMessages,
   jsonSchema,
@@ -44,7 +44,7 @@ function makeTools(domain: string, names: readonly string[], done: string[] = []
 
 const clock = tool({ inputSchema: jsonSchema({ type: "object" }), execute: async () => "12:00" });
 
-test("names are such as vendors take, and nobody else's", async () => {
+test("tool names are valid for every vendor and clash with no other tool", async () => {
   const gateway = open(makeTools("a", ["files.read", "__proto__", "get", "tool_search", "clock", "plain"]));
   const { tools } = await createDisclosure(gateway, { ownTools: { clock } });
   const names = Object.keys(tools);
@@ -60,7 +60,7 @@ test("names are such as vendors take, and nobody else's", async () => {
   );
 });
 
-test("a tool of the application's own stays itself beside an entry of its name", async () => {
+test("an entry does not replace an application tool of the same name", async () => {
   const done: string[] = [];
   const gateway = open(makeTools("a", ["clock"], done));
   const first = await speak({
@@ -98,7 +98,7 @@ test("a call of a hidden tool discovers it, whether it reads or writes", async (
   expect(count).toBe(1);
 });
 
-test("a call that cannot be read, or that several tools could be meant by, is not made", async () => {
+test("an unreadable or ambiguous call does not run", async () => {
   const done: string[] = [];
   const gateway = open(makeTools("a", ["send"], done), makeTools("b", ["send"], done));
   await speak({
@@ -122,7 +122,7 @@ test("a call that cannot be read, or that several tools could be meant by, is no
   }
 });
 
-test("a discovered tool that disappears is gone in the next turn, one that appears is there", async () => {
+test("the next turn drops a tool that disappeared and has one that appeared", async () => {
   const { gateway } = openShop();
   const first = await speak({
     gateway,
@@ -142,7 +142,7 @@ test("a discovered tool that disappears is gone in the next turn, one that appea
   expect(second.requests[3]?.messages.at(-1)?.text).toContain("done");
 });
 
-test("a tool that appears while a turn runs is told of as what it is", async () => {
+test("a tool that appears during a turn is described correctly", async () => {
   const gateway = open();
   const { requests } = await speak({
     gateway,
@@ -191,7 +191,7 @@ test("two conversations of two principals share a gateway and nothing else", asy
   });
 });
 
-test("the ledger has what the model was shown, and the budget is of the same tokens", async () => {
+test("the ledger counts the tokens shown to the model, and the budget uses the same count", async () => {
   const countTokens = await loadTokenCounter();
   const { gateway } = openShop();
   const { session, requests } = await speak({
@@ -208,7 +208,7 @@ test("the ledger has what the model was shown, and the budget is of the same tok
   expect(tokens.results).toBe(countTokens(texts[1]!));
 });
 
-test("a budget that is used up in the middle of a turn says how to go on, whoever has looked", async () => {
+test("a budget used up during a turn says how to go on, whether or not the ledger was read", async () => {
   for (const looks of [false, true]) {
     const { domains } = createShop();
     const gateway = createGateway({ domains, principal: clerk, limits: { sessionTokens: 350 } });
@@ -230,7 +230,7 @@ test("a budget that is used up in the middle of a turn says how to go on, whoeve
   }
 });
 
-test("an agent of the AI SDK and its streams of UI messages", async () => {
+test("an AI SDK agent streams UI messages", async () => {
   const { gateway } = openShop();
   const model = createScriptedModel(
     inOrder([search("list orders"), call("list_orders", { limit: 1 }), { text: "One." }, { text: "Yes." }]),
@@ -255,7 +255,7 @@ test("an agent of the AI SDK and its streams of UI messages", async () => {
   expect(results(last)).toEqual(results(second));
 });
 
-test("tools of a large catalog are made once, and their schemas when they are shown", async () => {
+test("tools of a large catalog are made once, their schemas only when shown", async () => {
   const names = Array.from({ length: 2_000 }, (_, index) => `tool_${index}`);
   const gateway = open(makeTools("many", names));
   const [one, other] = [await createDisclosure(gateway), await createDisclosure(gateway)];

@@ -38,14 +38,14 @@ export function openShop(): { gateway: Gateway; calls: Calls } {
 
 interface Turn {
   readonly gateway: Gateway;
-  /** Nothing where the conversation goes on by itself, as after an approval. */
+  /** Undefined if the conversation continues without a user message, as after an approval. */
   readonly prompt?: string;
   readonly replies: readonly ScriptedReply[];
   readonly connect?: Connect;
   readonly options?: DisclosureOptions;
   readonly isStream?: boolean;
   readonly history?: readonly ModelMessage[];
-  /** Runs when the tools of the turn are there, before the model is asked. */
+  /** Runs after the tools of the turn are made and before the model is called. */
   readonly beforeTurn?: () => Promise<void>;
 }
 

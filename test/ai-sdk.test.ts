@@ -35,7 +35,7 @@ const CONNECTIONS: Readonly<Record<string, Connect>> = {
   ),
 };
 
-/** People, who are remembered once they were found. */
+/** People that the session remembers once a tool has returned them. */
 function openStaff(): Gateway {
   const find = defineTool({
     name: "find_person",
@@ -67,7 +67,7 @@ describe.each(Object.entries(CONNECTIONS))("over %s", (_name, connect) => {
       expect(requests.map(({ tools }) => tools)).toEqual([["tool_search"]]);
     });
 
-    test("one discovery makes the tools active that one call needs", async () => {
+    test("one discovery activates the tools that the call needs", async () => {
       const { gateway } = openShop();
       const { text, requests } = await speak({
         ...over,
@@ -124,7 +124,7 @@ test("the second turn has the tools of the first", async () => {
   expect(second.requests[0]?.messages[0]).toEqual(first.requests[0]?.messages[0]);
 });
 
-test("what was found and not used stays for one more turn, what was used for longer", async () => {
+test("a discovered tool stays for one more turn, a used one for longer", async () => {
   const { gateway } = openShop();
   const shown: (readonly string[])[] = [];
   let history: readonly ModelMessage[] = [];
@@ -145,7 +145,7 @@ test("what was found and not used stays for one more turn, what was used for lon
   expect(alone.requests[0]!.tools).toEqual(shown[1]);
 });
 
-test("an ask of a search is seen once, and only what is discovered is remembered", async () => {
+test("a search is recorded once, and only discovered tools are remembered", async () => {
   const { gateway } = openShop();
   const { session, requests } = await speak({
     gateway,
@@ -158,7 +158,7 @@ test("an ask of a search is seen once, and only what is discovered is remembered
   expect(requests[1]!.messages.at(-1)?.text).toMatch(/^Now available: .*\nAlso there: /);
 });
 
-test("the block leaves out what the messages that are left speak of", async () => {
+test("the session block omits what the remaining messages already contain", async () => {
   const gateway = openStaff();
   const first = await speak({
     gateway,
@@ -185,7 +185,7 @@ test("the block leaves out what the messages that are left speak of", async () =
   expect(block).not.toContain("Bob");
 });
 
-test("what was cut off or not handed over comes back as the block of the session", async () => {
+test("the session block restores messages that were cut or never passed", async () => {
   const gateway = openStaff();
   const first = await speak({
     gateway,
@@ -207,7 +207,7 @@ test("what was cut off or not handed over comes back as the block of the session
   expect(cut.requests[0]?.messages.length).toBeLessThan(first.messages.length);
 });
 
-test("a call of a tool that was not discovered discovers it, and reads at once", async () => {
+test("a call of an undiscovered tool discovers it; a reading tool runs at once", async () => {
   const { gateway } = openShop();
   const { requests } = await speak({
     gateway,
@@ -218,7 +218,7 @@ test("a call of a tool that was not discovered discovers it, and reads at once",
   expect(requests[1]?.messages.at(-1)?.text).toContain("orders");
 });
 
-test("a call that writes is not made before the tool was discovered", async () => {
+test("a writing tool does not run before it is discovered", async () => {
   const { gateway, calls } = openShop();
   const { requests } = await speak({
     gateway,
@@ -233,13 +233,13 @@ test("a call that writes is not made before the tool was discovered", async () =
   expect(requests[1]?.tools).toContain("create_order");
 });
 
-test("a call of a tool that does not exist stays an error", async () => {
+test("a call of an unknown tool is an error", async () => {
   const { gateway } = openShop();
   const { requests } = await speak({ gateway, prompt: "?", replies: [call("fly_to_moon"), { text: "No." }] });
   expect(requests[1]?.tools).toEqual(["tool_search"]);
 });
 
-test("nothing found: the model is told how to ask better", async () => {
+test("a search without hits tells the model how to ask better", async () => {
   const { gateway } = openShop();
   const { requests } = await speak({ gateway, prompt: "?", replies: [search("zzzzqqq"), { text: "No." }] });
   expect(requests[1]?.messages.at(-1)?.text).toContain("in other words");
@@ -256,7 +256,7 @@ test("a destructive call waits for the application", async () => {
   expect(calls.made).toEqual([]);
 });
 
-test("fixed tools are the same on every request and remember the same", async () => {
+test("fixed tools are identical on every request and remember the same things", async () => {
   const { gateway } = openShop();
   const { requests, session } = await speak({
     gateway,
@@ -273,7 +273,7 @@ test("fixed tools are the same on every request and remember the same", async ()
   expect(gateway.session(session).memory.usedTools.map(({ count }) => count)).toEqual([1]);
 });
 
-test("tools of the application's own stay active and are remembered", async () => {
+test("application tools stay active and are remembered", async () => {
   const { gateway } = openShop();
   const clock = tool({ inputSchema: jsonSchema({ type: "object" }), execute: async () => "12:00" });
   const { requests, session } = await speak({
@@ -297,7 +297,7 @@ test("a hidden tool becomes active when guidance unveils it", async () => {
   expect(requests[2]?.tools).toContain("Ledger");
 });
 
-test("the AI SDK's own toolSearch ranks by the same search", async () => {
+test("the AI SDK's own toolSearch uses Keyhole's ranking", async () => {
   const deferred = (description: string) =>
     tool({
       deferLoading: true,

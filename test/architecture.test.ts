@@ -15,7 +15,7 @@ test("every folder of src has a layer", () => {
   expect(sources.map(moduleOf).filter((module) => !known.has(module))).toEqual([]);
 });
 
-test("imports point down, and siblings do not know each other", () => {
+test("imports point to lower layers, and modules of one layer do not import each other", () => {
   const wrong = sources.flatMap((file) =>
     importsOf(file)
       .filter((target) => !mayImport(moduleOf(file), moduleOf(target)))
@@ -31,7 +31,7 @@ test(`no file has more than ${MAX_LINES} lines`, () => {
   expect(long).toEqual([]);
 });
 
-test("nobody inside imports a public door, and only published folders have one", () => {
+test("no file in src imports a public door, and only published folders have one", () => {
   const doors = new Set([
     "src/index.ts",
     "src/agent/index.ts",
@@ -60,7 +60,7 @@ const LISTENERS = [
   "src/testing/serve-scripted-model.ts",
 ];
 
-test("requests go out through the guarded fetch only; listeners alone may import network modules", () => {
+test("only the guarded fetch sends requests, and only listeners import network modules", () => {
   const inside = sources
     .filter((file) => !file.endsWith(".test.ts") && !file.startsWith("src/net/"))
     .filter((file) => waysOut(readFileSync(file, "utf8")).length > 0);
@@ -92,7 +92,7 @@ test.each([
   expect(waysOut(source)).toEqual([]);
 });
 
-test("the linter refuses every global that reaches the network, and own bindings of that name pass", () => {
+test("the linter refuses every global that reaches the network and accepts local bindings of the same name", () => {
   const folder = temporaryFolder();
   const { vcs: _, ...config } = JSON.parse(readFileSync("biome.json", "utf8"));
   const refused = ["fetch(url)", "options.fetch ?? fetch", "new WebSocket(url)", "new EventSource(url)"];

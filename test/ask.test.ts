@@ -6,7 +6,7 @@ import { auditor, createShop, reader } from "./shop.ts";
 
 const countTokens = await loadTokenCounter();
 
-verifies("ask:exact-name-survives", "in any spelling, alone or in a sentence", async () => {
+verifies("ask:exact-name-survives", "a name is found in any spelling, alone or in a sentence", async () => {
   const crowd = Array.from({ length: 50 }, (_, number) =>
     defineTool({
       name: `order_helper_${number}`,
@@ -31,7 +31,7 @@ verifies("ask:exact-name-survives", "in any spelling, alone or in a sentence", a
   }
 });
 
-verifies("ask:no-starvation", "every query has its best hit near the top", async () => {
+verifies("ask:no-starvation", "the best hit of each query is near the top", async () => {
   const gateway = createGateway({ domains: createShop().domains });
   const { hits } = await gateway.ask({
     queries: ["newest orders", "label printer manual", "money back"],
@@ -45,7 +45,7 @@ verifies("ask:no-starvation", "every query has its best hit near the top", async
   ]);
 });
 
-verifies("ask:entry-points", "of a matched domain always, hidden entries never", async () => {
+verifies("ask:entry-points", "a matched domain always shows them, and never hidden entries", async () => {
   const gateway = createGateway({ domains: createShop().domains });
   for (const query of ["orders", "ledger", "bookings of a year", "shop://tools/hidden/ledger"]) {
     const answer = await gateway.ask({ query });
@@ -84,46 +84,54 @@ verifies("ask:says-why", "an entry with a refused schema is shown with the reaso
   expect(run).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
 });
 
-verifies("ask:rules-once", "with the entries they concern, once a session, again without one", async () => {
-  const gateway = createGateway({ domains: createShop().domains });
-  const first = await gateway.ask({ query: "orders", session: "new" });
-  expect(first.rules.map((rule) => rule.category)).toEqual(["orders"]);
-  expect(first.session).toMatch(/^ses_/);
-  const again = await gateway.ask({ query: "create order", session: first.session });
-  expect(again.rules).toEqual([]);
-  expect((await gateway.ask({ query: "orders" })).rules).toHaveLength(1);
-  expect((await gateway.ask({ query: "label printer", limit: 1 })).rules).toEqual([]);
-});
+verifies(
+  "ask:rules-once",
+  "rules come once per session with their entries, and every time without a session",
+  async () => {
+    const gateway = createGateway({ domains: createShop().domains });
+    const first = await gateway.ask({ query: "orders", session: "new" });
+    expect(first.rules.map((rule) => rule.category)).toEqual(["orders"]);
+    expect(first.session).toMatch(/^ses_/);
+    const again = await gateway.ask({ query: "create order", session: first.session });
+    expect(again.rules).toEqual([]);
+    expect((await gateway.ask({ query: "orders" })).rules).toHaveLength(1);
+    expect((await gateway.ask({ query: "label printer", limit: 1 })).rules).toEqual([]);
+  },
+);
 
-verifies("ask:shrinks-first", "lines shrink before hits go, and what is left out is counted", async () => {
-  const long = "It works on many rows at once and takes care of all the special cases there are.";
-  const tools = Array.from({ length: 12 }, (_, number) =>
-    defineTool({
-      name: `count_rows_${number}`,
-      description: `Count rows of table ${number}. ${long}`,
-      execute: () => "",
-    }),
-  );
-  const gateway = createGateway({ domains: [defineDomain({ name: "db", description: "Tables.", tools })] });
-  const ask = (maxTokens: number) => gateway.ask({ query: "count rows of a table", limit: 12, maxTokens });
-  const [wide, tight, tiny] = [await ask(700), await ask(170), await ask(64)];
-  expect(wide.hits).toHaveLength(12);
-  expect(wide.omitted).toBe(0);
-  expect(tight.hits).toHaveLength(12);
-  expect(tight.hits.filter((hit) => hit.summary === undefined).length).toBeGreaterThan(0);
-  expect(tiny.hits.length).toBeGreaterThan(0);
-  expect(tiny.hits.length + tiny.omitted).toBe(12);
-  expect(tiny.text).toContain(`${tiny.omitted} more left out`);
-  for (const [answer, budget] of [
-    [wide, 700],
-    [tight, 170],
-    [tiny, 64],
-  ] as const) {
-    expect(countTokens(answer.text)).toBeLessThanOrEqual(budget);
-  }
-});
+verifies(
+  "ask:shrinks-first",
+  "lines shrink before hits are dropped, and omitted hits are counted",
+  async () => {
+    const long = "It works on many rows at once and takes care of all the special cases there are.";
+    const tools = Array.from({ length: 12 }, (_, number) =>
+      defineTool({
+        name: `count_rows_${number}`,
+        description: `Count rows of table ${number}. ${long}`,
+        execute: () => "",
+      }),
+    );
+    const gateway = createGateway({ domains: [defineDomain({ name: "db", description: "Tables.", tools })] });
+    const ask = (maxTokens: number) => gateway.ask({ query: "count rows of a table", limit: 12, maxTokens });
+    const [wide, tight, tiny] = [await ask(700), await ask(170), await ask(64)];
+    expect(wide.hits).toHaveLength(12);
+    expect(wide.omitted).toBe(0);
+    expect(tight.hits).toHaveLength(12);
+    expect(tight.hits.filter((hit) => hit.summary === undefined).length).toBeGreaterThan(0);
+    expect(tiny.hits.length).toBeGreaterThan(0);
+    expect(tiny.hits.length + tiny.omitted).toBe(12);
+    expect(tiny.text).toContain(`${tiny.omitted} more left out`);
+    for (const [answer, budget] of [
+      [wide, 700],
+      [tight, 170],
+      [tiny, 64],
+    ] as const) {
+      expect(countTokens(answer.text)).toBeLessThanOrEqual(budget);
+    }
+  },
+);
 
-verifies("ask:segments", "order and limit a domain's hits", async () => {
+verifies("ask:segments", "segments order and limit a domain's hits", async () => {
   const table = (name: string, type: string) =>
     defineResource({
       route: `warehouse://resources/${name}`,
@@ -164,7 +172,7 @@ test("domain, kinds and perDomain narrow the answer", async () => {
   });
 });
 
-test("nothing found says what to try, and still shows where to begin", async () => {
+test("an answer without hits says what to try and still shows entry points", async () => {
   const gateway = createGateway({ domains: createShop().domains, principal: reader });
   const { hits, text } = await gateway.ask({ query: "qqq zzz" });
   expect(hits.filter((hit) => !hit.entryPoint)).toEqual([]);

@@ -5,39 +5,46 @@ import { z } from "zod";
 import { verifies } from "./requirements.ts";
 import { clerk, createShop } from "./shop.ts";
 
-verifies("batch:references", "by index and id, in order and in parallel", async () => {
-  for (const mode of ["ordered", "parallel"] as const) {
-    const { domains, calls } = createShop();
-    const gateway = createGateway({ domains, principal: clerk });
-    const { results, summary } = await gateway.batch({
-      mode,
-      requests: [
-        { help: { path: "shop.order.create" } },
-        { id: "made", exec: { op: "shop.order.create", args: { customer: "c1" } } },
-        {
-          exec: {
-            op: "shop.order.create",
-            args: { customer: { $result: "made", path: "/customer" }, count: 2 },
+verifies(
+  "batch:references",
+  "requests refer to results by index and id, in order and in parallel",
+  async () => {
+    for (const mode of ["ordered", "parallel"] as const) {
+      const { domains, calls } = createShop();
+      const gateway = createGateway({ domains, principal: clerk });
+      const { results, summary } = await gateway.batch({
+        mode,
+        requests: [
+          { help: { path: "shop.order.create" } },
+          { id: "made", exec: { op: "shop.order.create", args: { customer: "c1" } } },
+          {
+            exec: {
+              op: "shop.order.create",
+              args: { customer: { $result: "made", path: "/customer" }, count: 2 },
+            },
           },
-        },
-        {
-          exec: { op: "shop.order.create", args: { customer: { $result: 2, path: "/customer" }, count: 3 } },
-        },
-      ],
-    });
-    expect(summary).toEqual({ total: 4, success: 4, failed: 0 });
-    expect(results[0]).toHaveProperty("help.usage");
-    expect(calls.made.map(({ params }) => params)).toEqual([
-      { customer: "c1" },
-      { customer: "c1", count: 2 },
-      { customer: "c1", count: 3 },
-    ]);
-  }
-});
+          {
+            exec: {
+              op: "shop.order.create",
+              args: { customer: { $result: 2, path: "/customer" }, count: 3 },
+            },
+          },
+        ],
+      });
+      expect(summary).toEqual({ total: 4, success: 4, failed: 0 });
+      expect(results[0]).toHaveProperty("help.usage");
+      expect(calls.made.map(({ params }) => params)).toEqual([
+        { customer: "c1" },
+        { customer: "c1", count: 2 },
+        { customer: "c1", count: 3 },
+      ]);
+    }
+  },
+);
 
 verifies(
   "batch:references",
-  "to nothing, to later ones, to failures and to missing paths are refused",
+  "references to unknown, later or failed requests and to missing paths are refused",
   async () => {
     const { domains, calls } = createShop();
     const gateway = createGateway({ domains, principal: clerk });
@@ -69,7 +76,7 @@ verifies(
   },
 );
 
-verifies("batch:references", "see all of a result that is too large to show", async () => {
+verifies("batch:references", "references see the whole of a result that is too large to show", async () => {
   const tools = [
     defineTool({
       name: "list_rows",
@@ -109,7 +116,7 @@ verifies("batch:limit", "10,000 requests are refused with the limit, and none ru
   expect(calls.made).toEqual([]);
 });
 
-test("parallel mode runs at most as many at a time as the limit says", async () => {
+test("parallel mode keeps to the concurrency limit", async () => {
   let running = 0;
   let most = 0;
   const tool = defineTool({

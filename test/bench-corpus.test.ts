@@ -13,12 +13,12 @@ describe("the corpus of the scale benchmark", () => {
     expect(createCorpus(2, LIST).at(123)).not.toEqual(corpus.at(123));
   });
 
-  it("has the documents it was asked for, each with its own id", () => {
+  it("has the requested number of documents, each with its own id", () => {
     const documents = [...corpus.batches(1_050, 100)].flat();
     expect(new Set(documents.map((document) => document.id)).size).toBe(1_050);
   });
 
-  it("has descriptions of 8 to 40 words and names of three", () => {
+  it("has descriptions of 8 to 40 words and names of three words", () => {
     for (const { name, description } of [...corpus.batches(500, 100)].flat()) {
       expect(description.split(" ").length).toBeGreaterThanOrEqual(8);
       expect(description.split(" ").length).toBeLessThanOrEqual(40);
@@ -26,7 +26,7 @@ describe("the corpus of the scale benchmark", () => {
     }
   });
 
-  it("keeps the id and changes the text in another revision", () => {
+  it("keeps the ids and changes the text in another revision", () => {
     expect(corpus.at(7, 1).id).toBe(corpus.at(7).id);
     expect(corpus.at(7, 1).description).not.toBe(corpus.at(7).description);
   });

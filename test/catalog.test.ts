@@ -24,7 +24,7 @@ function errorsOf(domains: DomainDefinition[]): string[] {
 
 const execute = () => "";
 
-verifies("catalog:all-errors", "every wrong definition at once, with where to look", () => {
+verifies("catalog:all-errors", "all wrong definitions are reported at once with their places", () => {
   const errors = errorsOf([
     {
       name: "cms",
@@ -87,7 +87,7 @@ verifies("catalog:all-errors", "every wrong definition at once, with where to lo
   expect(errors).toHaveLength(expected.length);
 });
 
-verifies("catalog:version", "is the same in another order and different for another content", () => {
+verifies("catalog:version", "the version ignores order and depends on content", () => {
   const versionOf = (domains: readonly DomainDefinition[]) => createGateway({ domains }).version;
   const { domains } = createShop();
   const reversed = domains
@@ -206,7 +206,7 @@ test("scopes are merged from domain, entry and extractor", async () => {
   expect(found.hits.map((hit) => hit.route)).toContain("wiki://resources/pages/1");
 });
 
-test("a content source that fails takes only its own content with it", async () => {
+test("a failing content source affects only its own content", async () => {
   const [shop] = createShop().domains;
   const source = {
     name: "broken",
@@ -218,7 +218,7 @@ test("a content source that fails takes only its own content with it", async () 
   expect((await gateway.ask({ query: "orders" })).hits.length).toBeGreaterThan(0);
 });
 
-test("a source's changes arrive, a wrong one is refused and the last good one stays", async () => {
+test("changes of a source take effect; a wrong one is refused and the last good one stays", async () => {
   const push = Promise.withResolvers<void>();
   const content = (name: string, count: number) => ({
     domains: [{ name: "live", description: "Changes.", scopes: [], rules: [] }],

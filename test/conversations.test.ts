@@ -17,7 +17,7 @@ function figure(system: string, type: string, metric: string): number {
   return rows.find((row) => row.case === type && row.system === system && row.metric === metric)!.value;
 }
 
-test("what discovered tools save of listing everything, for a request and for ten turns", () => {
+test("discovery saves tokens against listing everything, for one request and for ten turns", () => {
   for (const [type, least] of Object.entries(LEAST)) {
     for (const metric of ["request_saved", "ten_turns_saved"]) {
       expect(figure("discover", type, metric), `${type} ${metric}`).toBeGreaterThanOrEqual(least);
@@ -25,14 +25,14 @@ test("what discovered tools save of listing everything, for a request and for te
   }
 });
 
-test("the documentation has the figures as they are", () => {
+test("the documentation states the measured figures", () => {
   const table = readFileSync("docs/ai-sdk.md", "utf8").matchAll(/^\| (`.*`) \| ([ABC]) \| (.*) \|$/gm);
   const told = [...table];
   expect(told).toHaveLength(9);
   for (const [, system = "", type, figures = ""] of told) {
     figures.split(" | ").forEach((text, at) => {
       const measured = figure(SYSTEMS[system]!, `type-${type}`, METRICS[at]!) * 100;
-      // Ids in results differ from run to run, and with them the tokens of whole conversations.
+      // Ids in results differ between runs and change the token count of whole conversations.
       expect(Math.abs(Number.parseFloat(text) - measured), `${system} ${type} ${METRICS[at]}`).toBeLessThan(
         0.5,
       );

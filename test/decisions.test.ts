@@ -42,7 +42,7 @@ const reader: Principal = { id: "reader", scopes: [], allowWrite: false };
 const gateway = createGateway({ domains: [shop] });
 afterAll(() => gateway.close());
 
-/** What a call did: ran, ran dry, was refused with a code; and whether somebody was asked before. */
+/** The outcome of a call: run, dry run or refusal with a code, and whether a person was asked first. */
 interface Effect {
   readonly asked: boolean;
   readonly did: string;
@@ -147,7 +147,7 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
     },
   },
 };
-/** A connection for each case is slow, so the protocol has its share of the cases. */
+/** Each case over MCP opens a connection, which is slow, so MCP runs fewer cases. */
 const SHARES: Readonly<Record<string, number>> = { mcp: 0.02 };
 
 test.each(Object.keys(FACES))(
@@ -162,7 +162,7 @@ test.each(Object.keys(FACES))(
       approve: fc.boolean(),
     });
     const check = fc.asyncProperty(caseOf, async (given) => {
-      // A tool that is called by its own name has no dry run; get on the reading surface has none either.
+      // A tool called by its own name has no dry run, and neither does get on the reading surface.
       const dryRun = dryRuns ? given.dryRun : name === "get" ? undefined : false;
       const expected = decideCall(given.entry, given.principal, { args: {}, dryRun }, policy);
       expect(await effectOf(call, { ...given, dryRun })).toEqual(effectFrom(expected, given.approve));
@@ -188,7 +188,7 @@ function effectFrom(decision: CallDecision, approve: boolean): Effect {
   return { asked: false, did: decision.do === "refuse" ? decision.problem.code : decision.do };
 }
 
-/** Calls a tool as the AI SDK does: asks the application first where the tool says so. */
+/** Calls a tool as the AI SDK does: asks the application first if the tool requires it. */
 async function callSdk(
   mode: "fixed" | "discover",
   name: string,

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 import { verifies } from "./requirements.ts";
 import { clerk, createShop, reader } from "./shop.ts";
 
-verifies("events:shapes-only", "one event for every operation, with no argument value in it", async () => {
+verifies("events:shapes-only", "every operation emits one event without argument values", async () => {
   const events: KeyholeEvent[] = [];
   const stop = onEvent((event) => events.push(event));
   const gateway = createGateway({ domains: createShop().domains });
@@ -45,7 +45,7 @@ verifies("events:shapes-only", "one event for every operation, with no argument 
   expect(JSON.stringify(events)).not.toContain(secret);
 });
 
-verifies("guidance:dropped", "is reported to the owner", async () => {
+verifies("guidance:dropped", "dropped guidance is reported to the owner", async () => {
   const events: KeyholeEvent[] = [];
   const stop = onEvent((event) => events.push(event));
   const gateway = createGateway({ domains: createShop().domains });
@@ -59,7 +59,7 @@ verifies("guidance:dropped", "is reported to the owner", async () => {
   );
 });
 
-verifies("registry:round-trip", "what is written is read back, and damage is refused", async () => {
+verifies("registry:round-trip", "a written file is read back, and a damaged one is refused", async () => {
   const gateway = createGateway({ domains: createShop().domains });
   const path = join(await mkdtemp(join(tmpdir(), "keyhole-")), "registry.json");
   const registry = gateway.registry();

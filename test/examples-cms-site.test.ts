@@ -21,7 +21,7 @@ afterAll(async () => {
   await cms.close();
 });
 
-verifies("cms:site", "a dry run changes nothing and says what then happens", async () => {
+verifies("cms:site", "a dry run changes nothing and predicts the real run", async () => {
   const { shown } = await gateway.view();
   const destructive = shown.filter(({ lane }) => lane === "destructive");
   expect(destructive).toHaveLength(6);
@@ -40,7 +40,7 @@ verifies("cms:site", "a dry run changes nothing and says what then happens", asy
   }
 });
 
-verifies("cms:site", "without approval nothing is deleted", async () => {
+verifies("cms:site", "nothing is deleted without approval", async () => {
   const careful = createGateway({ domains: [cms.domain], principal: editor, learning: false });
   const before = await everything();
   const answer = await careful.exec({ op: "cms.page.delete", args: { page: "home" }, dry_run: false });
@@ -49,22 +49,26 @@ verifies("cms:site", "without approval nothing is deleted", async () => {
   await careful.close();
 });
 
-verifies("cms:site", "posts go from draft to published to archived, and back to published only", async () => {
-  const { id } = await run("cms.post.create", { title: "Åse's doors!", body: "Plane them." });
-  expect(await run("cms.post.get", { post: "ase-s-doors" })).toMatchObject({ id, status: "draft" });
-  expect(await code("cms.post.archive", { post: id })).toBe("CONFLICT");
-  expect(await run("cms.post.publish", { post: id })).toMatchObject({
-    status: "published",
-    published_at: now().toISOString(),
-  });
-  expect(await code("cms.post.publish", { post: id })).toBe("CONFLICT");
-  expect(await run("cms.post.archive", { post: id })).toMatchObject({ status: "archived" });
-  expect(await code("cms.post.archive", { post: id })).toBe("CONFLICT");
-  expect(await code("cms.post.update", { post: id, title: "New" })).toBe("CONFLICT");
-  expect(await run("cms.post.publish", { post: id })).toMatchObject({ status: "published" });
-  expect(await run("cms.post.update", { post: id, title: "Doors" })).toMatchObject({ title: "Doors" });
-  expect(await code("cms.post.create", { title: "Åse's doors!", body: "Again." })).toBe("CONFLICT");
-});
+verifies(
+  "cms:site",
+  "posts go from draft to published to archived, and from archived only back to published",
+  async () => {
+    const { id } = await run("cms.post.create", { title: "Åse's doors!", body: "Plane them." });
+    expect(await run("cms.post.get", { post: "ase-s-doors" })).toMatchObject({ id, status: "draft" });
+    expect(await code("cms.post.archive", { post: id })).toBe("CONFLICT");
+    expect(await run("cms.post.publish", { post: id })).toMatchObject({
+      status: "published",
+      published_at: now().toISOString(),
+    });
+    expect(await code("cms.post.publish", { post: id })).toBe("CONFLICT");
+    expect(await run("cms.post.archive", { post: id })).toMatchObject({ status: "archived" });
+    expect(await code("cms.post.archive", { post: id })).toBe("CONFLICT");
+    expect(await code("cms.post.update", { post: id, title: "New" })).toBe("CONFLICT");
+    expect(await run("cms.post.publish", { post: id })).toMatchObject({ status: "published" });
+    expect(await run("cms.post.update", { post: id, title: "Doors" })).toMatchObject({ title: "Doors" });
+    expect(await code("cms.post.create", { title: "Åse's doors!", body: "Again." })).toBe("CONFLICT");
+  },
+);
 
 verifies("cms:site", "menu and sections keep their order without gaps", async () => {
   const menu = async () => {
@@ -94,7 +98,7 @@ verifies("cms:site", "menu and sections keep their order without gaps", async ()
   ]);
 });
 
-verifies("cms:site", "what fails half way leaves nothing behind", async () => {
+verifies("cms:site", "a change that fails halfway leaves nothing behind", async () => {
   const before = await everything();
   const good = { template: "text", name: "Good", content: { heading: "a", body: "b" } };
   const hostile: Record<string, string> = JSON.parse(
@@ -118,7 +122,7 @@ verifies("cms:site", "what fails half way leaves nothing behind", async () => {
   expect(await everything()).toEqual(before);
 });
 
-verifies("cms:site", "an image in use stays until another takes its place", async () => {
+verifies("cms:site", "an image in use cannot be deleted until it is replaced", async () => {
   expect(await code("cms.image.delete", { image: "img_001" })).toBe("CONFLICT");
   const replaced = await run("cms.image.replace", { image: "img_001", replacement: "img_002" });
   expect(replaced).toMatchObject({ replaced: "img_001", in: [{}, {}] });
@@ -136,7 +140,7 @@ verifies("cms:site", "an image in use stays until another takes its place", asyn
   );
 });
 
-verifies("cms:site", "search follows what is written and deleted", async () => {
+verifies("cms:site", "search follows writes and deletions", async () => {
   const found = async (query: string) => {
     const { results } = await run<{ results: { id: string }[] }>("cms.vector.search", { query });
     return results.map(({ id }) => id);
@@ -171,7 +175,7 @@ verifies("cms:site", "requests reach the loopback server and nothing else", asyn
   expect(await code("cms.pexels.photo.download", { photo: 9 })).toBe("CALL_FAILED");
 });
 
-test("the site is of some size, and names like those of objects are only names", async () => {
+test("the site has many records, and names such as constructor are only names", async () => {
   const { pages, images, posts } = await everything();
   expect(pages.length).toBeGreaterThanOrEqual(8);
   expect(pages.flatMap(({ sections }) => sections).length).toBeGreaterThanOrEqual(30);
@@ -183,7 +187,7 @@ test("the site is of some size, and names like those of objects are only names",
   }
 });
 
-test("a file keeps the site, and a reset brings it back", async () => {
+test("a file keeps the site, and a reset restores it", async () => {
   const path = join(temporaryFolder(), "site.db");
   const change = { op: "cms.page.update", args: { page: "home", name: "Start" } };
   for (const expected of ["Home", "Start"]) {
@@ -208,7 +212,7 @@ interface Everything {
   readonly items: unknown[];
 }
 
-/** All of the site, as tools read it. */
+/** The whole site, as tools read it. */
 async function everything(): Promise<Everything> {
   const { pages } = await run<Everything>("cms.page.list", {});
   const whole = await Promise.all(

@@ -40,7 +40,7 @@ afterAll(async () => {
   await cms.close();
 });
 
-test("every tool is there, in its category, with what a catalog of tools says about each", () => {
+test("every tool is present, in its category and with complete metadata", () => {
   const expected = Object.entries(CATEGORIES).flatMap(([category, names]) =>
     names.split(/\s+/).map((name) => [name, category]),
   );
@@ -58,7 +58,7 @@ test("every tool is there, in its category, with what a catalog of tools says ab
 describe.each(tools.map((tool) => ({ tool, name: tool.name })))("$name", ({ tool }) => {
   const op = opOf.get(tool.name) ?? "";
 
-  verifies("cms:every-tool", "is found by each of its phrases in the top five", async () => {
+  verifies("cms:every-tool", "each of its phrases finds it among the first five", async () => {
     for (const query of tool.phrases ?? []) {
       const { hits } = await gateway.ask({ query });
       expect(
@@ -68,7 +68,7 @@ describe.each(tools.map((tool) => ({ tool, name: tool.name })))("$name", ({ tool
     }
   });
 
-  verifies("cms:every-tool", "is described with its args and examples that run", async () => {
+  verifies("cms:every-tool", "help shows its args, and its examples run", async () => {
     const help = await gateway.help({ path: op, format: "full", include_schemas: true });
     if (help.kind !== "tool") throw help;
     const properties = Object.keys((help.schema?.properties ?? {}) as object);
@@ -82,7 +82,7 @@ describe.each(tools.map((tool) => ({ tool, name: tool.name })))("$name", ({ tool
     }
   });
 
-  verifies("cms:entities", "gives the things of a real result, or none where it says so", async () => {
+  verifies("cms:entities", "extracts entities from a real result, or none if it declares none", async () => {
     const result = await run(op, tool.examples?.[0]?.args ?? {});
     const entry = shown.find(({ name }) => name === tool.name);
     if (entry?.kind !== "tool") throw entry;
@@ -96,34 +96,29 @@ describe.each(tools.map((tool) => ({ tool, name: tool.name })))("$name", ({ tool
   });
 });
 
-verifies(
-  "cms:entities",
-  "of several kinds come from the two tools that answer with several kinds",
-  async () => {
-    const { cms_findResource: inMatches, search_vector: inResults } = cms.domain.entityExtractors ?? {};
-    const found = await run("cms.resource.find", { name: "cabin", limit: 20 });
-    expect(new Set(inMatches?.(found).map(({ type }) => type)).size).toBeGreaterThan(1);
-    const near = await run("cms.vector.search", { query: "cabin in winter", limit: 5 });
-    expect(new Set(inResults?.(near).map(({ type }) => type)).size).toBeGreaterThan(1);
-    for (const extract of [inMatches, inResults]) {
-      for (const wrong of [null, 7, "x", {}, { matches: 1, results: {} }])
-        expect(extract?.(wrong)).toEqual([]);
-      const items = [
-        null,
-        { id: "a" },
-        { name: "b" },
-        { id: "c", name: "C", type: "Page" },
-        { id: 1, name: "n" },
-      ];
-      expect(extract?.({ matches: items, results: items })).toMatchObject([
-        { type: "page", id: "c", name: "C" },
-        { type: "resource", id: "1", name: "n" },
-      ]);
-    }
-  },
-);
+verifies("cms:entities", "the two tools that return several kinds yield entities of each kind", async () => {
+  const { cms_findResource: inMatches, search_vector: inResults } = cms.domain.entityExtractors ?? {};
+  const found = await run("cms.resource.find", { name: "cabin", limit: 20 });
+  expect(new Set(inMatches?.(found).map(({ type }) => type)).size).toBeGreaterThan(1);
+  const near = await run("cms.vector.search", { query: "cabin in winter", limit: 5 });
+  expect(new Set(inResults?.(near).map(({ type }) => type)).size).toBeGreaterThan(1);
+  for (const extract of [inMatches, inResults]) {
+    for (const wrong of [null, 7, "x", {}, { matches: 1, results: {} }]) expect(extract?.(wrong)).toEqual([]);
+    const items = [
+      null,
+      { id: "a" },
+      { name: "b" },
+      { id: "c", name: "C", type: "Page" },
+      { id: 1, name: "n" },
+    ];
+    expect(extract?.({ matches: items, results: items })).toMatchObject([
+      { type: "page", id: "c", name: "C" },
+      { type: "resource", id: "1", name: "n" },
+    ]);
+  }
+});
 
-verifies("cms:rules", "are those of the categories of what was found, several together", async () => {
+verifies("cms:rules", "an answer carries the rules of every category it found", async () => {
   for (const [query, category] of [
     ["publish post", "posts"],
     ["rename menu item", "navigation"],
@@ -142,7 +137,7 @@ verifies("cms:rules", "are those of the categories of what was found, several to
   expect(both.rules.map(({ category }) => category).sort()).toEqual(["navigation", "posts"]);
 });
 
-verifies("cms:rules", "come once a session, ten of them in all", async () => {
+verifies("cms:rules", "all ten rules come once per session", async () => {
   const session = gateway.openSession();
   const had: (string | undefined)[] = [];
   for (const tool of [...tools, ...tools]) {
@@ -153,7 +148,7 @@ verifies("cms:rules", "come once a session, ten of them in all", async () => {
   expect(had.sort()).toEqual(Object.keys(withRules).sort());
 });
 
-verifies("cms:related", "what is used together fills an answer that has room, and no more", async () => {
+verifies("cms:related", "tools used together fill the room left in an answer and no more", async () => {
   const byWords = createGateway({ domains: [cms.domain], index: createEmbeddedIndex(), learning: false });
   const named = async (limit: number) =>
     (await byWords.ask({ query: "webhook", limit })).hits.map(({ name }) => name);
@@ -162,59 +157,59 @@ verifies("cms:related", "what is used together fills an answer that has room, an
   await byWords.close();
 });
 
-verifies(
-  "cms:discovery",
-  "a task goes from its words through the tools they find to a changed site",
-  async () => {
-    const session = gateway.openSession();
-    const options = { session };
-    const simple = await gateway.ask({ query: "Find the hero image" }, options);
-    expect(simple.hits[0]?.name).toBe("cms_searchImages");
-    const [hit] = simple.hits;
-    const read = await gateway.get(
-      { routes: [{ route: hit!.route, params: { query: "hero image" } }] },
-      options,
-    );
-    expect(read.results).toMatchObject([
-      {
-        success: true,
-        data: { content: { images: [{ id: "img_001", filename: "hero-mountain-dawn.jpg" }, {}] } },
-      },
-    ]);
+verifies("cms:discovery", "the words of a task find the tools that change the site", async () => {
+  const session = gateway.openSession();
+  const options = { session };
+  const simple = await gateway.ask({ query: "Find the hero image" }, options);
+  expect(simple.hits[0]?.name).toBe("cms_searchImages");
+  const [hit] = simple.hits;
+  const read = await gateway.get(
+    { routes: [{ route: hit!.route, params: { query: "hero image" } }] },
+    options,
+  );
+  expect(read.results).toMatchObject([
+    {
+      success: true,
+      data: { content: { images: [{ id: "img_001", filename: "hero-mountain-dawn.jpg" }, {}] } },
+    },
+  ]);
 
-    const complex = await gateway.ask({ query: "Create about page with hero and image" }, options);
-    const names = complex.hits.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(["cms_createPageWithContent", "cms_searchImages"]));
-    expect(names.some((name) => name === "cms_updateSectionImage" || name === "cms_addImageToSection")).toBe(
-      true,
-    );
+  const complex = await gateway.ask({ query: "Create about page with hero and image" }, options);
+  const names = complex.hits.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(["cms_createPageWithContent", "cms_searchImages"]));
+  expect(names.some((name) => name === "cms_updateSectionImage" || name === "cms_addImageToSection")).toBe(
+    true,
+  );
 
-    const page = (await run("cms.page.content.create", {
-      name: "About",
-      sections: [{ template: "hero", name: "About hero", content: { heading: "Eleven people" } }],
-    })) as { page: { id: string }; sections: { id: string }[] };
-    await run("cms.image.section.add", { section: page.sections[0]!.id, image: "img_001" });
-    expect(await run("cms.page.sections.get", { page: "about" })).toMatchObject({
-      page: { id: page.page.id },
-      sections: [{ template: "hero", position: 0, images: { image: ["img_001"] } }],
-    });
-  },
-);
-
-verifies("cms:discovery", "a task is told apart by what it takes: no tool, one kind, several", async () => {
-  for (const [task, type] of [
-    ["What is a CMS section?", "A"],
-    ["Hello", "A"],
-    ["Find the hero image", "B"],
-    ["Create about page with hero and image", "C"],
-  ]) {
-    expect(await run("cms.plan.task.analyze", { task }), task).toMatchObject({ type });
-  }
+  const page = (await run("cms.page.content.create", {
+    name: "About",
+    sections: [{ template: "hero", name: "About hero", content: { heading: "Eleven people" } }],
+  })) as { page: { id: string }; sections: { id: string }[] };
+  await run("cms.image.section.add", { section: page.sections[0]!.id, image: "img_001" });
+  expect(await run("cms.page.sections.get", { page: "about" })).toMatchObject({
+    page: { id: page.page.id },
+    sections: [{ template: "hero", position: 0, images: { image: ["img_001"] } }],
+  });
 });
 
 verifies(
   "cms:discovery",
-  "any query is answered: none, a long one, another language, none of ours",
+  "tasks that need no tool, one kind or several kinds are distinguished",
+  async () => {
+    for (const [task, type] of [
+      ["What is a CMS section?", "A"],
+      ["Hello", "A"],
+      ["Find the hero image", "B"],
+      ["Create about page with hero and image", "C"],
+    ]) {
+      expect(await run("cms.plan.task.analyze", { task }), task).toMatchObject({ type });
+    }
+  },
+);
+
+verifies(
+  "cms:discovery",
+  "every query is answered: empty, long, in another language, off topic",
   async () => {
     for (const query of ["", " ", "page ".repeat(20_000), "Bild suchen", "画像を探す", "zxqv wvutz"]) {
       const answer = await gateway.ask({ query });
@@ -223,7 +218,7 @@ verifies(
   },
 );
 
-verifies("cms:validation", "refuses definitions that do not fit each other, all at once", () => {
+verifies("cms:validation", "all definitions that contradict each other are refused at once", () => {
   const [first, ...others] = tools;
   const broken = {
     ...cms.domain,

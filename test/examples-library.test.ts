@@ -11,7 +11,7 @@ const SKILLS = ["investigate-incident", "review-migration", "review-security", "
 
 const library = createLibrary({ watch: false });
 const cms = createCms();
-// Beside the tools of another system, as everywhere: knowledge must hold its own among them.
+// Tools of another system share the gateway: knowledge must be found among them.
 const gateway = createGateway({ domains: [cms.domain], sources: [library], learning: false });
 const countTokens = await loadTokenCounter();
 const { shown } = await gateway.view();
@@ -31,7 +31,7 @@ async function match(params: Record<string, unknown>): Promise<string> {
 
 const words = (entry: View["entries"][number]) => entry.content!.split(/\s+/).length;
 
-verifies("library:fragments", "at least 60 in six categories, short, each with a text of its own", () => {
+verifies("library:fragments", "at least 60 in six categories, short, no two with the same text", () => {
   expect(library.diagnostics().problems).toEqual([]);
   expect(fragments.length).toBeGreaterThanOrEqual(60);
   const groups = Map.groupBy(fragments, ({ category }) => category);
@@ -50,14 +50,14 @@ verifies("library:fragments", "at least 60 in six categories, short, each with a
   }
 });
 
-test("what a fragment says of its size is true, whether it is written or counted", () => {
+test("the size of a fragment is right, whether written or counted", () => {
   for (const { route, content, metadata } of fragments) {
     const counted = countTokens(content!);
     expect(Math.abs(Number(metadata.estimatedTokens) - counted), route).toBeLessThanOrEqual(counted * 0.05);
   }
 });
 
-test("files that a text names are there, and related", () => {
+test("files that a text names exist and are related", () => {
   const routes = new Set(fragments.map(({ route }) => route));
   let references = 0;
   for (const { route, content, related } of fragments) {
@@ -69,7 +69,7 @@ test("files that a text names are there, and related", () => {
   expect(references).toBeGreaterThanOrEqual(25);
 });
 
-test("routes and addresses in prompts and skills lead somewhere", async () => {
+test("routes and addresses in prompts and skills exist", async () => {
   const all = (await gateway.view()).entries;
   const routes = new Set(all.map(({ route }) => route));
   const texts = all.filter(({ domain, kind }) => domain === "library" && kind === "prompt");
@@ -79,26 +79,22 @@ test("routes and addresses in prompts and skills lead somewhere", async () => {
 });
 
 describe.each(fragments.map((entry) => [entry.route, entry] as const))("%s", (route, entry) => {
-  verifies(
-    "library:fragments",
-    `${route} is found by each of its phrases, among the first five`,
-    async () => {
-      for (const query of entry.phrases) {
-        const { hits } = await gateway.ask({ query, maxTokens: 5_000 });
-        expect(
-          hits.slice(0, 5).map((hit) => hit.route),
-          query,
-        ).toContain(route);
-      }
-    },
-  );
+  verifies("library:fragments", `${route} is found among the first five by each of its phrases`, async () => {
+    for (const query of entry.phrases) {
+      const { hits } = await gateway.ask({ query, maxTokens: 5_000 });
+      expect(
+        hits.slice(0, 5).map((hit) => hit.route),
+        query,
+      ).toContain(route);
+    }
+  });
 
-  verifies("library:match", `${route} is in the index, and the catalog shows more`, async () => {
+  verifies("library:match", `${route} is in the index, and the catalog shows more of it`, async () => {
     for (const query of entry.phrases) {
       const index = await match({ query, mode: "index" });
       const lines = index.split("\n").length - 1;
       expect(countTokens(index), query).toBeLessThanOrEqual(120);
-      // One or two lines have less to say.
+      // Very short texts gain less.
       if (lines > 2) expect(countTokens(index), query).toBeGreaterThanOrEqual(50);
       const catalog = await match({ query, mode: "catalog" });
       expect(countTokens(catalog), query).toBeGreaterThanOrEqual(countTokens(index) * 1.85);
@@ -107,7 +103,7 @@ describe.each(fragments.map((entry) => [entry.route, entry] as const))("%s", (ro
   });
 });
 
-verifies("library:match", "texts keep to their budget, beyond the best three", async () => {
+verifies("library:match", "texts after the best three keep to the budget", async () => {
   for (const query of [
     "database migration",
     "api errors",
@@ -132,51 +128,58 @@ verifies("library:match", "tags and categories narrow what matches", async () =>
 });
 
 describe.each(ERAS)("a client of %s", (era) => {
-  verifies("library:prompts-and-skills", "fills in prompts, and is told what is missing", async () => {
-    const { client } = await connect(createMcpServer(gateway), era);
-    const { prompts } = await client.listPrompts();
-    expect(
-      prompts.map(({ name, arguments: given = [] }) => [name, given.map((one) => [one.name, one.required])]),
-    ).toEqual([
-      [
-        "add-feature",
+  verifies(
+    "library:prompts-and-skills",
+    "gets prompts filled in, and the names of missing arguments",
+    async () => {
+      const { client } = await connect(createMcpServer(gateway), era);
+      const { prompts } = await client.listPrompts();
+      expect(
+        prompts.map(({ name, arguments: given = [] }) => [
+          name,
+          given.map((one) => [one.name, one.required]),
+        ]),
+      ).toEqual([
         [
-          ["feature", true],
-          ["area", false],
+          "add-feature",
+          [
+            ["feature", true],
+            ["area", false],
+          ],
         ],
-      ],
-      [
-        "fix-bug",
         [
-          ["symptom", true],
-          ["since", false],
-          ["severity", false],
+          "fix-bug",
+          [
+            ["symptom", true],
+            ["since", false],
+            ["severity", false],
+          ],
         ],
-      ],
-      [
-        "new-project",
         [
-          ["description", true],
-          ["language", false],
-          ["database", false],
+          "new-project",
+          [
+            ["description", true],
+            ["language", false],
+            ["database", false],
+          ],
         ],
-      ],
-    ]);
-    const asked = { description: "a shop for bread", language: "Go", database: "SQLite" };
-    const { messages } = await client.getPrompt({ name: "new-project", arguments: asked });
-    const { text } = messages[0]!.content as { text: string };
-    expect(text).toContain("# Start a project: a shop for bread");
-    expect(text).toContain("Language: Go. Database: SQLite.");
-    expect(text).not.toContain("${");
-    await expect(client.getPrompt({ name: "fix-bug", arguments: {} })).rejects.toSatisfy((error) =>
-      JSON.stringify([String(error), (error as { data?: unknown }).data]).includes("symptom"),
-    );
-  });
+      ]);
+      const asked = { description: "a shop for bread", language: "Go", database: "SQLite" };
+      const { messages } = await client.getPrompt({ name: "new-project", arguments: asked });
+      const { text } = messages[0]!.content as { text: string };
+      expect(text).toContain("# Start a project: a shop for bread");
+      expect(text).toContain("Language: Go. Database: SQLite.");
+      expect(text).not.toContain("${");
+      await expect(client.getPrompt({ name: "fix-bug", arguments: {} })).rejects.toSatisfy((error) =>
+        JSON.stringify([String(error), (error as { data?: unknown }).data]).includes("symptom"),
+      );
+    },
+  );
 });
 
 verifies(
   "library:prompts-and-skills",
-  "skills are listed, found by their description, and have a file",
+  "skills are listed, found by their description, and have files",
   async () => {
     const skills = shown.filter(({ kind, domain }) => kind === "skill" && domain === "library");
     expect(skills.map(({ name }) => name).sort()).toEqual(SKILLS);
@@ -200,18 +203,14 @@ verifies("library:fragments", "the rules of a category come with its fragments, 
   expect(second.rules).toEqual([]);
 });
 
-verifies(
-  "library:fragments",
-  "help describes every entry with an example, and get reads it with that",
-  async () => {
-    const entries = shown.filter(({ domain }) => domain === "library");
-    expect(entries.length).toBe(fragments.length + 3 + SKILLS.length + 1 + CATEGORIES.length);
-    for (const { route } of entries) {
-      const help = await gateway.help({ path: route });
-      if (!("examples" in help) || !help.examples?.[0]) expect.fail(`${route}: no example`);
-      expect(help.summary.length, route).toBeGreaterThan(20);
-      const read = await gateway.get({ routes: [{ route, params: help.examples[0].args }] });
-      expect(read.summary, read.text).toMatchObject({ success: 1, failed: 0 });
-    }
-  },
-);
+verifies("library:fragments", "help shows an example for every entry, and get accepts it", async () => {
+  const entries = shown.filter(({ domain }) => domain === "library");
+  expect(entries.length).toBe(fragments.length + 3 + SKILLS.length + 1 + CATEGORIES.length);
+  for (const { route } of entries) {
+    const help = await gateway.help({ path: route });
+    if (!("examples" in help) || !help.examples?.[0]) expect.fail(`${route}: no example`);
+    expect(help.summary.length, route).toBeGreaterThan(20);
+    const read = await gateway.get({ routes: [{ route, params: help.examples[0].args }] });
+    expect(read.summary, read.text).toMatchObject({ success: 1, failed: 0 });
+  }
+});

@@ -35,13 +35,13 @@ async function helpOf(op: string) {
   return help;
 }
 
-verifies("onto:few-tools", "four tools at most, whichever surface is shown", async () => {
+verifies("onto:few-tools", "every surface has at most four tools", async () => {
   for (const surface of ["lanes", "routes", "commands"] as const) {
     expect((await gateway.menu({ surface })).length).toBeLessThanOrEqual(4);
   }
 });
 
-verifies("onto:every-op", "the ops are those of the functions' names, and no others", () => {
+verifies("onto:every-op", "the ops match the function names exactly", () => {
   const ops = Object.values(gateway.registry().ops).map(({ op, tool_name, lane }) => [op, tool_name, lane]);
   expect(ops.sort()).toEqual(ONTO_OPS.map(([op, name, lane]) => [op, name, lane]).sort());
 });
@@ -49,7 +49,7 @@ verifies("onto:every-op", "the ops are those of the functions' names, and no oth
 describe.each(ONTO_OPS)("%s", (op, _name, lane, ...said) => {
   verifies(
     "onto:every-op",
-    `${op} runs with each of its examples, and a dry run tells what it does`,
+    `${op} runs with each of its examples, and its dry run predicts the change`,
     async () => {
       const { examples = [], args } = await helpOf(op);
       expect(examples.length).toBeGreaterThan(0);
@@ -65,7 +65,7 @@ describe.each(ONTO_OPS)("%s", (op, _name, lane, ...said) => {
     },
   );
 
-  verifies("onto:found", `${op} is among the first five for what people say`, async () => {
+  verifies("onto:found", `${op} is among the first five hits for everyday wording`, async () => {
     for (const query of said) {
       const { hits } = await gateway.ask({ query, maxTokens: 5_000 });
       expect(
@@ -75,7 +75,7 @@ describe.each(ONTO_OPS)("%s", (op, _name, lane, ...said) => {
     }
   });
 
-  verifies("onto:help-path", `${op} says where to read on when its args are wrong`, async () => {
+  verifies("onto:help-path", `${op} answers wrong args with a help path`, async () => {
     const { code, details } = await refusal(op, { nonsense: 1 });
     expect(code).toBe("INVALID_PARAMS");
     const fields = (details.field_errors as { field: string }[]).map(({ field }) => field);
@@ -85,7 +85,7 @@ describe.each(ONTO_OPS)("%s", (op, _name, lane, ...said) => {
   });
 });
 
-verifies("onto:policy", "tasks and projects say when to create them and when not, briefly", async () => {
+verifies("onto:policy", "tasks and projects briefly say when to create them and when not", async () => {
   for (const op of ["onto.task.create", "onto.project.create"]) {
     const { policy } = await helpOf(op);
     const sentences = [policy?.do, policy?.dont, policy?.edge_cases].map((part) => part ?? []);
@@ -96,7 +96,7 @@ verifies("onto:policy", "tasks and projects say when to create them and when not
 
 verifies(
   "onto:round-trips",
-  "one help shows every group, is kept, and a first use is one batch",
+  "one help call shows every group and is cached, and a first use is one batch",
   async () => {
     const first = await gateway.help({ path: "onto" });
     const again = await gateway.help({ path: "onto" });
@@ -142,7 +142,7 @@ verifies(
 
 verifies(
   "onto:tree-and-relations",
-  "circles and missing parents are refused, and nothing changes",
+  "cycles and missing parents are refused, and nothing changes",
   async () => {
     const before = await run("onto.document.tree.get", { project_id: "prj_atlas", include_documents: true });
     const move = (document_id: string, new_parent_id: string | null, project_id = "prj_atlas") =>
@@ -169,40 +169,44 @@ verifies(
   },
 );
 
-verifies("onto:tree-and-relations", "the dry run of a reorganization is exactly what it does", async () => {
-  const args = {
-    project_id: "prj_atlas",
-    nodes: [
-      { id: "task_load_test", connections: [{ rel: "satisfies", to_id: "req_p99" }] },
-      { id: "task_cache", connections: [{ rel: "depends_on", to_id: "task_load_test" }] },
-    ],
-  };
-  const edges = async () =>
-    (await run("onto.project.graph.get", { project_id: "prj_atlas" })).edges as object[];
-  const before = await edges();
-  const dry = await gateway.exec({ op: "onto.project.graph.reorganize", args });
-  expect(dry).toMatchObject({ ok: true, meta: { dry_run: true } });
-  expect(await edges()).toEqual(before);
+verifies(
+  "onto:tree-and-relations",
+  "the dry run of a reorganization matches the real run exactly",
+  async () => {
+    const args = {
+      project_id: "prj_atlas",
+      nodes: [
+        { id: "task_load_test", connections: [{ rel: "satisfies", to_id: "req_p99" }] },
+        { id: "task_cache", connections: [{ rel: "depends_on", to_id: "task_load_test" }] },
+      ],
+    };
+    const edges = async () =>
+      (await run("onto.project.graph.get", { project_id: "prj_atlas" })).edges as object[];
+    const before = await edges();
+    const dry = await gateway.exec({ op: "onto.project.graph.reorganize", args });
+    expect(dry).toMatchObject({ ok: true, meta: { dry_run: true } });
+    expect(await edges()).toEqual(before);
 
-  const { adds, removes, keeps } = await run("onto.project.graph.reorganize", args);
-  expect(dry.ok && dry.result).toEqual({ adds, removes, keeps });
-  expect(removes).toHaveLength(4);
-  expect(adds).toMatchObject([{ from_id: "task_cache", rel: "depends_on", to_id: "task_load_test" }]);
-  const gone = new Set((removes as { id: string }[]).map(({ id }) => id));
-  const expected = [
-    ...before.filter((edge) => !gone.has((edge as { id: string }).id)),
-    ...(adds as object[]),
-  ];
-  expect(await edges()).toEqual(expect.arrayContaining(expected));
-  expect(await edges()).toHaveLength(expected.length);
+    const { adds, removes, keeps } = await run("onto.project.graph.reorganize", args);
+    expect(dry.ok && dry.result).toEqual({ adds, removes, keeps });
+    expect(removes).toHaveLength(4);
+    expect(adds).toMatchObject([{ from_id: "task_cache", rel: "depends_on", to_id: "task_load_test" }]);
+    const gone = new Set((removes as { id: string }[]).map(({ id }) => id));
+    const expected = [
+      ...before.filter((edge) => !gone.has((edge as { id: string }).id)),
+      ...(adds as object[]),
+    ];
+    expect(await edges()).toEqual(expect.arrayContaining(expected));
+    expect(await edges()).toHaveLength(expected.length);
 
-  const circle = [{ id: "task_load_test", connections: [{ rel: "depends_on", to_id: "task_cache" }] }];
-  const refused = await refusal("onto.project.graph.reorganize", { ...args, nodes: circle });
-  expect(refused.code).toBe("CONFLICT");
-  expect(await edges()).toHaveLength(expected.length);
-});
+    const circle = [{ id: "task_load_test", connections: [{ rel: "depends_on", to_id: "task_cache" }] }];
+    const refused = await refusal("onto.project.graph.reorganize", { ...args, nodes: circle });
+    expect(refused.code).toBe("CONFLICT");
+    expect(await edges()).toHaveLength(expected.length);
+  },
+);
 
-test("an update for an old version is refused with what is there now", async () => {
+test("an update of an old version is refused with the current state", async () => {
   await run("onto.risk.update", { risk_id: "risk_capacity", impact: "low", expected_version: 1 });
   const stale = await refusal("onto.risk.update", {
     risk_id: "risk_capacity",
@@ -247,24 +251,24 @@ test("a project is created whole or not at all", async () => {
   expect(await run("onto.project.search", { search: "Wrong" })).toMatchObject({ total: 0 });
 });
 
-test("what is deleted takes its subtree and its edges with it", async () => {
+test("a deletion removes the subtree and its edges", async () => {
   const { deletes } = await run("onto.document.delete", { document_id: "doc_marketing" });
   expect(deletes).toHaveLength(3);
   expect((await refusal("onto.document.get", { document_id: "doc_api_spec" })).code).toBe("NOT_FOUND");
   expect(await run("onto.task.docs.list", { task_id: "task_rate_limits" })).toEqual({ documents: [] });
 });
 
-test("a project that is not there is not an empty one", async () => {
+test("an unknown project is an error, not an empty project", async () => {
   expect((await refusal("onto.task.list", { project_id: "prj_nowhere" })).code).toBe("NOT_FOUND");
   expect((await refusal("onto.search", { search: "a", project_id: "prj_nowhere" })).code).toBe("NOT_FOUND");
 });
 
-test("search knows capitals of every alphabet", async () => {
+test("search ignores case in every alphabet", async () => {
   await run("onto.goal.create", { project_id: "prj_atlas", title: "Prüfung der ÜBERSICHT" });
   expect(await run("onto.search", { search: "übersicht PRÜFUNG" })).toMatchObject({ total: 1 });
 });
 
-test("hostile words are words", async () => {
+test("hostile input is treated as plain text", async () => {
   for (const search of ["constructor", "__proto__", "%", "' OR 1=1 --", "\u0000"]) {
     expect(await run("onto.search", { search })).toEqual({ total: 0, entities: [] });
   }
@@ -273,7 +277,7 @@ test("hostile words are words", async () => {
   );
 });
 
-test("every step that an answer leads to can be taken as it is", async () => {
+test("every step that guidance offers runs as given", async () => {
   const overview = await gateway.exec({ op: "util.buildos.overview" });
   const task = await gateway.exec({ op: "onto.task.get", args: { task_id: "task_cache" } });
   const steps = [overview, task].flatMap((answer) => (answer.ok ? (answer.guidance ?? []) : []));
@@ -281,7 +285,7 @@ test("every step that an answer leads to can be taken as it is", async () => {
   for (const { route, params } of steps) await run(route, { ...params });
 });
 
-test("the web is one site behind a guard", async () => {
+test("web tools reach one site, through the guarded fetch", async () => {
   const { results } = await run("util.web.search", { query: "soil sensors water" });
   const { url } = (results as { url: string }[])[0]!;
   const page = await run("util.web.visit", { url });
@@ -293,7 +297,7 @@ test("the web is one site behind a guard", async () => {
   }
 });
 
-test("a file keeps what was written until it is reset", async () => {
+test("a file keeps changes until it is reset", async () => {
   const path = join(temporaryFolder(), "onto.db");
   const titleOf = async (change?: string) => {
     const system = createOnto({ path });

@@ -17,7 +17,7 @@ const HIDDEN = "warehouse://tools/hidden";
 const QUERY = `${HIDDEN}/query`;
 const WRITE = `${HIDDEN}/query-write`;
 
-/** Route, lane, and what people say who need it; what is hidden is found by nobody. */
+/** Route, lane, and what people say when they need it. Search never finds hidden tools. */
 const TOOLS: readonly (readonly [route: string, lane: Lane, ...said: string[]])[] = [
   [
     "warehouse://tools/analyst",
@@ -59,13 +59,13 @@ async function refusal(route: string, params: Record<string, unknown>, caller = 
   return `${answer.error.code} ${JSON.stringify(answer.error.details.field_errors ?? "")}`;
 }
 
-test("the tools are those of the table, and no others", () => {
+test("the tools match the table exactly", () => {
   const tools = Object.values(gateway.registry().ops).map(({ route, lane }) => [route, lane]);
   expect(tools.sort()).toEqual(TOOLS.map(([route, lane]) => [route, lane]).sort());
 });
 
 describe.each(TOOLS)("%s", (route, _lane, ...said) => {
-  verifies("warehouse:every-tool", `${route} is described, and runs with its example`, async () => {
+  verifies("warehouse:every-tool", `${route} has help, and its example runs`, async () => {
     const help = await gateway.help({ path: route });
     if (help.kind !== "tool") expect.fail("no tool");
     expect(help.args.length).toBeGreaterThan(0);
@@ -77,7 +77,7 @@ describe.each(TOOLS)("%s", (route, _lane, ...said) => {
     }
   });
 
-  verifies("warehouse:every-tool", `${route} is found by what people say, or by nobody`, async () => {
+  verifies("warehouse:every-tool", `${route} is found by everyday wording, or never if hidden`, async () => {
     for (const query of said) {
       const { hits } = await gateway.ask({ query, kinds: ["tool"], maxTokens: 5_000 });
       expect(
@@ -91,31 +91,39 @@ describe.each(TOOLS)("%s", (route, _lane, ...said) => {
   });
 });
 
-verifies("warehouse:guidance", "risk, spend and a wallet decide where an investigation leads", async () => {
-  const leadsTo = async (user_id: string, caller = all) =>
-    (await read(`${HIDDEN}/user-investigation`, { user_id }, caller)).next;
-  const activity = "logs://tools/hidden/user-activity";
-  expect(await leadsTo("u-2001")).toEqual([activity]);
-  expect(await leadsTo("u-1043")).toEqual([activity]);
-  expect(await leadsTo("u-1042")).toEqual([
-    activity,
-    `${HIDDEN}/fincrime-review`,
-    "blockchain://tools/hidden/address-trace",
-  ]);
-  expect(await leadsTo("u-3007")).toEqual([activity, "support://tools/hidden/vip-ticket"]);
-  expect(await leadsTo("u-3007", analyst)).toEqual([activity]);
-  expect(await refusal(`${HIDDEN}/user-investigation`, { user_id: "u-0" })).toContain("NOT_FOUND");
-});
+verifies(
+  "warehouse:guidance",
+  "risk, spend and a wallet decide the next steps of an investigation",
+  async () => {
+    const leadsTo = async (user_id: string, caller = all) =>
+      (await read(`${HIDDEN}/user-investigation`, { user_id }, caller)).next;
+    const activity = "logs://tools/hidden/user-activity";
+    expect(await leadsTo("u-2001")).toEqual([activity]);
+    expect(await leadsTo("u-1043")).toEqual([activity]);
+    expect(await leadsTo("u-1042")).toEqual([
+      activity,
+      `${HIDDEN}/fincrime-review`,
+      "blockchain://tools/hidden/address-trace",
+    ]);
+    expect(await leadsTo("u-3007")).toEqual([activity, "support://tools/hidden/vip-ticket"]);
+    expect(await leadsTo("u-3007", analyst)).toEqual([activity]);
+    expect(await refusal(`${HIDDEN}/user-investigation`, { user_id: "u-0" })).toContain("NOT_FOUND");
+  },
+);
 
-verifies("warehouse:guidance", "the analyst unveils writing only to those who may write", async () => {
-  const leadsTo = async (caller: Principal) =>
-    (await read("warehouse://tools/analyst", { query: "revenue" }, caller)).next;
-  expect(await leadsTo(writer)).toContain(WRITE);
-  expect(await leadsTo(analyst)).toContain(QUERY);
-  expect(await leadsTo(analyst)).not.toContain(WRITE);
-});
+verifies(
+  "warehouse:guidance",
+  "the analyst unveils writing tools only to callers who may write",
+  async () => {
+    const leadsTo = async (caller: Principal) =>
+      (await read("warehouse://tools/analyst", { query: "revenue" }, caller)).next;
+    expect(await leadsTo(writer)).toContain(WRITE);
+    expect(await leadsTo(analyst)).toContain(QUERY);
+    expect(await leadsTo(analyst)).not.toContain(WRITE);
+  },
+);
 
-verifies("warehouse:scopes", "domain, tool and extractor add up", async () => {
+verifies("warehouse:scopes", "scopes of domain, tool and extractor add up", async () => {
   const seen = async (caller: Principal) => {
     const { entries } = await gateway.view({ principal: caller });
     return new Set(entries.map((entry) => entry.route));
@@ -153,7 +161,7 @@ verifies("warehouse:schema", "tables and columns of the real schema are found as
   expect(await refusal(`${HIDDEN}/get-columns`, { table: "tickets" })).toContain("NOT_FOUND");
 });
 
-verifies("warehouse:sql", "no spelling of a query writes, leaves its tables, or recurs", () => {
+verifies("warehouse:sql", "no query writes, leaves its tables or recurses, however it is spelled", () => {
   const writing = [
     "DELETE FROM fact_orders",
     "/* SELECT */ DELETE FROM fact_orders",
@@ -198,13 +206,13 @@ verifies("warehouse:sql", "no spelling of a query writes, leaves its tables, or 
   database.close();
 });
 
-verifies("warehouse:sql", "what is refused is told as a wrong param, and values stay small", async () => {
+verifies("warehouse:sql", "a refused query is a wrong param, and values are bounded", async () => {
   for (const sql of ["DELETE FROM fact_orders", "SELECT hex(zeroblob(100000000))", "nonsense"]) {
     expect(await refusal(QUERY, { sql }), sql).toMatch(/^INVALID_PARAMS .*"sql"/);
   }
 });
 
-verifies("warehouse:sql", "a table of others is as unknown as one that is not there", async () => {
+verifies("warehouse:sql", "a forbidden table is as unknown as a missing one", async () => {
   const sqlOf = (table: string) => ({ sql: `SELECT * FROM ${table}` });
   const refused = await refusal(QUERY, sqlOf("audit_access"), analyst);
   expect(refused).toBe((await refusal(QUERY, sqlOf("audit_nothing"), analyst)).replace("nothing", "access"));
@@ -217,21 +225,25 @@ verifies("warehouse:sql", "a table of others is as unknown as one that is not th
   expect(await refusal(WRITE, insertion, writer)).toContain("no such table");
 });
 
-verifies("warehouse:sql", "who has the scope changes rows, dry first, by exec only", async () => {
-  const args = { sql: "UPDATE fact_orders SET amount = amount + 1 WHERE order_id <= 4" };
-  const sum = async () =>
-    (await read(QUERY, { sql: "SELECT sum(amount) AS n FROM fact_orders WHERE order_id <= 4" })).content;
-  const dry = await gateway.exec({ route: WRITE, args }, { principal: writer });
-  expect(dry).toMatchObject({ ok: true, result: { changed_rows: 4 }, meta: { dry_run: true } });
-  expect(await sum()).toMatchObject({ rows: [{ n: 32_820 }] });
-  const done = await gateway.exec({ route: WRITE, args, dry_run: false }, { principal: writer });
-  expect(done).toMatchObject({ ok: true, result: { changed_rows: 4 } });
-  expect(await sum()).toMatchObject({ rows: [{ n: 32_824 }] });
-  const { results } = await gateway.get({ routes: [{ route: WRITE, params: args }] });
-  expect(results).toMatchObject([{ success: false, error: { code: "ACCESS_DENIED" } }]);
-});
+verifies(
+  "warehouse:sql",
+  "a caller with the scope changes rows through exec only, after a dry run",
+  async () => {
+    const args = { sql: "UPDATE fact_orders SET amount = amount + 1 WHERE order_id <= 4" };
+    const sum = async () =>
+      (await read(QUERY, { sql: "SELECT sum(amount) AS n FROM fact_orders WHERE order_id <= 4" })).content;
+    const dry = await gateway.exec({ route: WRITE, args }, { principal: writer });
+    expect(dry).toMatchObject({ ok: true, result: { changed_rows: 4 }, meta: { dry_run: true } });
+    expect(await sum()).toMatchObject({ rows: [{ n: 32_820 }] });
+    const done = await gateway.exec({ route: WRITE, args, dry_run: false }, { principal: writer });
+    expect(done).toMatchObject({ ok: true, result: { changed_rows: 4 } });
+    expect(await sum()).toMatchObject({ rows: [{ n: 32_824 }] });
+    const { results } = await gateway.get({ routes: [{ route: WRITE, params: args }] });
+    expect(results).toMatchObject([{ success: false, error: { code: "ACCESS_DENIED" } }]);
+  },
+);
 
-verifies("warehouse:sql", "a statement that would run for ever is ended, and others go on", async () => {
+verifies("warehouse:sql", "an endless statement is stopped, and other statements continue", async () => {
   const short = createWarehouse({ sqlMs: 1_000 });
   const own = createGateway({ domains: short.domains, principal: analyst, learning: false });
   const tables = ["a", "b", "c", "d", "e", "f"].map((alias) => `fact_orders AS ${alias}`);
@@ -246,7 +258,7 @@ verifies("warehouse:sql", "a statement that would run for ever is ended, and oth
   await short.close();
 });
 
-test("rows over the limit are said to be there", async () => {
+test("an answer at the row limit says that there are more rows", async () => {
   const sql = "SELECT order_id FROM fact_orders ORDER BY order_id";
   const { content } = await read(QUERY, { sql, limit: 2 });
   expect(content).toEqual({ rows: [{ order_id: 1 }, { order_id: 2 }], more: true });
@@ -273,7 +285,7 @@ test("revenue adds up however it is broken down", async () => {
   expect(march.content).toMatchObject({ total: 24_000 });
 });
 
-test("only the suspect stands out of the crowd", async () => {
+test("only the suspect stands out", async () => {
   const { content } = await read(QUERY, { sql: "SELECT user_id FROM dim_user", limit: 1_000 });
   const users = (content as { rows: { user_id: string }[] }).rows.map(({ user_id }) => user_id);
   expect(users).toHaveLength(44);
@@ -291,7 +303,7 @@ test("only the suspect stands out of the crowd", async () => {
   ]);
 });
 
-test("a trace follows money that goes round in a circle once", async () => {
+test("a trace visits a cycle of transfers once", async () => {
   const route = "blockchain://tools/hidden/address-trace";
   const { content } = await read(route, { address: "0x7c3e5f0a91d2", hops: 5 });
   expect((content as { trace: { tx: string }[] }).trace.map(({ tx }) => tx)).toEqual([
@@ -301,7 +313,7 @@ test("a trace follows money that goes round in a circle once", async () => {
   ]);
 });
 
-test("a ticket that was opened is there until the reset", async () => {
+test("an opened ticket stays until the reset", async () => {
   const opened = await gateway.exec({
     route: "support://tools/hidden/vip-ticket",
     args: { user_id: "u-3007" },

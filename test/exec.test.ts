@@ -39,7 +39,7 @@ verifies(
   },
 );
 
-verifies("exec:envelope", "an unknown op is answered with the nearest", async () => {
+verifies("exec:envelope", "an unknown op is answered with the nearest ops", async () => {
   const gateway = createGateway({ domains: createShop().domains, principal: clerk });
   const answer = await gateway.exec({ op: "shop.order.crate" });
   if (answer.ok) throw answer;
@@ -47,7 +47,7 @@ verifies("exec:envelope", "an unknown op is answered with the nearest", async ()
   expect(answer.error.details.nearest).toContain("shop.order.create");
 });
 
-verifies("exec:allow-write", "a reader cannot write, but may see what would happen", async () => {
+verifies("exec:allow-write", "a read-only caller cannot write but may run dry", async () => {
   const { domains, calls } = createShop();
   const gateway = createGateway({ domains, principal: reader });
   const refused = await gateway.exec({ op: "shop.order.create", args: { customer: "c1" } });
@@ -70,7 +70,7 @@ verifies("exec:dry-run", "a destructive tool runs dry until told otherwise", asy
   expect(calls.made).toEqual([{ tool: "delete_order", params: { id: 7 } }]);
 });
 
-verifies("exec:idempotency", "a key runs a call once, also while it runs", async () => {
+verifies("exec:idempotency", "a key runs a call once, even while the first run is in progress", async () => {
   const { domains, calls } = createShop();
   const gateway = createGateway({ domains, principal: clerk });
   const call = { op: "shop.order.create", args: { customer: "c1" }, idempotency_key: "k" };
@@ -89,7 +89,7 @@ verifies("exec:idempotency", "a key runs a call once, also while it runs", async
   expect(elsewhere.ok).toBe(true);
 });
 
-verifies("exec:approval", "a tool that requires confirmation runs only as approved", async () => {
+verifies("exec:approval", "a tool that requires confirmation runs only the approved call", async () => {
   const { domains, calls } = createShop();
   const call = { op: "shop.refund.send", args: { customer: "c1", cents: 500 }, idempotency_key: "refund" };
   const alone = createGateway({ domains, principal: clerk });
@@ -161,7 +161,7 @@ verifies("exec:cancel", "the caller's signal ends the call and reaches the tool"
 
 verifies(
   "exec:envelope",
-  "a tool that throws is a problem with a trace id; its own problems are kept",
+  "an exception becomes a problem with a trace id; a tool's own problems are kept",
   async () => {
     const gateway = single(() => {
       throw new TypeError("boom \u001b[31m\u202e");
@@ -181,7 +181,7 @@ verifies(
   },
 );
 
-verifies("exec:envelope", "results that are no JSON are made JSON or refused", async () => {
+verifies("exec:envelope", "results that are not JSON are converted or refused", async () => {
   const nothing = await single(() => undefined).exec({ op: "lab.probe" });
   expect(nothing).toMatchObject({ ok: true, result: null });
   expect(nothing.meta.warnings.join()).toMatch(/nothing/);

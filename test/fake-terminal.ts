@@ -7,18 +7,18 @@ import type { ScriptedAgent } from "./scripted-agent.ts";
 
 export interface FakeTerminal {
   readonly chat: ReturnType<typeof createChat>;
-  /** Resolves when the screen is gone. */
+  /** Resolves when the screen has closed. */
   readonly closed: Promise<void>;
-  /** Resolves when the keys were read, so that the next ones come by themselves. */
+  /** Resolves when the keys were read, so that the next keys arrive as a separate chunk. */
   type(keys: string): Promise<void>;
-  /** All that was written, without what moves the cursor. */
+  /** All output so far, without cursor movements. */
   text(): string;
   raw(): string;
-  /** Waits until the screen has it. */
+  /** Waits until the screen shows the text. */
   sees(text: string | RegExp): Promise<void>;
 }
 
-/** A chat on a terminal that is two streams. */
+/** Runs a chat on a terminal made of two streams. */
 export function openFakeTerminal(
   agent: ScriptedAgent,
   {

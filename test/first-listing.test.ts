@@ -16,14 +16,14 @@ const domain = defineDomain({
   ),
 });
 
-/** An index whose puts wait for a word. */
+/** An index whose puts wait until the test releases them. */
 function gatedIndex() {
   const index = createEmbeddedIndex();
   let gate: Promise<void> | undefined;
   return {
     hold: () => {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
-      // Whoever puts is told.
+      // The caller of put sees the failure.
       promise.catch(() => {});
       gate = promise;
       return { resolve, reject };
@@ -49,7 +49,7 @@ function open({ index, hold }: ReturnType<typeof gatedIndex>) {
   return { gateway, held };
 }
 
-test("what there is is listed and runs before it is indexed; a search waits", async () => {
+test("entries are listed and run before they are indexed; a search waits", async () => {
   const gated = gatedIndex();
   const { gateway, held } = open(gated);
   expect((await gateway.menu()).map(({ name }) => name)).toContain("ask");
@@ -68,7 +68,7 @@ test("what there is is listed and runs before it is indexed; a search waits", as
   expect((await asked)[0]?.op).toBe("notes.note.create");
 });
 
-test("an index that fails at the start fails searches only, until it can be filled", async () => {
+test("an index that fails at the start fails only searches, until it is filled", async () => {
   const gated = gatedIndex();
   const { gateway, held } = open(gated);
   held.reject(new Error("the engine is down"));
@@ -83,7 +83,7 @@ test("an index that fails at the start fails searches only, until it can be fill
   expect((await gateway.ask({ query: "create note" })).hits[0]?.op).toBe("notes.note.create");
 });
 
-test("later, nothing is shown before it can be found", async () => {
+test("after the start, no entry is shown before search finds it", async () => {
   const gated = gatedIndex();
   const { gateway, held } = open(gated);
   held.resolve();

@@ -46,7 +46,7 @@ function start(options: Partial<FollowOptions> = {}) {
   return { clock, state, shown, failures, followed, changed: () => watcher?.changed() };
 }
 
-test("a failed read leaves the content, is reported, and is repeated later each time", async () => {
+test("a failed read keeps the content, is reported, and is retried with growing waits", async () => {
   const { clock, state, shown, failures, followed, changed } = start();
   await eventually(() => expect(shown).toEqual(["one"]));
   Object.assign(state, { text: "two", broken: true });

@@ -30,7 +30,7 @@ verifies("get:isolated", "each route has its own outcome", async () => {
   expect(wrong?.error.details).toMatchObject({ schema: { required: ["year"] } });
 });
 
-verifies("get:reads-only", "a tool that writes is refused, with where to go", async () => {
+verifies("get:reads-only", "a writing tool is refused, and the answer names the tool to use", async () => {
   const { domains, calls } = createShop();
   const gateway = createGateway({ domains, principal: clerk });
   const { results } = await gateway.get({
@@ -45,7 +45,7 @@ verifies("get:reads-only", "a tool that writes is refused, with where to go", as
 
 verifies(
   "guidance:dropped",
-  "guidance shows what the caller may see, with signature and params",
+  "guidance shows only what the caller may see, with signature and params",
   async () => {
     const gateway = createGateway({ domains: createShop().domains });
     const guide = { routes: [{ route: "shop://tools/clerk-guide" }] };
@@ -100,7 +100,7 @@ verifies("results:nothing-lost", "whole items are shown, and the handle reads th
   expect(pages).toEqual(rows);
 });
 
-verifies("results:nothing-lost", "50 MB of text is shown by its first lines and kept whole", async () => {
+verifies("results:nothing-lost", "50 MB of text is previewed by its first lines and kept whole", async () => {
   const line = `${"x".repeat(99)}\n`;
   const gateway = returning(line.repeat(500_000));
   const { results, text } = await gateway.get({ routes: [{ route: "lab.big" }] });

@@ -17,7 +17,7 @@ const domains = [
 
 verifies(
   "learning:bounded",
-  "use lifts an entry for like queries, but never above one that is named",
+  "use lifts an entry for similar queries, but never above an entry that the query names",
   async () => {
     const log = join(mkdtempSync(join(tmpdir(), "keyhole-")), "log.jsonl");
     const gateway = createGateway({ domains, learning: { log } });
@@ -44,7 +44,7 @@ verifies(
   },
 );
 
-test("what often follows becomes guidance, unmet queries a report", async () => {
+test("frequent next calls become guidance, and unmet queries are reported", async () => {
   const gateway = createGateway({ domains });
   for (let time = 0; time < 3; time++) {
     await gateway.exec({ op: "office.paper.scan" });

@@ -6,7 +6,7 @@ import { verifies } from "./requirements.ts";
 const countTokens = await loadTokenCounter();
 
 describe("the ledger", () => {
-  verifies("session:ledger", "has every token by its cause, in a session and in all", async () => {
+  verifies("session:ledger", "counts every token by cause, per session and in total", async () => {
     const { gateway, session } = openPages();
     const other = gateway.openSession();
     const menu = await gateway.menu({ session });
@@ -34,7 +34,7 @@ describe("the ledger", () => {
     expect(everything).toBe(native.reduce((sum, tool) => sum + countTokens(`${JSON.stringify(tool)}\n`), 0));
   });
 
-  verifies("session:ledger", "tells skills from other results", async () => {
+  verifies("session:ledger", "counts skills apart from other results", async () => {
     const source: Source = {
       id: "skills",
       contents: async function* () {
@@ -62,7 +62,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  verifies("session:ledger", "counts a refusal, and the same whether events are heard or not", async () => {
+  verifies("session:ledger", "counts refusals, with and without event listeners", async () => {
     const totals = [];
     for (const hear of [false, true]) {
       const { gateway, session } = openPages();
@@ -79,7 +79,7 @@ describe("the ledger", () => {
     expect(totals[0]?.help).toBeGreaterThan(20);
   });
 
-  verifies("session:budget", "makes answers fit what is left, then says how to go on", async () => {
+  verifies("session:budget", "shrinks answers to the remaining tokens, then says how to go on", async () => {
     const { gateway, session } = openPages({ limits: { sessionTokens: 600 } });
     const list = () => gateway.get({ routes: [{ route: "cms.page.list" }], session });
     const first = (await list()).results[0];

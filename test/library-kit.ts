@@ -5,7 +5,7 @@ import { createMarkdownSource, type MarkdownSourceOptions } from "keyhole/source
 import { onTestFinished } from "vitest";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** A few files of every kind. */
+/** A few Markdown files of every kind. */
 export const NOTES: Readonly<Record<string, string>> = {
   "prompts/workflows/new-project.md": `---
 name: new-project

@@ -10,18 +10,18 @@ import {
 import { onTestFinished } from "vitest";
 
 export interface Library extends ContentSource {
-  /** By id; the text is the content, and its version unless versions are off. */
+  /** Texts by id. The text is also the version, unless versions are off. */
   readonly books: Map<string, string>;
-  /** Ids in the order in which they were fetched. */
+  /** Ids in the order of fetching. */
   readonly fetched: string[];
   listed: number;
   /** The id of a book that cannot be fetched. */
   broken?: string | undefined;
-  /** Fetching waits for it. */
+  /** Fetches wait for this promise. */
   gate?: Promise<void> | undefined;
 }
 
-/** A content source in memory that counts what is asked of it. */
+/** A content source in memory that records its fetches. */
 export function createLibrary(
   books: Record<string, string>,
   { name = "library", isLocal = false, versions = true } = {},

@@ -3,7 +3,7 @@ import { Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 
-// A server over stdio that lists the manifest of its skill among its resources, as many do.
+// A stdio server that lists the manifest of its skill among its resources, as many servers do.
 const URI = "skill://pricing/SKILL.md";
 const text = "---\nname: pricing\ndescription: Helps with pricing.\n---\nTake all costs.\n";
 const digest = `sha256:${createHash("sha256").update(text).digest("hex")}`;

@@ -13,12 +13,12 @@ export interface LoopbackApi {
   readonly url: string;
   readonly host: string;
   readonly seen: Seen[];
-  /** Decides on the next answers. */
+  /** Answers a request. Tests replace it. */
   answer: (request: Seen, response: ServerResponse) => void;
   close(): Promise<void>;
 }
 
-/** A real server on loopback that remembers what it was asked. */
+/** A real server on loopback that records its requests. */
 export async function startLoopbackApi(): Promise<LoopbackApi> {
   const server: Server = createServer((request, response) => {
     const chunks: Buffer[] = [];

@@ -1,7 +1,7 @@
 import type { Clock } from "keyhole";
 
 export interface ManualClock extends Clock {
-  /** Lets time pass: what waits for it runs in its order. */
+  /** Advances the time and runs due timers in order. */
   advance(ms: number): Promise<void>;
 }
 
@@ -10,7 +10,7 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** A clock that stands until it is told otherwise. */
+/** A clock that moves only when a test advances it. */
 export function manualClock(): ManualClock {
   const began = Date.now();
   const timers = new Set<Timer>();
@@ -31,7 +31,7 @@ export function manualClock(): ManualClock {
         timers.delete(next);
         passed = Math.max(passed, next.at);
         next.run();
-        // What it set off may wait for time of its own.
+        // The timer's work may set further timers.
         for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
       }
       passed = until;

@@ -17,7 +17,7 @@ function gatewayOf(names: readonly string[], cacheDirectory?: string) {
 
 const MANY = Array.from({ length: 150 }, (_, index) => `domain${index}`);
 
-test("a menu that is kept has the same bytes as one that is worked out", async () => {
+test("a cached menu has the same bytes as a computed one", async () => {
   const folder = temporaryFolder();
   const plain = await gatewayOf(MANY).menu();
   const first = await gatewayOf(MANY, folder).menu();
@@ -28,7 +28,7 @@ test("a menu that is kept has the same bytes as one that is worked out", async (
   ]);
 });
 
-test("what is kept is used, and only for the catalog that it was made from", async () => {
+test("a cached menu is used, and only for its own catalog", async () => {
   const folder = temporaryFolder();
   const path = join(folder, "menus.json");
   await gatewayOf(["shop"], folder).menu();
@@ -37,13 +37,13 @@ test("what is kept is used, and only for the catalog that it was made from", asy
   expect((await gatewayOf(["bank"], folder).menu())[0]?.description).toContain("bank");
 });
 
-test.each(["", "{", "[[1,2]]", '{"a":"b"}'])("a damaged file is worked out again: %j", async (content) => {
+test.each(["", "{", "[[1,2]]", '{"a":"b"}'])("a damaged cache file is ignored: %j", async (content) => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "menus.json"), content);
   expect((await gatewayOf(["shop"], folder).menu())[0]?.description).toContain("shop");
 });
 
-test("a folder that cannot be written costs nothing but the next count", async () => {
+test("an unwritable folder only costs the next start a count", async () => {
   const file = join(temporaryFolder(), "file");
   writeFileSync(file, "");
   expect((await gatewayOf(["shop"], file).menu())[0]?.description).toContain("shop");

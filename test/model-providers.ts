@@ -2,7 +2,7 @@ import type { ModelsConfig, ProviderHost, ProviderName } from "keyhole/models";
 
 export interface ProviderCase {
   readonly name: ProviderName;
-  /** Distinguishes the provider's cases. */
+  /** Distinguishes the cases of one provider. */
   readonly variant: string;
   config(url: string): NonNullable<ModelsConfig["providers"]>;
   readonly path: string;
@@ -108,7 +108,7 @@ export const PROVIDER_CASES: readonly ProviderCase[] = [
   },
 ];
 
-/** A stand-in for the SDK of Foundry Local, which has a native part. */
+/** Stands in for the Foundry Local SDK, which needs a native binary. */
 export function foundryLocal(url: string) {
   let isRunning = false;
   let isLoaded = false;

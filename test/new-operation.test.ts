@@ -12,7 +12,7 @@ import { toAnthropicTools } from "../src/plain-tools/anthropic-tools.ts";
 import { toOpenAITools } from "../src/plain-tools/openai-tools.ts";
 import { createToolbox } from "../src/toolbox.ts";
 
-/** The table, with a row more for as long as these tests run. */
+/** The table with one extra row while these tests run. */
 const table: Record<string, unknown> = OPERATIONS;
 table.count = defineOperation({
   name: "count",
@@ -62,7 +62,7 @@ test.each([
   expect(await toolbox.call(name, { domain: "shop" })).toMatchObject({ ok: true, text: "1 entries" });
 });
 
-test("the shapes of vendors and the AI SDK have it", async () => {
+test("the vendors' tool shapes and the AI SDK include it", async () => {
   const openai = await toOpenAITools(gateway);
   const call = { id: "1", function: { name: "count", arguments: '{"domain":"shop"}' } };
   expect(await openai.call(call)).toMatchObject({ content: "1 entries" });
@@ -88,7 +88,7 @@ test("MCP lists it, introduces it and runs it", async () => {
   await server.close();
 });
 
-test("a wrong input is refused in words, not thrown", async () => {
+test("a wrong input is an answer, not an exception", async () => {
   const toolbox = await createToolbox(gateway);
   const answer = await toolbox.call("count", {});
   expect(answer).toMatchObject({ ok: false, data: { error: { code: "INVALID_INPUT" } } });

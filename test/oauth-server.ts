@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 
-/** An authorization server and an MCP server behind it, on one port, with every request recorded. */
+/** An authorization server and a protected MCP server on one port, with every request recorded. */
 export interface OAuthServer {
   readonly url: string;
   readonly origin: string;
@@ -13,18 +13,18 @@ export interface OAuthServer {
     readonly body: string;
     readonly authorization: string | undefined;
   }[];
-  /** Requests to the token endpoint of that grant. */
+  /** The token requests of a grant type. */
   tokenRequests(grant: string): number;
-  /** Changes what is published: metadata of the authorization server, and the answer of `/authorize`. */
+  /** Overrides the published metadata and the answer of `/authorize`. */
   metadata: Record<string, unknown>;
   answer: Record<string, string>;
   resourceMetadataUrl: string | undefined;
-  /** What the token must cover. */
+  /** The scope that a token must have. */
   scope: string;
   expiresIn: number;
-  /** Tokens given so far stop working. */
+  /** Revokes all access tokens issued so far. */
   revoke(): void;
-  /** Refresh tokens given so far stop working. */
+  /** Revokes all refresh tokens issued so far. */
   end(): void;
   close(): void;
 }

@@ -1,6 +1,6 @@
 import type { Lane } from "keyhole";
 
-/** Op, the function that it is made from, its lane, and what people say who need it. */
+/** Op, its function, its lane, and what people say when they need it. */
 export const ONTO_OPS: readonly (readonly [op: string, name: string, lane: Lane, ...said: string[]])[] = [
   ["onto.task.list", "list_onto_tasks", "read", "show me the blocked tasks of Atlas", "what is left to do"],
   ["onto.goal.list", "list_onto_goals", "read", "which goals does the project have", "list active goals"],

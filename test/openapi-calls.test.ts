@@ -29,7 +29,7 @@ async function reopen(options: Partial<OpenApiOptions>): Promise<void> {
 const problemOf = (op: string, args?: Record<string, unknown>) => problemOfPets(gateway, op, args);
 
 describe("requests", () => {
-  test("parameters go where they belong", async () => {
+  test("parameters go into path, query and headers as declared", async () => {
     await run("pets.pets.get", {
       id: "a/b c",
       fields: ["name", "age"],
@@ -61,7 +61,7 @@ describe("requests", () => {
     expect(read.get("title")).toBe('q"');
   });
 
-  test("defaults of the document are the API's: what a caller leaves out is not sent", async () => {
+  test("an omitted parameter is not sent, even if the document has a default", async () => {
     await run("pets.pets.update", { id: "1", name: "Tom" });
     expect(api.seen[0]?.url).toBe("/v2/pets/1");
     expect(String(api.seen[0]?.body)).toBe('{"name":"Tom"}');
@@ -69,7 +69,7 @@ describe("requests", () => {
     expect(text).toContain("Tell the owner. Default: true.");
   });
 
-  test("what does not fit is refused before anything is sent", async () => {
+  test("wrong arguments are refused before a request is sent", async () => {
     expect((await problemOf("pets.pets.create", { age: "x" })).code).toBe("INVALID_PARAMS");
     expect((await problemOf("pets.pets.get", { id: ".." })).code).toBe("INVALID_PARAMS");
     expect((await problemOf("pets.pets.get", { id: "1", "X-Trace": "a\r\nHost: b" })).code).toBe(
@@ -94,7 +94,7 @@ describe("requests", () => {
     expect(api.seen).toEqual([]);
   });
 
-  verifies("openapi:any-document", "an operation that cannot be used says why", async () => {
+  verifies("openapi:any-document", "an unusable operation says why", async () => {
     expect((await problemOf("pets.elsewhere")).message).toMatch(/another origin, https:\/\/other\.example/);
     expect((await problemOf("pets.outside")).message).toMatch(/leads outside the document/);
     expect(api.seen).toEqual([]);
@@ -106,7 +106,7 @@ describe("answers", () => {
     api.answer = (_, response) => void response.writeHead(200, { "content-type": type }).end(body);
   };
 
-  test("JSON is parsed, text is text, bytes are described, nothing is a status", async () => {
+  test("JSON is parsed, text is kept, bytes are described, an empty body gives the status", async () => {
     send("application/problem+json; charset=utf-8", '{"a":[1]}');
     expect((await run("pets.pets.list")).result).toEqual({ a: [1] });
     send("text/plain; charset=latin1", Buffer.from([0xe9]));
@@ -154,7 +154,7 @@ describe("answers", () => {
     expect(JSON.stringify(await problemOf("pets.pets.list")).length).toBeLessThan(4_000);
   });
 
-  test("an endless answer ends at the limit, a connection that breaks is a problem", async () => {
+  test("an endless answer is cut at the limit, and a broken connection is a problem", async () => {
     const chunk = Buffer.alloc(1 << 20, 120);
     let sent = 0;
     api.answer = (_, response) => {
@@ -174,7 +174,7 @@ describe("answers", () => {
     expect((await problemOf("pets.pets.list")).code).toBe("CALL_FAILED");
   });
 
-  test("time is limited, and the caller may stop", async () => {
+  test("a call ends at its deadline and when the caller cancels", async () => {
     let brokenOff = 0;
     api.answer = (_, response) =>
       void response.on("close", () => {

@@ -38,7 +38,7 @@ async function reopen(options: Partial<OpenApiOptions>): Promise<void> {
 const problemOf = (op: string, args?: Record<string, unknown>) => problemOfPets(gateway, op, args);
 
 describe("credentials", () => {
-  /** Everything that anyone could see. */
+  /** Everything that a model, a log or a listener could see. */
   const shown = async (op = "pets.pets.list") =>
     JSON.stringify([await run(op), await gateway.help({ path: op }), events]);
 
@@ -63,7 +63,7 @@ describe("credentials", () => {
     expect(expected[place]).toBe(true);
   });
 
-  verifies("openapi:secrets-hidden", "an API that echoes its request tells no secret", async () => {
+  verifies("openapi:secrets-hidden", "an API that echoes its request reveals no secret", async () => {
     const pair = Buffer.from(`me:${CANARY}`).toString("base64");
     await reopen({
       auth: [
@@ -97,7 +97,7 @@ describe("credentials", () => {
     expect(api.seen.at(-1)?.headers.authorization).toBe(`Bearer ${CANARY}`);
   });
 
-  test("a secret that cannot be had is a matter of login", async () => {
+  test("an unavailable secret is reported as a missing login", async () => {
     const token = () => {
       throw new Error(CANARY);
     };
@@ -108,7 +108,7 @@ describe("credentials", () => {
     expect(api.seen).toEqual([]);
   });
 
-  describe("of OAuth clients", () => {
+  describe("OAuth clients", () => {
     const auth = () => ({
       type: "clientCredentials" as const,
       tokenUrl: `${elsewhere.url}/token`,
@@ -117,7 +117,7 @@ describe("credentials", () => {
       scopes: ["a", "b"],
     });
 
-    test("one token for many calls at once, until it expires", async () => {
+    test("concurrent calls share one token until it expires", async () => {
       await reopen({ auth: auth() });
       elsewhere.answer = (_, response) =>
         void setTimeout(
@@ -133,7 +133,7 @@ describe("credentials", () => {
       );
     });
 
-    test("one that expires is fetched again, one that is refused once more", async () => {
+    test("an expired token is fetched again, a refused one once more", async () => {
       await reopen({ auth: auth() });
       elsewhere.answer = (_, response) =>
         sendJson(response, { access_token: `tok-${elsewhere.seen.length}`, expires_in: 1 });
@@ -147,7 +147,7 @@ describe("credentials", () => {
       expect((await problemOf("pets.pets.list")).code).toBe("LOGIN_NEEDED");
     });
 
-    test("a refusal by the token endpoint tells no secret", async () => {
+    test("a refusal by the token endpoint reveals no secret", async () => {
       await reopen({ auth: auth() });
       elsewhere.answer = ({ headers }, response) => sendJson(response, { error: CANARY, headers }, 401);
       const found = await problemOf("pets.pets.list");

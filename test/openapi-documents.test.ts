@@ -40,7 +40,7 @@ verifies(
   },
 );
 
-/** All of them in one catalog, built once. */
+/** All documents in one catalog, built once. */
 function oneOf(contents: readonly SourceContent[]): Source {
   return {
     id: "all",
@@ -53,7 +53,7 @@ function oneOf(contents: readonly SourceContent[]): Source {
   };
 }
 
-describe("a service described by one of them", () => {
+describe("a service described by a public document", () => {
   let api: LoopbackApi;
   let gateway: Gateway;
 
@@ -92,7 +92,7 @@ describe("a service described by one of them", () => {
     expect(hits.map((hit) => hit.op)).toContain(op);
   });
 
-  test("is called as it says", async () => {
+  test("is called as its document says", async () => {
     const [trip, origin, destination] = ["ea399ba1", "efdbb9d1", "b2e783e1"].map(
       (id) => `${id}-02c2-4bc3-afb7-6788d8782b1e`,
     );

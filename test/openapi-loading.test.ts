@@ -53,7 +53,7 @@ const preview = async (draft: EntryDraft | undefined) =>
 describe("a document", () => {
   const baseUrl = "https://api.example.com/v1";
 
-  test("that never arrives is given up", async () => {
+  test("that never arrives is abandoned", async () => {
     const { timeout } = AbortSignal;
     vi.spyOn(AbortSignal, "timeout").mockImplementation(() => timeout.call(AbortSignal, 20));
     for (const answer of [
@@ -82,14 +82,14 @@ describe("a document", () => {
     expect(await preview(first)).toMatchObject({ would_send: { url: `${api.url}/v3/a` } });
   });
 
-  test("tells twins of one path apart by a fragment that is not sent", async () => {
+  test("may declare one path twice with different fragments, which are not sent", async () => {
     const drafts = await load({ document: file, baseUrl });
     const twins = drafts.filter(({ name }) => name === "twin");
     expect(twins.map((draft) => draft.kind === "tool" && draft.op)).toEqual(["api.twin", "api.twin_2"]);
     expect(await preview(twins[1])).toMatchObject({ would_send: { url: `${baseUrl}/twin` } });
   });
 
-  test("on a private host is not fetched unless that was allowed", async () => {
+  test("on a private host is fetched only if allowed", async () => {
     api.seen.length = 0;
     expect(await reasonOf({ document: `${api.url}/api.yaml`, baseUrl })).toMatch(/only https/);
     expect(api.seen).toEqual([]);
@@ -116,11 +116,11 @@ describe("a document", () => {
     [{ document: "/nowhere/api.yaml" }, /cannot be read/],
     [{ document: { openapi: "3.1.0", paths: {} }, baseUrl: "" }, /baseUrl is not/],
     [{ document: { openapi: "3.1.0", paths: {} }, baseUrl: "ftp://x" }, /baseUrl is not/],
-  ])("%j says what is wrong", async (options, reason) => {
+  ])("%j is refused with the reason", async (options, reason) => {
     expect(await reasonOf({ baseUrl, ...options })).toMatch(reason);
   });
 
-  test("without a server wants a baseUrl; broken text and a missing page are said", async () => {
+  test("without a server needs a baseUrl; broken text and a missing page are reported", async () => {
     expect(await reasonOf({ document: file })).toMatch(/give baseUrl/);
     writeFileSync(join(folder, "broken.json"), "{ not json");
     expect(await reasonOf({ document: join(folder, "broken.json") })).toMatch(/neither JSON nor YAML/);
@@ -129,13 +129,13 @@ describe("a document", () => {
     expect(await reasonOf(options)).toMatch(/answers 404/);
   });
 
-  test("a billion laughs are not laughed", async () => {
+  test("a billion-laughs document is refused", async () => {
     const laughs = Array.from({ length: 30 }, (_, n) => `l${n + 1}: &l${n + 1} [*l${n}, *l${n}, *l${n}]`);
     writeFileSync(join(folder, "laughs.yaml"), ["openapi: 3.0.0", "l0: &l0 lol", ...laughs].join("\n"));
     expect(await reasonOf({ document: join(folder, "laughs.yaml") })).toMatch(/neither JSON nor YAML/);
   });
 
-  test("a label is a domain's name", () => {
+  test("a label must be a valid domain name", () => {
     expect(() => createOpenApiSource("no label", { document: {} })).toThrow(/label must be/);
   });
 });

@@ -1,4 +1,4 @@
-// A server on another SDK than the official one, started by tests.
+// A server built on an SDK other than the official one. Tests start it.
 import { ZodJsonSchemaAdapter } from "@tmcp/adapter-zod";
 import { StdioTransport } from "@tmcp/transport-stdio";
 import { McpServer } from "tmcp";

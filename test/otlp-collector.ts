@@ -15,7 +15,7 @@ interface Span {
   readonly events: readonly string[];
 }
 
-/** A collector that refuses what is not OTLP in JSON, and shows what it got. */
+/** A collector that refuses anything but OTLP JSON and exposes what it received. */
 export async function startCollector() {
   const api = await startLoopbackApi();
   onTestFinished(() => api.close());

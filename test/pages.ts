@@ -62,14 +62,14 @@ export const pages = defineDomain({
   ],
 });
 
-/** A gateway with an open session, closed when the test is over. */
+/** Opens a gateway with a session. Both close when the test ends. */
 export function openPages(options: Partial<GatewayOptions> = {}) {
   const gateway = createGateway({ domains: [pages], principal: ann, ...options });
   onTestFinished(() => gateway.close());
   return { gateway, session: gateway.openSession() };
 }
 
-/** What the first route of a get gave. */
+/** Returns the first result of a get. */
 export function textOf({ results }: { results: readonly { success: boolean }[] }): string {
   return String((results[0] as { data?: { content: unknown } }).data?.content);
 }

@@ -113,7 +113,7 @@ const document = {
   },
 };
 
-/** A gateway to the pets of a server on loopback. */
+/** Opens a gateway to a pet API on loopback. */
 export function openPets(api: LoopbackApi, options: Partial<OpenApiOptions> = {}): Gateway {
   const source = createOpenApiSource("pets", {
     document,
@@ -125,13 +125,13 @@ export function openPets(api: LoopbackApi, options: Partial<OpenApiOptions> = {}
   return createGateway({ domains: [], sources: [source], principal });
 }
 
-/** Runs a tool for good; its result, or its error. */
+/** Runs a tool without a dry run. Returns its result or its error. */
 export async function runPets(gateway: Gateway, op: string, args: Record<string, unknown> = {}) {
   const answer = await gateway.exec({ op, args, dry_run: false });
   return answer.ok ? { result: answer.result } : { error: answer.error };
 }
 
-/** The problem that running an op ends in. */
+/** Runs an op that must fail. Returns its problem. */
 export async function problemOfPets(gateway: Gateway, op: string, args: Record<string, unknown> = {}) {
   const { error } = await runPets(gateway, op, args);
   return {

@@ -32,20 +32,24 @@ const gateway = createGateway({
   principal: owner,
 });
 
-verifies("names:plain", "exec, get and help take it, with params in the address too", async () => {
-  expect(await gateway.exec({ op: "read_file", args: { path: "a" } })).toMatchObject({
-    ok: true,
-    op: "files.t0.read_file",
-    result: "files a",
-  });
-  const { results } = await gateway.get({ routes: [{ route: "read_file?path=b" }] });
-  expect(results).toMatchObject([{ success: true, route: "files://tools/t0/read_file" }]);
-  expect(await gateway.help({ path: "read_file" })).toMatchObject({ path: "files.t0.read_file" });
-});
+verifies(
+  "names:plain",
+  "exec, get and help accept a plain name, also with params in the address",
+  async () => {
+    expect(await gateway.exec({ op: "read_file", args: { path: "a" } })).toMatchObject({
+      ok: true,
+      op: "files.t0.read_file",
+      result: "files a",
+    });
+    const { results } = await gateway.get({ routes: [{ route: "read_file?path=b" }] });
+    expect(results).toMatchObject([{ success: true, route: "files://tools/t0/read_file" }]);
+    expect(await gateway.help({ path: "read_file" })).toMatchObject({ path: "files.t0.read_file" });
+  },
+);
 
 verifies(
   "names:plain",
-  "one that several have names them; what is not in the view does not count",
+  "a shared name is refused with its candidates; entries outside the view do not count",
   async () => {
     const shared = await gateway.exec({ op: "write_file" });
     expect(shared).toMatchObject({
@@ -60,7 +64,7 @@ verifies(
   },
 );
 
-verifies("names:plain", "a domain goes before a name, and no name poses as an address", async () => {
+verifies("names:plain", "a domain wins over a plain name, and no name passes for an address", async () => {
   expect(await gateway.help({ path: "search" })).toMatchObject({ kind: "directory" });
   expect(await gateway.exec({ op: "search" })).toMatchObject({ ok: true, op: "files.t2.search" });
   for (const op of ["gone.tool", "gone://tools/tool"])

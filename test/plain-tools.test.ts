@@ -16,7 +16,7 @@ function openShop(): Gateway {
   return gateway;
 }
 
-test("OpenAI: definitions, a call, and what is wrong as a message", async () => {
+test("OpenAI: definitions, a call, and a failure as a message", async () => {
   const { tools, call } = await toOpenAITools(openShop());
   expect(tools.map((tool) => tool.function.name)).toEqual(["ask", "help", "get", "exec"]);
   const run = (name: string, args: string) => call({ id: "call_1", function: { name, arguments: args } });
@@ -28,7 +28,7 @@ test("OpenAI: definitions, a call, and what is wrong as a message", async () => 
   expect((await run("get", '{"routes":"all"}')).content).toContain("INVALID_INPUT");
 });
 
-test("Anthropic: definitions, a call, and what is wrong as an error", async () => {
+test("Anthropic: definitions, a call, and a failure as an error", async () => {
   const { tools, call } = await toAnthropicTools(openShop(), { surface: "routes" });
   expect(tools.map(({ name }) => name)).toEqual(["ask", "get"]);
   expect(tools[0]?.input_schema).toMatchObject({ type: "object" });
@@ -44,14 +44,14 @@ test("Anthropic: definitions, a call, and what is wrong as an error", async () =
   expect(wrong).toMatchObject({ is_error: true });
 });
 
-test("every entry as a tool of its own", async () => {
+test("every entry can be its own tool", async () => {
   const { tools, call } = await toAnthropicTools(openShop(), { surface: "native" });
   expect(tools.map(({ name }) => name)).toContain("shop_order_list");
   const { content } = await call({ id: "toolu_1", name: "shop_order_list", input: { limit: 1 } });
   expect(content).toContain("orders");
 });
 
-test("names are such as vendors take", async () => {
+test("tool names are valid for every vendor", async () => {
   const read = defineTool({
     name: "files.read",
     route: "disk://tools/read",
@@ -67,7 +67,7 @@ test("names are such as vendors take", async () => {
   expect((await call({ id: "toolu_1", name: "disk_read", input: {} })).content).toContain("words");
 });
 
-test("LangChain: tools that its own interface invokes", async () => {
+test("LangChain invokes the tools through its own interface", async () => {
   const tools = await toLangChainTools(openShop());
   const ask = tools.find(({ name }) => name === "ask")!;
   expect(await ask.invoke({ query: "list orders" })).toContain("shop://tools/order/list");

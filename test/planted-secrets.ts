@@ -1,5 +1,5 @@
-/** Made-up secrets as their issuers spell them: none of them opens anything. They are put together here, so
- * that scanners of repositories do not take this file for a leak. */
+/** Made-up secrets in the formats of their issuers. They are assembled at run time so that repository
+ * scanners do not report this file as a leak. */
 const letters = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hJ6lM9oR2uX5";
 const hex = "0123456789abcdef0123456789abcdef0123456789abcdef";
 const take = (count: number) => letters.repeat(3).slice(0, count);

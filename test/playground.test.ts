@@ -21,7 +21,7 @@ interface Started {
   readonly env: { readonly URL: string; readonly TOKEN: string; readonly GUEST: string };
 }
 
-/** What `npm start` runs, as soon as it has said all that it says. */
+/** Starts what `npm start` runs and waits for its last line. */
 async function start(...args: string[]): Promise<Started> {
   expect(NODE).toBe("node");
   const child = spawn(process.execPath, [SCRIPT, ...args], { stdio: ["ignore", "pipe", "inherit"] });
@@ -34,7 +34,7 @@ async function start(...args: string[]): Promise<Started> {
   return { child, printed, env: { URL: shown("URL"), TOKEN: shown("TOKEN"), GUEST: shown("GUEST") } };
 }
 
-/** Runs a command as a reader of the page would; undefined where it does not end in time. */
+/** Runs a command from the README. Undefined if it does not end in time. */
 async function shell(command: string, env: Started["env"], ms: number, cwd = process.cwd()) {
   const child = spawn("sh", ["-c", command], {
     cwd,
@@ -66,7 +66,7 @@ async function connectAs(token: string, url: string): Promise<Client> {
   return client;
 }
 
-/** What the curl commands get: one event with one JSON-RPC answer. */
+/** Parses the output of the curl commands: one event with one JSON-RPC answer. */
 function fromEvent(text: string) {
   return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text).result;
 }
@@ -83,23 +83,19 @@ describe("npm start", () => {
   const [ask, get, exec] = THINGS_TO_TRY.map(({ command }) => command) as [string, string, string];
   const create = { op: "onto.project.create", args: { title: "A project of the test" } };
 
-  verifies(
-    "playground:start",
-    "tells what listing everything would cost, and what the menu costs",
-    async () => {
-      const [all = 0, menu = 0] = [...started.printed.matchAll(/([\d,]+) tokens/g)].map(([, number]) =>
-        Number(number!.replaceAll(",", "")),
-      );
-      expect(menu).toBeLessThanOrEqual(900);
-      expect(all).toBeGreaterThan(menu * 10);
-      // Not a terminal: nothing but plain lines.
-      expect(started.printed).not.toContain("\u001b");
-      expect(started.env.URL).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
-      expect(started.env.TOKEN).not.toBe(started.env.GUEST);
-    },
-  );
+  verifies("playground:start", "prints the cost of listing everything and of the menu", async () => {
+    const [all = 0, menu = 0] = [...started.printed.matchAll(/([\d,]+) tokens/g)].map(([, number]) =>
+      Number(number!.replaceAll(",", "")),
+    );
+    expect(menu).toBeLessThanOrEqual(900);
+    expect(all).toBeGreaterThan(menu * 10);
+    // Output to a pipe has plain lines only.
+    expect(started.printed).not.toContain("\u001b");
+    expect(started.env.URL).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    expect(started.env.TOKEN).not.toBe(started.env.GUEST);
+  });
 
-  verifies("playground:start", "README has the commands that it shows", () => {
+  verifies("playground:start", "the README has the commands that it prints", () => {
     const readme = readFileSync("README.md", "utf8");
     for (const { command } of THINGS_TO_TRY) {
       expect(readme).toContain(command);
@@ -168,7 +164,7 @@ describe("npm start", () => {
     await guest.close();
   });
 
-  verifies("playground:start", "nobody else is let in", async () => {
+  verifies("playground:start", "other callers are refused", async () => {
     for (const authorization of ["", "Bearer", "Bearer kh_wrong", `Basic ${started.env.TOKEN}`]) {
       const { status } = await fetch(started.env.URL, {
         method: "POST",
@@ -180,7 +176,7 @@ describe("npm start", () => {
   });
 });
 
-verifies("playground:start", "another surface and port are served, and a signal ends it", async () => {
+verifies("playground:start", "it serves another surface and port, and a signal ends it", async () => {
   const { child, env } = await start("--surface", "native", "--port", "0");
   const client = await connectAs(env.GUEST, env.URL);
   expect((await client.listTools()).tools.length).toBeGreaterThan(50);
@@ -189,25 +185,29 @@ verifies("playground:start", "another surface and port are served, and a signal 
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
-verifies("playground:start", "over stdio it is the playground's, and ends with its client", async () => {
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [SCRIPT, "--stdio"],
-    stderr: "pipe",
-  });
-  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
-  await client.connect(transport);
-  const args = { op: "onto.project.create", args: { title: "Over stdio" } };
-  expect((await client.callTool({ name: "exec", arguments: args })).structuredContent).toMatchObject({
-    ok: true,
-  });
-  const { pid } = transport;
-  await client.close();
-  expect(() => process.kill(pid!, 0)).toThrow(/ESRCH/);
-});
+verifies(
+  "playground:start",
+  "over stdio it serves the playground's principal and ends with its client",
+  async () => {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [SCRIPT, "--stdio"],
+      stderr: "pipe",
+    });
+    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
+    await client.connect(transport);
+    const args = { op: "onto.project.create", args: { title: "Over stdio" } };
+    expect((await client.callTool({ name: "exec", arguments: args })).structuredContent).toMatchObject({
+      ok: true,
+    });
+    const { pid } = transport;
+    await client.close();
+    expect(() => process.kill(pid!, 0)).toThrow(/ESRCH/);
+  },
+);
 
 test.each([["--port", "x"], ["--port", "70000"], ["--surface", "other"], ["--colour"]])(
-  "npm start %s %s says how it is used",
+  "npm start %s %s prints its usage",
   async (...args) => {
     const child = spawn(process.execPath, [SCRIPT, ...args.filter(Boolean)], {
       stdio: ["ignore", "pipe", "pipe"],
@@ -221,7 +221,7 @@ test.each([["--port", "x"], ["--port", "70000"], ["--surface", "other"], ["--col
   },
 );
 
-verifies("playground:start", "no tool that writes, of any system, runs for a guest", async () => {
+verifies("playground:start", "a guest runs no writing tool of any system", async () => {
   const systems = createSystems();
   const gateway = createGateway({
     domains: systems.flatMap(({ domains }) => domains),

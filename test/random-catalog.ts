@@ -25,7 +25,7 @@ const sentence = fc.oneof(
   fc.string({ minLength: 1, maxLength: 300, unit: "grapheme" }).map((text) => `x${text}`),
 );
 
-/** Domains with tools of any visibility, lane and scopes; names repeat and are hostile. */
+/** Generates domains with tools of any visibility, lane and scopes. Names repeat and are hostile. */
 export const randomDomains: fc.Arbitrary<DomainDefinition[]> = fc
   .array(
     fc.record({

@@ -1,4 +1,4 @@
-// An MCP server over stdio whose definitions and results use everything that the protocol has room for.
+// A stdio MCP server whose definitions and results use every feature of the protocol.
 import { setTimeout } from "node:timers/promises";
 import { ProtocolError, Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -86,7 +86,7 @@ const server = () => {
       if (progressToken === undefined) break;
       const update = { progressToken, progress, total: 3, message: `Step ${progress}` };
       await mcpReq.notify({ method: "notifications/progress", params: update });
-      // A client of the SDK forgets whom to tell when the result comes in the same breath.
+      // The SDK's client drops progress that arrives together with the result.
       await setTimeout(50);
     }
     return { content: [{ type: "text", text: "Done." }] };

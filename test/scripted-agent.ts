@@ -6,15 +6,15 @@ const USAGE = { input: 100, output: 20, cached: 0 };
 
 type Told<E = AgentEvent> = E extends AgentEvent ? Omit<E, "span"> : never;
 
-/** An event as an agent tells it. */
+/** An event as an agent emits it. */
 export function told(event: Told): AgentEvent {
   return { span: SPAN, ...event } as AgentEvent;
 }
 
-/** What a scripted turn may do beside telling. */
+/** Actions of a scripted turn besides emitting events. */
 export interface Stage {
   readonly signal: AbortSignal;
-  /** Asks for a permission; the answer that a person gave. */
+  /** Asks for a permission and returns the person's answer. */
   permission(callId: string, action: string): AsyncGenerator<AgentEvent, PermissionAnswer>;
   /** Waits until the turn is cancelled. */
   cancelled(): Promise<void>;
@@ -26,7 +26,7 @@ export interface ScriptedAgent extends ChatAgent {
   readonly prompts: readonly string[];
 }
 
-/** An agent for the terminal that plays one turn after another. */
+/** A terminal agent that plays scripted turns in order. */
 export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAgent> = {}): ScriptedAgent {
   const prompts: string[] = [];
   const waiting = new Map<string, (answer: PermissionAnswer) => void>();
@@ -96,7 +96,7 @@ export async function* answer(text: string): AsyncGenerator<AgentEvent> {
   yield told({ type: "agent-end", outcome: "answered", text, usage: USAGE, steps: 1 });
 }
 
-/** The end of a turn that was cancelled. */
+/** The last events of a cancelled turn. */
 export function cancelled(): AgentEvent {
   return told({ type: "agent-end", outcome: "cancelled", text: "", usage: USAGE, steps: 1 });
 }

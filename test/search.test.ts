@@ -37,7 +37,7 @@ function office(count: number) {
 
 verifies(
   "search:snapshot",
-  "a start reads it, another catalog changes what differs, damage rebuilds it and says so",
+  "a start reads it, another catalog updates the difference, and damage causes a reported rebuild",
   async () => {
     const snapshot = join(folder(), "search.bin");
     const notices: string[] = [];
@@ -83,7 +83,7 @@ verifies(
 
 verifies(
   "search:snapshot",
-  "a process killed while it writes leaves the old state or the new one",
+  "a process killed during a write leaves the old state or the new one",
   async () => {
     const directory = folder();
     const path = join(directory, "search.bin");
@@ -112,7 +112,7 @@ verifies(
   },
 );
 
-verifies("search:says-mode", "by words alone without an embedder, by both with one", async () => {
+verifies("search:says-mode", "words alone without an embedder, words and vectors with one", async () => {
   const plain = createGateway({ domains: createShop().domains, index: createEmbeddedIndex() });
   await plain.ask({ query: "orders" });
   expect(await plain.searchStatus()).toMatchObject({ mode: "lexical" });
@@ -174,7 +174,7 @@ verifies(
   },
 );
 
-test("explain tells the score of each field, word and signal", async () => {
+test("explain lists the score of each field, word and signal", async () => {
   const index = createEmbeddedIndex({ embedder });
   const gateway = createGateway({ domains: createShop().domains, index });
   await gateway.ready();

@@ -1,4 +1,4 @@
-// Every tool and field that a sentence names exists on the surface, and the step it tells is accepted.
+// Every tool and field that a sentence names exists on the surface, and the step it proposes is accepted.
 import {
   createGateway,
   createToolbox,
@@ -68,7 +68,7 @@ const shop = defineDomain({
 const gateway = createGateway({ domains: [shop] });
 afterAll(() => gateway.close());
 
-test("no problem names a tool but by its role", () => {
+test("problems name tools only by role", () => {
   const named = Object.entries(PROBLEMS).filter(([, { sentence, next }]) =>
     [sentence, next].flat().some((text) => BARE_NAME.test(text)),
   );
@@ -94,7 +94,7 @@ test("a value that looks like a role is left as it is", () => {
   expect(say({ sentences: "{name} by {exec}", fills: { name: "{get}" } }, words)).toBe("{get} by tool_exec");
 });
 
-/** The tools of a surface that run, read and describe, with the input for an address. */
+/** The tools of a surface that run, read and describe, each with its input for an address. */
 const STEPS: Readonly<Record<string, (address: string, args?: object) => [tool: string, input: object]>> = {
   lanes: (op, args) => ["exec", { op, args }],
   routes: (route, params) => ["get", { routes: [{ route, params }] }],
@@ -127,7 +127,7 @@ describe.each(SPOKEN)("on %s", (surface) => {
     expect(next.text).not.toContain("ignored unknown fields");
   });
 
-  test("a reader's dry run tells no step that would be refused", async () => {
+  test("the dry run of a read-only caller proposes no step that would be refused", async () => {
     const toolbox = await open(reader);
     const [tool, input] = STEPS[surface]!("shop.order.delete");
     const { ok, text } = await toolbox.call(tool, input);
@@ -136,7 +136,7 @@ describe.each(SPOKEN)("on %s", (surface) => {
     expect(text).not.toMatch(/dry_run: false/);
   });
 
-  test("a stored result and a document are read by the tool that the answer names", async () => {
+  test("the tool that an answer names reads a stored result and a document", async () => {
     const toolbox = await open(reader);
     const [tool, input] = STEPS[surface]!("shop.order.list");
     const { text } = await toolbox.call(tool, input);
@@ -155,7 +155,7 @@ describe.each(SPOKEN)("on %s", (surface) => {
     expect((await toolbox.call(loads, document)).text).toContain("Read me.");
   });
 
-  test("a wrong call of a tool with 400 fields keeps its budget and tells the nearest field", async () => {
+  test("the error of a tool with 400 fields keeps its budget and names the nearest field", async () => {
     const toolbox = await open(writer);
     const [tool, input] = STEPS[surface]!("shop.form.fill", { fild_99: "x" });
     const { ok, text, data } = await toolbox.call(tool, input);
@@ -168,7 +168,7 @@ describe.each(SPOKEN)("on %s", (surface) => {
     expect((await toolbox.call(reads, rest)).text).toContain("A field of many.");
   });
 
-  test("an unknown address names the nearest, and the tool that finds", async () => {
+  test("an unknown address is answered with the nearest addresses and the search tool", async () => {
     const toolbox = await open(writer);
     const [tool, input] = STEPS[surface]!("shop.order.crate");
     const { text } = await toolbox.call(tool, input);

@@ -1,4 +1,4 @@
-// Changes a session again and again, in two places at once, until it is killed.
+// Changes a session from two loops at once until the process is killed.
 import { openSqliteSessionStore } from "../src/session/sqlite-session-store.ts";
 
 const [, , path = "", handle = "", principal = ""] = process.argv;

@@ -9,7 +9,7 @@ const pglite = new PGlite();
 beforeAll(() => pglite.waitReady, 120_000);
 afterAll(() => pglite.close());
 
-test("three gateways share one index: one writes, and all find", async () => {
+test("three gateways share one index: one writes, all search", async () => {
   const writer = openGateway(false);
   const readers = [openGateway(true), openGateway(true)];
   for (const gateway of [writer, ...readers]) {

@@ -199,7 +199,7 @@ export const COMMANDS_TO_ASK: readonly string[] = [
   "echo hi > .git/hooks/pre-commit",
   "cat server.pem",
   "cat /proc/self/environ",
-  // Compound commands and functions are not followed.
+  // Compound commands and functions are not analysed.
   "if true; then ls; fi",
   "for f in a b; do ls; done",
   "while true; do ls; done",
@@ -241,7 +241,7 @@ export const COMMANDS_TO_ASK: readonly string[] = [
   'echo "$\\\nHOME"',
   "echo a &\\\n& ls",
   "ls >\\\n& x",
-  // Broken or empty.
+  // Incomplete or empty commands.
   "",
   "   ",
   "\n",

@@ -1,4 +1,4 @@
-/** Everyday commands that a rule `program *` covers. A command of these that asks is a false ask. One a line. */
+/** Everyday commands that a rule `program *` covers; asking about one is a false alarm. One per line. */
 export const EVERYDAY = `
 git status
 git status --short

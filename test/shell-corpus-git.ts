@@ -1,4 +1,4 @@
-/** Commands of git that run, write or reach more than `allow git *` says. One a line. */
+/** Git commands that run, write or reach more than `allow git *` permits. One per line. */
 export const GIT_TO_ASK = `
 git -c core.pager=id log
 git -c alias.x=!id x
@@ -180,7 +180,7 @@ git --no-optional-locks -c core.fsmonitor=./x status
 git -P -P -P st
 `;
 
-/** Spellings of what `deny git push *` means. One a line. */
+/** Spellings that `deny git push *` must catch. One per line. */
 export const GIT_TO_DENY = `
 git -P push
 git -p push

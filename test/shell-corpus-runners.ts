@@ -1,4 +1,4 @@
-/** Programs that run other programs. A rule `program *` must not cover any of these. One a line. */
+/** Programs that run other programs. A rule `program *` must not cover them. One per line. */
 export const RUNNERS_TO_ASK = `
 setpriv --reuid=0 id
 capsh -- -c id

@@ -1,4 +1,4 @@
-/** Build tools, package managers and compilers that run code. A rule `program *` must not cover these. One a line. */
+/** Build tools, package managers and compilers that run code. A rule `program *` must not cover them. One per line. */
 export const TOOLS_TO_ASK = `
 go test --exec id
 go test -exec id

@@ -1,4 +1,4 @@
-/** Commands that write where something executes later, or write a file that an option names. One a line. */
+/** Commands that write a file that is executed later, or one that an option names. One per line. */
 export const WRITES_TO_ASK = `
 cp x .git/hooks/pre-commit
 cp -t .git/hooks x
@@ -207,7 +207,7 @@ ln -s package.json x
 chmod +x .husky/x
 `;
 
-/** Paths that hold logins. A rule `program *` must not let them be read. One a line. */
+/** Paths of credentials. A rule `program *` must not allow reading them. One per line. */
 export const SECRETS_TO_ASK = `
 cat .git/config
 cat sub/.git/config

@@ -182,14 +182,14 @@ const deny = [
 
 type Judged = readonly ["allow" | "ask" | "deny", string];
 
-/** Commands with what {@link CORPUS_RULES} say about them. */
+/** Commands with their verdict under {@link CORPUS_RULES}. */
 export const SHELL_CORPUS: readonly Judged[] = [
   ...allow.map((command) => ["allow", command] as const),
   ...COMMANDS_TO_ASK.map((command) => ["ask", command] as const),
   ...deny.map((command) => ["deny", command] as const),
 ];
 
-/** Commands with what {@link wideRules} say about them. */
+/** Commands with their verdict under {@link wideRules}. */
 export const WIDE_CORPUS: readonly Judged[] = [
   ...linesOf(EVERYDAY).map((command) => ["allow", command] as const),
   ...[GIT_TO_ASK, RUNNERS_TO_ASK, TOOLS_TO_ASK, WRITES_TO_ASK, SECRETS_TO_ASK]
@@ -198,7 +198,7 @@ export const WIDE_CORPUS: readonly Judged[] = [
   ...linesOf(GIT_TO_DENY).map((command) => ["deny", command] as const),
 ];
 
-/** Rules that allow a command's program with all its words, and every file of the project. */
+/** Rules that allow a command's program with any words, and every file of the project. */
 export function wideRules(command: string): PermissionRules {
   return {
     allow: [`shell-run(${command.split(" ")[0]} *)`, "fs-read(**)", "fs-write(**)", "fs-delete(**)"],

@@ -1,7 +1,7 @@
 import { type DomainDefinition, defineDomain, defineResource, defineTool, type Principal } from "keyhole";
 import { z } from "zod";
 
-/** What the shop's tools were called with, for tests that must know what ran. */
+/** Records the calls of the shop's tools, for tests that check what ran. */
 export interface Calls {
   readonly made: { readonly tool: string; readonly params: unknown }[];
 }
@@ -10,7 +10,7 @@ export const clerk: Principal = { id: "clerk", scopes: [], allowWrite: true };
 export const reader: Principal = { id: "reader", scopes: [], allowWrite: false };
 export const auditor: Principal = { id: "auditor", scopes: ["audit"], allowWrite: false };
 
-/** A small shop: tools of every lane and visibility, a secret one, a document. */
+/** A small shop: tools of every lane and visibility, one behind a scope, and a document. */
 export function createShop(): { domains: DomainDefinition[]; calls: Calls } {
   const calls: Calls = { made: [] };
   const record = (tool: string, params: unknown) => calls.made.push({ tool, params });

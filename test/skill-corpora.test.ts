@@ -6,7 +6,7 @@ import { discloseSkills } from "../src/sources/markdown/skills/disclose-skills.t
 import { readSkills } from "../src/sources/markdown/skills/read-skills.ts";
 import { skillDrafts } from "../src/sources/markdown/skills/skill-drafts.ts";
 
-/** Packages that ship skills which nobody here wrote, and how many there are. */
+/** Third-party packages that ship skills, and how many. */
 const CORPORA = [
   ["claude-skills", 5],
   ["@electric-sql/client", 8],

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Writes a skill with its files into a place. Front matter is what `fields` says, beside a name and description. */
+/** Writes a skill with its files into a folder. `fields` add to the front matter's name and description. */
 export function writeSkill(
   place: string,
   name: string,
@@ -19,7 +19,7 @@ interface SkillText {
   readonly fields?: string;
   readonly body?: string;
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
-  /** The whole SKILL.md instead. */
+  /** The text of SKILL.md; replaces all other fields. */
   readonly manifest?: string;
 }
 

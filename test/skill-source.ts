@@ -2,7 +2,7 @@ import type { Source } from "keyhole";
 import { readSkills } from "../src/sources/markdown/skills/read-skills.ts";
 import { type SkillDraftOptions, skillDrafts } from "../src/sources/markdown/skills/skill-drafts.ts";
 
-/** The skills of a folder, as they are when the gateway starts. */
+/** A source with the skills of a folder, read once at the start. */
 export function skillSource(domain: string, folder: string, options: SkillDraftOptions = {}): Source {
   return {
     id: domain,

@@ -2,6 +2,6 @@ import { createGateway } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { skillSource } from "./skill-source.ts";
 
-// A server over stdio that has the skills of the folder it is given.
+// A stdio server that serves the skills of a given folder.
 const [, , folder = ""] = process.argv;
 createMcpServer(createGateway({ domains: [], sources: [skillSource("lib", folder)] })).connect();

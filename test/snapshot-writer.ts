@@ -1,4 +1,4 @@
-// Saves an index of 100 documents and one of 200 over each other, again and again, until it is killed.
+// Saves indexes of 100 and 200 documents over each other in turn until the process is killed.
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
 
 const path = process.argv[2] ?? "";

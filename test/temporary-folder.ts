@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 
-/** A folder that is there until the test is over. */
+/** Makes a folder that is removed when the test ends. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "keyhole-test-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));

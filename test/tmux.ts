@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { expect, onTestFinished } from "vitest";
 
-/** Why there is no tmux, or nothing where there is. */
+/** Why tmux cannot be used, or undefined if it can. */
 export function tmuxMissing(): string | undefined {
   return spawnSync("tmux", ["-V"]).status === 0 ? undefined : "tmux is not installed";
 }
@@ -12,9 +12,9 @@ export interface Terminal {
   /** Presses keys by tmux's names for them. */
   press(...keys: string[]): void;
   resize(columns: number, rows: number): void;
-  /** What is on the screen. */
+  /** Returns the text on the screen. */
   screen(): string;
-  /** Waits until the screen has it. */
+  /** Waits until the screen shows the text. */
   sees(text: string): Promise<void>;
   /** Waits until the program has ended. */
   ends(): Promise<void>;
@@ -27,7 +27,7 @@ export interface TerminalOptions {
 
 let terminals = 0;
 
-/** A terminal of its own, on a tmux server of its own, that runs a command. */
+/** Runs a command in a terminal on a separate tmux server. */
 export function openTerminal(command: readonly string[], { folder, env }: TerminalOptions): Terminal {
   terminals += 1;
   const socket = `keyhole-test-${process.pid}-${terminals}`;
@@ -37,7 +37,7 @@ export function openTerminal(command: readonly string[], { folder, env }: Termin
   const opened = tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", folder, ...variables, ...command);
   expect(opened.stderr).toBe("");
   onTestFinished(() => void tmux("kill-server"));
-  // Neither the end of the program nor a resize takes its last screen away.
+  // Keep the last screen after the program ends and after a resize.
   tmux("set-option", "-g", "remain-on-exit", "on");
   const screen = () => tmux("capture-pane", "-p").stdout;
   return {

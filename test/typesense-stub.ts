@@ -10,13 +10,13 @@ export interface Received {
 }
 
 /**
- * A loopback server that answers as Typesense does to the few requests that are used. It finds by any word,
- * in the order of ids, and does not filter at all, so that what is left out is left out by the index.
+ * A loopback server that answers the few requests that Keyhole sends as Typesense does. It finds by any word,
+ * in the order of ids. It does not filter, so tests see what the index itself filters.
  */
 export class TypesenseStub {
   readonly received: Received[] = [];
   readonly documents = new Map<string, ResourceDocument>();
-  /** Answers every request this way, until it is taken away. */
+  /** Answers every request while set. */
   failure: { status: number; body: string; headers?: Record<string, string> } | "hang" | undefined;
   private hasCollection = false;
   private readonly server: Server;

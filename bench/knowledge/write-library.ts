@@ -6,7 +6,7 @@ const CATEGORIES = ["agents", "skills", "examples", "patterns", "guides", "workf
 const TOPICS = ["typescript", "python", "caching", "queues", "testing", "tracing", "schemas", "deployment"];
 const PARTS = ["errors", "retries", "types", "limits", "naming", "review", "migration", "budgets", "alerts"];
 
-/** Fragments of about 2 KB in nested folders, some of which name another one. */
+/** Writes fragments of about 2 KB into nested folders. Some name another fragment. */
 export async function writeLibrary(directory: string, count: number): Promise<void> {
   const numbers = Array.from({ length: count }, (_, number) => number);
   await mapLimit(numbers, 32, async (number) => {

@@ -8,10 +8,10 @@ import type { SearchDocument } from "../../src/search/port/search-index.ts";
 import type { CorpusDocument } from "../corpus.ts";
 import type { CreateEngine } from "./engine.ts";
 
-/** Every put makes a segment that is merged later: a large catalog comes in large puts. */
+/** Every put makes a segment that is merged later, so a large catalog is put in large batches. */
 const DOCUMENTS_PER_PUT = 16_000;
 
-/** Keyhole's own index, by words. */
+/** Keyhole's index without vectors. */
 export const createEngine: CreateEngine = (folder) => {
   const path = join(folder, "search.snapshot");
   let index: EmbeddedIndex = createEmbeddedIndex();

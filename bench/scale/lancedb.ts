@@ -31,7 +31,7 @@ interface Lance {
   readonly Index: { fts(options: { withPosition: boolean }): unknown; btree(): unknown };
 }
 
-/** Rows to a write: every write makes a version of the table. */
+/** Rows per write. Every write makes a version of the table. */
 const ROWS_PER_WRITE = 20_000;
 
 export const createEngine: CreateEngine = (folder) => {

@@ -1,5 +1,5 @@
-// One phase of one system at one size, in a process of its own: node measure.ts PHASE SYSTEM DOCUMENTS FOLDER.
-// `build` makes the index and saves it; `serve` opens what was saved and holds nothing else. Prints one JSON line.
+// One phase of one system at one size, in its own process: node measure.ts PHASE SYSTEM DOCUMENTS FOLDER.
+// `build` makes and saves the index; `serve` opens the saved index and nothing else. Prints one JSON line.
 import { type Corpus, type CorpusDocument, createCorpus } from "../corpus.ts";
 import type { Engine } from "./engine.ts";
 import { SYSTEMS } from "./systems.ts";
@@ -52,7 +52,7 @@ async function serve(engine: Engine): Promise<Record<string, number>> {
   };
 }
 
-/** The corpus's batches, and the time that went into making them. */
+/** The batches of the corpus, and the time spent making them. */
 function withoutMaking(
   source: Corpus,
   total: number,
@@ -69,7 +69,7 @@ function withoutMaking(
   return { batches: batches(), makingMs: () => making };
 }
 
-/** The time of each query, some rounds through all of them unless they take too long. */
+/** Times each query, over several rounds unless a round takes too long. */
 async function timeQueries(
   engine: Engine,
   queries: readonly string[],

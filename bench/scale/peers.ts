@@ -1,4 +1,4 @@
-// The peers have a package of their own, so that the product does not carry them. It is installed on first use.
+// The peers have their own package, so that Keyhole does not depend on them. It is installed on first use.
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -7,16 +7,16 @@ import { fileURLToPath } from "node:url";
 const FOLDER = fileURLToPath(new URL("../peers/", import.meta.url));
 const requirePeer = createRequire(`${FOLDER}package.json`);
 
-/** What a peer's package exports, as far as `T` says. */
+/** Imports a peer's package as type `T`. */
 export function loadPeer<T>(name: string): T {
   return requirePeer(name) as T;
 }
 
-/** Why the peers cannot be had, or nothing. All output goes to stderr, since stdout has the figures. */
+/** Why the peers cannot be installed, or undefined. Output goes to stderr, because stdout has the figures. */
 export function installPeers(): string | undefined {
   if (existsSync(`${FOLDER}node_modules/.package-lock.json`)) return undefined;
   console.error("scale: installing the peers (once)");
-  // Prebuilt binaries come as packages: no script has to run.
+  // Prebuilt binaries come as packages, so no install script has to run.
   const { status, error } = spawnSync(
     "npm",
     ["ci", "--ignore-scripts", "--loglevel=error", "--prefix", FOLDER],

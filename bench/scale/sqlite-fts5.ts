@@ -5,7 +5,7 @@ import type { CreateEngine } from "./engine.ts";
 
 const WORD = /[\p{L}\p{N}]+/gu;
 
-/** FTS5 with Porter's stemmer, its words only (no copy of the texts), ids in a table beside it. */
+/** FTS5 with Porter's stemmer, without a copy of the texts. Ids are in a second table. */
 export const createEngine: CreateEngine = (folder) => {
   const database = new DatabaseSync(join(folder, "words.db"));
   database.exec(`
@@ -20,7 +20,7 @@ export const createEngine: CreateEngine = (folder) => {
   );
   const find = database.prepare("SELECT number FROM ids WHERE id = ?");
   const deleteWords = database.prepare("DELETE FROM words WHERE rowid = ?");
-  // FTS5 reports row ids of its own tables, beyond what a number holds.
+  // FTS5 reports row ids of its own tables that exceed a safe integer.
   insertWords.setReadBigInts(true);
   deleteWords.setReadBigInts(true);
   const search = database.prepare(`

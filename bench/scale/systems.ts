@@ -2,7 +2,7 @@ import type { CreateEngine } from "./engine.ts";
 
 export interface System {
   readonly name: string;
-  /** The largest size it takes part in; beyond, it would take most of the run's time. */
+  /** The largest size to measure; larger ones would take most of the run. */
   readonly maxDocuments: number;
   /** Needs `bench/peers`. */
   readonly isPeer: boolean;

@@ -1,6 +1,6 @@
 import type { CorpusDocument } from "../corpus.ts";
 
-/** For engines whose full-text index has one column: searching one is cheaper than blending three. */
+/** Joins the fields for engines whose full-text index has one column, which is cheaper than blending three. */
 export function toOneText({ name, description, parameters }: CorpusDocument): string {
   return `${name}\n${description}\n${parameters}`;
 }

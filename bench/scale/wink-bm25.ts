@@ -18,7 +18,7 @@ interface Utilities {
   readonly tokens: { readonly removeWords: unknown; readonly stem: unknown };
 }
 
-/** Takes no document after its index is consolidated, so there is no upsert. */
+/** Has no upsert, because it accepts no document after its index is consolidated. */
 export const createEngine: CreateEngine = (folder) => {
   const { string, tokens } = loadPeer<Utilities>("wink-nlp-utils");
   const index = loadPeer<() => Wink>("wink-bm25-text-search")();

@@ -1,5 +1,5 @@
-// An agent on a gateway: it finds tools, asks before it destroys, and goes on with a conversation that was kept.
-// The model is a script here; put one of your own in its place.
+// An agent on a gateway: it finds tools, asks before destructive calls, and resumes a stored conversation.
+// The model is a script here; replace it with your own.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ const agent = createAgent({
   model,
   limits: { steps: 10 },
   sessions: createSessionLogs({ path: join(folder, "sessions") }),
-  // A person decides here.
+  // In an application, a person decides here.
   ask: async ({ action }) => {
     console.log(`  allowed once: ${action}`);
     return "once";

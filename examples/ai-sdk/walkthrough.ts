@@ -1,5 +1,5 @@
 // An agent on the AI SDK that edits a website: it starts with one tool and finds the other 45 as it needs them.
-// The model is a script here; put one of your own in its place.
+// The model is a script here; replace it with your own.
 import assert from "node:assert/strict";
 import { generateText, isStepCount, type ModelMessage } from "ai";
 import { createGateway } from "keyhole";
@@ -15,7 +15,7 @@ const gateway = createGateway({
 const messages: ModelMessage[] = [];
 let session = gateway.openSession();
 
-/** One turn: what the person says, and what the model does about it. */
+/** One turn: the person's message and the model's steps. */
 async function turn(prompt: string, replies: readonly ScriptedReply[]) {
   const model = createScriptedModel(inOrder(replies));
   messages.push({ role: "user", content: prompt });
@@ -33,7 +33,7 @@ async function turn(prompt: string, replies: readonly ScriptedReply[]) {
 const search = (query: string) => ({ calls: [{ name: "tool_search", args: { query } }] });
 const call = (name: string, args = {}) => ({ calls: [{ name, args }] });
 
-// No tool is needed: the model sees one, and answers.
+// Needs no tool: the model sees one and answers directly.
 const direct = await turn("What is a section?", [{ text: "A part of a page with a template of its own." }]);
 assert.deepEqual(direct.shown, [["tool_search"]]);
 
@@ -45,7 +45,7 @@ const simple = await turn("Find the hero image", [
 ]);
 assert.ok(simple.shown[1]?.includes("cms_searchImages"));
 
-// The next turn has what this conversation has discovered.
+// The next turn has the tools that this conversation has discovered.
 const second = await turn("And one with snow?", [
   call("cms_searchImages", { query: "snow" }),
   { text: "There is one of the cabin in winter." },
@@ -70,11 +70,11 @@ assert.ok(complex.shown.at(-1)?.includes("cms_addImageToSection"));
 const page = await gateway.get({ routes: [{ route: "cms.page.get", params: { page: "about" } }] });
 assert.equal(page.summary.success, 1);
 
-// A tool that nobody has discovered: the call discovers it, and reads at once.
+// An undiscovered tool: the call discovers it, and because it only reads, runs it at once.
 const repaired = await turn("Which pages are there?", [call("cms_listPages"), { text: "Ten." }]);
 assert.ok(repaired.shown[1]?.includes("cms_listPages"));
 
 const { tokens, everything } = await gateway.ledger({ session });
-console.log(`\nput into the context: ${JSON.stringify(tokens)}; listing all tools once: ${everything}`);
+console.log(`\nPut into the context: ${JSON.stringify(tokens)}; listing all tools once: ${everything}`);
 await gateway.close();
 await cms.close();

@@ -20,15 +20,15 @@ import { sectionTools } from "./tools/sections.ts";
 import { createWeb } from "./web.ts";
 
 export interface CmsOptions {
-  /** The database file; in memory without it. */
+  /** The database file. Default: in memory. */
   readonly path?: string;
-  /** The clock. */
+  /** Returns the current time. */
   readonly now?: () => Date;
 }
 
 export interface Cms {
   readonly domain: DomainDefinition;
-  /** Brings the site back to what it was at first. */
+  /** Restores the site's first state. */
   reset(): void;
   close(): Promise<void>;
 }
@@ -72,7 +72,7 @@ export function createCms({ path = ":memory:", now = () => new Date() }: CmsOpti
   };
 }
 
-/** One file a category. */
+/** Reads the rules, one file for each category. */
 function readRules(): Record<string, string> {
   const files = readdirSync(RULES).filter((file) => file.endsWith(".md"));
   return Object.fromEntries(

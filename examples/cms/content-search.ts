@@ -1,5 +1,5 @@
-// Search over the site's own content, with the engine that Keyhole searches its catalog with: words, and the
-// word vectors that come with the package. Nothing is asked of a model or a network.
+// Search over the site's content with the engine that searches Keyhole's catalog: words, and the word vectors
+// that come with the package. It uses no model and no network.
 import type { DatabaseSync } from "node:sqlite";
 import type { SearchDocument } from "keyhole";
 import { createEmbeddedIndex, createStaticEmbedder } from "keyhole/search";
@@ -14,12 +14,12 @@ export interface Found {
   readonly id: string;
   readonly name: string;
   readonly text: string;
-  /** Closer to 0 is better; comparable within one answer only. */
+  /** Closer to 0 is better. Comparable only within one answer. */
   readonly distance: number;
 }
 
 export interface ContentSearch {
-  /** Best first. With `sharesWord`, only what has a word of the query; else also what is near in meaning. */
+  /** Returns hits, best first. With `sharesWord`, only those with a word of the query; otherwise also by meaning. */
   find(
     query: string,
     options: {
@@ -38,7 +38,7 @@ interface ContentText {
   readonly text: string;
 }
 
-/** Hits by meaning alone may stand before those that share a word. */
+/** Hits by meaning alone may rank before hits that share a word. */
 const LOOKED_AT = 100;
 
 export function createContentSearch(database: DatabaseSync): ContentSearch {
@@ -47,7 +47,7 @@ export function createContentSearch(database: DatabaseSync): ContentSearch {
   let indexedAt = -1;
   let indexing: Promise<void> = Promise.resolve();
 
-  /** The index follows the database: it is made again when rows have changed since. */
+  /** Rebuilds the index if rows have changed since. */
   function upToDate(): Promise<void> {
     const before = indexing.catch(() => undefined);
     indexing = before.then(async () => {

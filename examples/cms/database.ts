@@ -1,4 +1,4 @@
-// Where the site lives: its tables, and the few helpers that every tool reads and writes them with.
+// The site's tables, and the helpers with which every tool reads and writes them.
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 
 const TABLES = [
@@ -48,7 +48,7 @@ const SCHEMA = `
   );
 `;
 
-/** Opens the site's database; a file that has been filled before is left as it is. */
+/** Opens the site's database and fills it if it is new. */
 export function openDatabase(path: string, fill: (database: DatabaseSync) => void): DatabaseSync {
   const database = new DatabaseSync(path);
   database.exec(SCHEMA);
@@ -57,7 +57,7 @@ export function openDatabase(path: string, fill: (database: DatabaseSync) => voi
   return database;
 }
 
-/** Takes everything out and fills the tables anew, or leaves all as it was. */
+/** Empties the tables and fills them again, in one transaction. */
 export function refill(database: DatabaseSync, fill: (database: DatabaseSync) => void): void {
   inTransaction(database, () => {
     for (const table of TABLES) run(database, `DELETE FROM ${table}`);
@@ -78,7 +78,7 @@ export function run(database: DatabaseSync, sql: string, ...params: SQLInputValu
   database.prepare(sql).run(...params);
 }
 
-/** All of `work` or nothing of it. */
+/** Runs `work` in a transaction. */
 export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -91,7 +91,7 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
   }
 }
 
-/** Ids are counted, not random: the same calls on a reset site make the same ids. */
+/** Counts ids, so the same calls on a reset site make the same ids. */
 export function nextId(database: DatabaseSync, kind: string): string {
   const sql = `INSERT INTO counters VALUES (?, 1) ON CONFLICT (kind) DO UPDATE SET value = value + 1
     RETURNING value`;

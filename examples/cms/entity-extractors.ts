@@ -1,4 +1,4 @@
-// Two tools answer with things of several kinds at once, which an extraction schema, having one kind, cannot say.
+// Extractors for two tools that return several kinds of entity. An extraction schema has only one kind.
 import type { Entity } from "keyhole";
 
 const MOST = 5;
@@ -8,7 +8,7 @@ export const ENTITY_EXTRACTORS: Readonly<Record<string, (result: unknown) => Ent
   search_vector: (result) => entitiesIn(result, "results"),
 };
 
-/** Each item says its own type; one without id or name is left out. */
+/** Each item has its own type. Items without id or name are skipped. */
 function entitiesIn(result: unknown, field: string): Entity[] {
   const items: unknown = (result as Record<string, unknown> | null)?.[field];
   if (!Array.isArray(items)) return [];

@@ -5,9 +5,9 @@ import type { AddressInfo } from "node:net";
 import { ARTICLES, PHOTOS } from "./seed/web.ts";
 
 export interface LoopbackServer {
-  /** Without a slash at its end. */
+  /** Has no trailing slash. */
   readonly url: string;
-  /** Forgets what was posted. */
+  /** Forgets all posted data. */
   reset(): void;
   close(): void;
 }
@@ -45,7 +45,7 @@ export async function startLoopbackServer(): Promise<LoopbackServer> {
   }
 
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  // An example that forgets to close must still end.
+  // Do not keep the process alive if an example forgets to close.
   server.unref();
   const { port } = server.address() as AddressInfo;
   return {

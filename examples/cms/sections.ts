@@ -1,4 +1,4 @@
-// Adding and removing sections, which the tools for pages and for sections share.
+// Adds and removes sections, for the tools of pages and of sections.
 import type { DatabaseSync } from "node:sqlite";
 import { all, nextId, one, run } from "./database.ts";
 import { getSection, type Section } from "./records.ts";
@@ -8,7 +8,7 @@ export interface NewSection {
   readonly template: string;
   readonly name: string;
   readonly content: Content;
-  /** Place on the page, from 0; at the end without it. */
+  /** Place on the page, from 0. Default: at the end. */
   readonly position?: number | undefined;
 }
 
@@ -37,7 +37,7 @@ export function insertSection(
   return getSection(database, id);
 }
 
-/** Deletes sections; those that stay keep their order, without gaps. */
+/** Deletes sections. The others keep their order without gaps. */
 export function deleteSections(database: DatabaseSync, pageId: string, ids: readonly string[]): void {
   for (const id of ids) run(database, "DELETE FROM sections WHERE id = ?", id);
   const left = all<{ id: string }>(

@@ -1,9 +1,9 @@
-// The kinds of section that the site's design knows, and the fields of each.
+// The section templates of the site's design, with their fields.
 import { problem } from "keyhole";
 
 export interface TemplateField {
   readonly name: string;
-  /** `image` holds one image and `images` any number; both are set by the image tools. */
+  /** `image` holds one image, `images` any number. The image tools set both. */
   readonly type: "text" | "richtext" | "url" | "image" | "images";
   readonly required: boolean;
   readonly maxLength?: number;
@@ -78,7 +78,7 @@ export function templateOf(key: string): Template {
   return template;
 }
 
-/** The image field of that name; what it is not, or what there is instead, is said. */
+/** Returns the image field of that name. Throws with the nearest one. */
 export function imageFieldOf(template: Template, name: string): TemplateField {
   const fields = template.fields.filter(({ type }) => type === "image" || type === "images");
   const field = fields.find((known) => known.name === name);
@@ -87,7 +87,7 @@ export function imageFieldOf(template: Template, name: string): TemplateField {
   throw unfit(template, [{ field: name, message, nearest: fields[0]?.name ?? "" }]);
 }
 
-/** Refuses content that the template has no place for; `whole` also wants every required field. */
+/** Refuses fields that the template lacks. With `whole`, also requires every required field. */
 export function checkContent(template: Template, content: Content, whole: boolean): void {
   const fields = new Map(template.fields.map((field) => [field.name, field]));
   const errors = Object.entries(content).flatMap(([name, value]) => {

@@ -10,7 +10,7 @@ const approvals: string[] = [];
 const gateway = createGateway({
   domains: [cms.domain],
   principal: editor,
-  // A person's yes to one exact call; here, to the deletion of one page only.
+  // Stands for a person who approves one exact call: the deletion of one page.
   approve: ({ op, args }) => approvals.push(op) > 0 && args.page === "press",
 });
 const countTokens = await loadTokenCounter();
@@ -24,7 +24,7 @@ const everything = countTokens(JSON.stringify([listed, cms.domain.rules]));
 const session = gateway.openSession();
 let shown = 0;
 
-heading('Type A. "What is a section?" needs no tool: the menu is all that it costs');
+heading('Type A. "What is a section?" needs no tool and costs only the menu');
 cost("A", menu);
 
 heading('Type B. "Find the hero image": one ask, one call');
@@ -69,7 +69,7 @@ const made = await run<{ page: { slug: string }; sections: { id: string }[] }>("
 });
 const heroId = made.sections[0]!.id;
 
-heading("The library is searched first; where it has nothing, the answer leads on to stock photos");
+heading("The library is searched first; if it has nothing, the answer leads to stock photos");
 const none = await gateway.get({
   routes: [{ route: "cms.image.search", params: { query: "harbour" } }],
   session,
@@ -87,7 +87,7 @@ await run("cms.image.section.add", { section: heroId, field, image: image.id });
 await run("cms.navigation.item.add", { label: "About", url: `/${made.page.slug}`, position: 0 });
 cost("C", menu + shown);
 
-heading("What was written is there to be read");
+heading("Other tools read what was written");
 const hero = await read<{ section: { images: Record<string, string[]> } }>("cms.section.content.get", {
   section: heroId,
 });
@@ -98,7 +98,7 @@ assert.deepEqual(
   ["About", "Projects"],
 );
 
-heading("What makes no sense is refused, with the reason");
+heading("Nonsense is refused with the reason");
 await refused("CONFLICT", "cms.page.create", { name: "About" });
 await refused("CONFLICT", "cms.image.section.add", { section: heroId, image: "img_001" });
 await refused("CONFLICT", "cms.post.archive", { post: "slate-or-steel" });
@@ -109,7 +109,7 @@ await refused("INVALID_PARAMS", "cms.section.content.update", {
 });
 await refused("REQUEST_REFUSED", "cms.http.get", { url: "https://169.254.169.254/latest" });
 
-heading("Deleting runs dry, then waits for a person, then does what it said");
+heading("A deletion runs dry, waits for a person, then does what the dry run said");
 const dry = await run<{ would_delete: unknown }>("cms.page.delete", { page: "press" });
 await run("cms.page.get", { page: "press" });
 await refused("APPROVAL_REQUIRED", "cms.page.delete", { page: "home" }, false);
@@ -118,7 +118,7 @@ assert.deepEqual(gone.deleted, dry.would_delete);
 assert.deepEqual(approvals, ["cms.page.delete", "cms.page.delete"]);
 await refused("NOT_FOUND", "cms.page.get", { page: "press" });
 
-heading("Nothing is lost: every tool is on the map, and a long answer is read to its end by its handle");
+heading("Nothing is lost: every tool is on the map, and a handle reads the rest of a long answer");
 const map = await gateway.help({ path: "cms" });
 assert.ok(map.kind === "directory");
 const onMap = map.ops.length + map.groups.reduce((sum, { count }) => sum + count, 0);
@@ -171,7 +171,7 @@ function rulesFor({ rules }: { rules: { category?: string | undefined; text: str
   return rules.find((rule) => rule.category === category)?.text ?? "";
 }
 
-/** What was put before the model so far to let it choose, beside all tools and all rules. */
+/** Prints the tokens shown to the model so far, next to the cost of all tools and all rules. */
 function cost(type: string, tokens: number): void {
   const saved = Math.round(100 * (1 - tokens / everything));
   console.log(

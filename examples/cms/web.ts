@@ -1,5 +1,5 @@
-// The way out of the example, which leads no further than this machine: addresses under `.example`, a name that
-// nobody can own, are fetched from the loopback server; every other address is refused.
+// The example's requests never leave this machine: addresses under `.example`, which nobody can register, are
+// fetched from the loopback server, and every other address is refused.
 import { problem } from "keyhole";
 import { createGuardedFetch, type GuardedFetch, type GuardedRequest } from "keyhole/sources";
 import { type LoopbackServer, startLoopbackServer } from "./loopback-server.ts";
@@ -12,9 +12,9 @@ export interface WebAnswer {
 }
 
 export interface Web {
-  /** Any answer, whatever its status. */
+  /** Returns any answer, whatever its status. */
   send(url: string, request?: GuardedRequest): Promise<WebAnswer>;
-  /** The body of a good answer; CALL_FAILED for others. */
+  /** Returns the body of a successful answer. Throws CALL_FAILED otherwise. */
   read(url: string, request?: GuardedRequest): Promise<WebAnswer>;
   reset(): void;
   close(): Promise<void>;
@@ -27,7 +27,7 @@ interface Opened {
 
 const MAX_BYTES = 200_000;
 
-/** The server is started by the first request. */
+/** The first request starts the server. */
 export function createWeb(): Web {
   let opening: Promise<Opened> | undefined;
   let opened: Opened | undefined;

@@ -1,7 +1,7 @@
 import { defineDomain } from "keyhole";
 import { createLocalSource, createMarkdownFormat } from "keyhole/sources";
 
-/** A folder of Markdown files as a domain: where the content is, and how it is read. */
+/** A folder of Markdown files as a domain: a content source and a format. */
 export const handbook = defineDomain({
   name: "handbook",
   description: "How we work: travel, on call, expenses",

@@ -6,7 +6,7 @@ import { handbook } from "./handbook-domain.ts";
 
 const gateway = createGateway({ domains: [handbook] });
 
-heading("ask finds the section that answers, not the file it is in");
+heading("ask finds the section that answers, not only its file");
 const found = await gateway.ask({ query: "receipts paid back" });
 assert.equal(found.hits[0]?.route, "handbook://resources/pages/travel-md/expenses");
 quote(found.text);
@@ -17,7 +17,7 @@ assert.ok(section?.success);
 assert.match(String(section.data.content), /within thirty days/);
 quote(String(section.data.content));
 
-heading("or the whole page, or any heading of it");
+heading("get also reads the whole page, or any heading of it");
 const whole = await gateway.get({
   routes: [
     { route: "handbook://resources/pages/travel-md" },

@@ -2,7 +2,7 @@
 import { createMarkdownSource, type MarkdownSource } from "keyhole/sources";
 
 export interface LibraryOptions {
-  /** Whether saved files count at once. */
+  /** Whether saved files take effect at once. */
   readonly watch?: boolean;
 }
 

@@ -1,4 +1,4 @@
-// A library of engineering knowledge: matched in three modes, and found by ask beside the tools of a website.
+// A library of engineering knowledge: matched in three modes, and found by ask together with a website's tools.
 import assert from "node:assert/strict";
 import { createGateway, loadTokenCounter } from "keyhole";
 import { createCms } from "../cms/cms.ts";
@@ -37,7 +37,7 @@ const textTokens = texts.reduce((sum, { content }) => sum + countTokens(content!
 assert.ok(texts.length > 3 && textTokens <= 700, `${texts.length} texts of ${textTokens} tokens`);
 assert.match(full, /full jitter is what keeps a thousand clients from returning in step/);
 
-heading("5. ask ranks fragments beside tools");
+heading("5. ask ranks fragments together with tools");
 const found = await gateway.ask({
   query: "validate input of a web form, and create a page for it",
   session: "new",

@@ -48,7 +48,7 @@ await first.sources.refresh("team/wiki");
 assert.equal(requests, 4);
 assert.equal((await first.ask({ query: "who reviews a change" })).hits[0]?.name, "review");
 
-// A read that fails half-way changes nothing, and the status says why.
+// A read that fails halfway changes nothing, and the status says why.
 pages.set("review", "Three people review every change.");
 down = true;
 await assert.rejects(first.sources.refresh("team/wiki"), /the wiki is down/);

@@ -8,7 +8,7 @@ import { domains } from "./keyhole.config.ts";
 const gateway = createGateway({ domains, principal: { id: "me", scopes: [], allowWrite: true } });
 const server = createMcpServer(gateway, { name: "shop" });
 const http = await serveHttp(server);
-console.log(`Listening at ${http.url}, for those who have the token.`);
+console.log(`Listening at ${http.url}, for clients with the token.`);
 
 const client = new Client(
   { name: "walkthrough", version: "1" },
@@ -24,7 +24,7 @@ await client.connect(
   }),
 );
 
-// Four tools, whatever is behind them; three of them only read.
+// Four tools, whatever the catalog has; three of them only read.
 const { tools } = await client.listTools();
 assert.deepEqual(
   tools.map(({ name, annotations }) => [name, annotations?.readOnlyHint]),
@@ -39,18 +39,18 @@ assert.deepEqual(
 const found = await client.callTool({ name: "ask", arguments: { query: "give money back" } });
 console.log(found.content[0]?.type === "text" && found.content[0].text);
 
-// A tool that requires confirmation runs when the person behind the client has approved the exact call.
+// A tool that requires confirmation runs after the person at the client has approved the exact call.
 const sent = await client.callTool({
   name: "exec",
   arguments: { op: "shop.refund.send", args: { order: 1, cents: 4200 } },
 });
 assert.deepEqual((sent.structuredContent as { result: unknown }).result, "Sent 4200 cents for order 1.");
 
-// Documents are resources, too.
+// Documents are also resources.
 const { contents } = await client.readResource({ uri: "shop://resources/refunds" });
 assert.match(JSON.stringify(contents), /Within 30 days/);
 
-// Without the token nothing is answered.
+// Without the token every request is refused.
 assert.equal((await fetch(http.url, { method: "POST" })).status, 401);
 
 await client.close();

@@ -1,4 +1,4 @@
-// What a conversation has found is remembered: across turns, restarts and a condensed context, and counted.
+// A session remembers what a conversation has found, across turns, restarts and a condensed context.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -27,7 +27,7 @@ const cms = defineDomain({
       name: "search_images",
       description: "Search images by what they show.",
       category: "images",
-      // Where the things in a result are found: they are remembered by name and id.
+      // Says where a result has its entities, which the session remembers by name and id.
       extraction: { path: "images", type: "image", nameField: "filename", isArray: true },
       guidance: [{ route: "cms://tools/image/crop", prose: "Make it fit the hero." }],
       execute: () => ({ images }),
@@ -63,7 +63,7 @@ quote(block);
 await first.close();
 firstStore.close();
 
-heading("after a restart, and after the context was condensed: everything back");
+heading("everything is back after a restart and after the context was condensed");
 const store = await createSqliteSessionStore(file);
 const gateway = createGateway({
   domains: [cms],
@@ -76,13 +76,13 @@ assert.match(back.text, /cms:\/\/tools\/image\/crop/);
 assert.match(back.text, /Rules for images/);
 quote(back.text);
 
-heading("nobody else can read it");
+heading("no other principal can read it");
 const stranger = { ...principal, id: "bob" };
 const refused = await gateway.get({ routes: [{ route: `session://${session}` }] }, { principal: stranger });
 assert.equal(refused.summary.failed, 1);
 quote(refused.text);
 
-heading("what it has cost, by cause");
+heading("the tokens it has cost, by cause");
 const { tokens, total, everything } = await gateway.ledger({ session });
 assert.ok(total > 0 && everything > 0 && tokens.rules > 0);
 quote(JSON.stringify({ tokens, total, everything }));

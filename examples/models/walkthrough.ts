@@ -1,4 +1,4 @@
-// A model by the name of its provider: a busy server, an answer, a stream. The server is a script on loopback.
+// Gets a model by its provider's name: a busy server, an answer, a stream. The server is a script on loopback.
 import assert from "node:assert/strict";
 import { createLLMClient } from "keyhole/models";
 import { inOrder, serveScriptedModel } from "keyhole/testing";

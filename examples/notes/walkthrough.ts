@@ -16,7 +16,7 @@ assert.equal(found.hits[0]?.route, "notes://resources/guides/retries");
 assert.equal(found.rules[0]?.category, "guide");
 quote(found.text);
 
-heading("match finds several at once: addresses, what they are for, or the texts themselves");
+heading("match finds several at once: their addresses, their uses or their texts");
 const match = "notes://resources/match?query=calls+fail+or+hang&minScore=5";
 const { results, text } = await gateway.get({
   routes: [{ route: `${match}&mode=index` }, { route: `${match}&mode=full&maxTokens=500` }],

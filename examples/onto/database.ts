@@ -32,10 +32,10 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS ids (next INTEGER NOT NULL) STRICT;
 `;
 
-/** The first number of ids that are made here; those of the data that comes along are words. */
+/** The first number for new ids. The ids of the initial data are words. */
 const FIRST_ID = 1001;
 
-/** The database with the clock that its writes are dated by. */
+/** The database with the clock that dates its writes. */
 export interface Onto {
   readonly database: DatabaseSync;
   readonly now: () => Date;
@@ -44,13 +44,13 @@ export interface Onto {
 export function openDatabase(path: string): DatabaseSync {
   const database = new DatabaseSync(path);
   database.exec(SCHEMA);
-  // SQLite's own lower() knows only ASCII.
+  // SQLite's lower() handles only ASCII.
   database.function("fold", { deterministic: true }, (text) => String(text).toLowerCase());
   if (!database.prepare("SELECT next FROM ids").get()) fill(database);
   return database;
 }
 
-/** Throws away all changes: the data is as it was at the first start. */
+/** Discards all changes and restores the initial data. */
 export function fill(database: DatabaseSync): void {
   commit(database, () => {
     database.exec(`DELETE FROM edges; DELETE FROM entities; DELETE FROM ids;`);
@@ -66,7 +66,7 @@ export function fill(database: DatabaseSync): void {
 
 type Value = string | number | null;
 
-/** Inserts a row; the names of its columns come from this code, never from a caller. */
+/** Inserts a row. Column names come from this code, never from a caller. */
 export function insert(
   database: DatabaseSync,
   table: "entities" | "edges",
@@ -85,12 +85,12 @@ export function nextId(database: DatabaseSync, prefix: string): string {
   return `${prefix}_${row?.number}`;
 }
 
-/** All of what `body` writes, or nothing of it. */
+/** Runs `body` in a transaction. */
 export function commit<Result>(database: DatabaseSync, body: () => Result): Result {
   return within(database, "COMMIT", body);
 }
 
-/** Runs `body` and undoes its writes. Answers and refusals are those of a real run. */
+/** Runs `body` and undoes its writes. It answers and refuses like a real run. */
 export function rehearse<Result>(database: DatabaseSync, body: () => Result): Result {
   return within(database, "ROLLBACK", body);
 }

@@ -1,4 +1,4 @@
-// The documents of a project as a tree: a document that has others below it is a folder.
+// The documents of a project as a tree. A document with others below it is a folder.
 import type { DatabaseSync } from "node:sqlite";
 import { problem } from "keyhole";
 import type { Onto } from "./database.ts";
@@ -16,13 +16,13 @@ export function getTree(database: DatabaseSync, projectId: string, withDocuments
   return below(database, projectId, withDocuments, null);
 }
 
-/** From the top of the tree down to the document itself. */
+/** Returns the path from the top of the tree to the document, inclusive. */
 export function getPath(database: DatabaseSync, id: string): Entity[] {
   const document = getEntity(database, id, "document");
   return document.parent_id === null ? [document] : [...getPath(database, document.parent_id), document];
 }
 
-/** A document and everything below it. */
+/** Returns a document and everything below it. */
 export function subtreeOf(database: DatabaseSync, document: Entity): Entity[] {
   const children = childrenOf(database, document.project_id, document.id);
   return [document, ...children.flatMap((child) => subtreeOf(database, child))];
@@ -35,7 +35,7 @@ export function createDocument(onto: Onto, { parent_id = null, ...fields }: NewE
   return createEntity(onto, "document", { ...fields, parent_id, position });
 }
 
-/** Puts a document, with all that is below it, last under another parent or at the top. */
+/** Moves a document with its subtree to the end of another parent or of the top. */
 export function moveDocument(onto: Onto, projectId: string, id: string, newParentId: string | null): Entity {
   const { database } = onto;
   const document = getEntity(database, id, "document", projectId);

@@ -1,4 +1,4 @@
-// Relations between entities: which there may be, and which there are.
+// Relations between entities: the allowed kinds and the existing edges.
 import type { DatabaseSync } from "node:sqlite";
 import { problem } from "keyhole";
 import { insert, nextId } from "./database.ts";
@@ -12,7 +12,7 @@ export interface Edge {
   readonly to_id: string;
 }
 
-/** Relates two entities of one project; the one there is, where they are related so already. */
+/** Relates two entities of one project. Returns the existing edge if there is one. */
 export function linkEntities(
   database: DatabaseSync,
   fromId: string,
@@ -36,7 +36,7 @@ export function unlinkEdge(database: DatabaseSync, id: string): Edge {
   return { ...row } as unknown as Edge;
 }
 
-/** The edges that begin or end at an entity. */
+/** Returns the edges that begin or end at an entity. */
 export function edgesOf(database: DatabaseSync, id: string): Edge[] {
   const rows = database.prepare("SELECT * FROM edges WHERE from_id = ? OR to_id = ? ORDER BY id").all(id, id);
   return rows as unknown as Edge[];
@@ -68,7 +68,7 @@ function checkLink(from: Entity, rel: Relation, to: Entity): void {
     throw problem("INVALID_PARAMS", { name: `${from.id} ${rel} ${to.id}` }, { field_errors: errors });
 }
 
-/** Walks on from where the new edge would end; to meet its beginning there would close a circle. */
+/** Walks from the end of the new edge. Reaching its beginning would close a cycle. */
 function checkAcyclic(database: DatabaseSync, fromId: string, rel: Relation, toId: string): void {
   if (!relationRule(rel).acyclic) return;
   const reached = database

@@ -1,4 +1,4 @@
-// Plain functions over the entities, without a word about agents: what most code bases already have.
+// Plain functions over the entities that know nothing of agents, as most code bases already have.
 import type { DatabaseSync } from "node:sqlite";
 import { problem } from "keyhole";
 import { insert, nextId, type Onto } from "./database.ts";
@@ -24,7 +24,7 @@ export interface Entity {
   readonly updated_at: string;
 }
 
-/** An entity as a list shows it: what tells it apart, without its long texts. */
+/** An entity as a list shows it: the identifying fields, without long texts. */
 export type Line = Partial<Entity> & Pick<Entity, "id" | "title">;
 
 export interface Filter {
@@ -53,7 +53,7 @@ export function listEntities(database: DatabaseSync, filter: Filter): { total: n
   return select(database, filter, "", [], "priority IS NULL, priority, due_at IS NULL, due_at, title, id");
 }
 
-/** Entities that have every word of the search; those that have them in the title come first. */
+/** Finds entities with every word of the search, title matches first. */
 export function searchEntities(
   database: DatabaseSync,
   search: string,
@@ -74,7 +74,7 @@ export function getEntity(database: DatabaseSync, id: string, kind?: Kind, proje
   throw problem("NOT_FOUND", { name: `${kind ?? "entity"} ${id}${where}` });
 }
 
-/** An entity with the fields that its kind has, and no others. */
+/** Returns an entity with the fields of its kind. */
 export function toDetails(entity: Entity): Partial<Entity> {
   const { kind, parent_id, position, ...rest } = entity;
   const own = Object.entries(rest).filter(([field, value]) => value !== null || field in KINDS[kind].fields);
@@ -94,7 +94,7 @@ export function createEntity({ database, now }: Onto, kind: Kind, fields: NewEnt
 
 type Changes = Record<string, { readonly from: unknown; readonly to: unknown }>;
 
-/** Changes the given fields. Refuses where the entity is no longer the version that the caller has read. */
+/** Changes the given fields. Refuses if the entity has changed since the caller read it. */
 export function updateEntity(
   onto: Onto,
   kind: Kind,
@@ -135,7 +135,7 @@ function select(
   order: string,
   orderParameters: readonly string[] = [],
 ): { total: number; found: Line[] } {
-  // A project that is not there must not look like one in which nothing is found.
+  // An unknown project must not look like one without matches.
   if (filter.project_id !== undefined) getEntity(database, filter.project_id, "project");
   const kinds = filter.kinds ?? [];
   const equal = EQUAL.filter((column) => filter[column] !== undefined);

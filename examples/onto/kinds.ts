@@ -7,7 +7,7 @@ export type Relation = keyof typeof RELATIONS;
 const day = z.iso.date();
 const priority = z.int().min(1).max(5).describe("1 is most urgent, 5 least");
 
-/** The fields of each kind beside those that all have: title, description, type_key, state_key. */
+/** The fields of each kind besides the common ones: title, description, type_key, state_key. */
 export const KINDS = {
   project: {
     prefix: "prj",
@@ -80,7 +80,7 @@ export const KINDS = {
 
 export const KIND_NAMES = Object.keys(KINDS) as Kind[];
 
-/** From which kinds to which a relation leads. What is acyclic never leads back to where it began. */
+/** The kinds that each relation connects. An acyclic relation never leads back to its start. */
 export const RELATIONS = {
   supports: { from: ["task", "plan", "milestone"], to: ["goal"] },
   part_of: { from: ["task", "plan"], to: ["plan"], acyclic: true },
@@ -108,7 +108,7 @@ export function relationRule(relation: Relation): RelationRule {
 export const idOf = (kind: Kind) =>
   z.string().min(1).max(64).describe(`Id of a ${kind}, such as ${KINDS[kind].prefix}_…`);
 
-/** The fields that a new entity of a kind may be given; all but the title have a default or may be absent. */
+/** The fields that a new entity of a kind accepts. All but the title have a default or are optional. */
 export function createFields<K extends Kind>(kind: K) {
   const { states, types } = KINDS[kind];
   return {

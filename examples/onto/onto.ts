@@ -13,7 +13,7 @@ import { webTools } from "./tools/web-tools.ts";
 import { createTool, deleteTool, updateTool } from "./tools/write-tools.ts";
 
 export interface OntoOptions {
-  /** A file to keep the data in. Without it, in memory. */
+  /** The database file. Default: in memory. */
   readonly path?: string;
   /** The clock that dates writes. */
   readonly now?: () => Date;

@@ -32,8 +32,8 @@ export interface Reorganized {
 }
 
 /**
- * Makes the named connections the ones that start at each node: `replace` removes the others, `merge` leaves
- * them. Nodes that are not named stay as they are.
+ * Adds the given connections, which start at each given node. `replace` removes the node's other connections,
+ * `merge` keeps them. Other nodes do not change.
  */
 export function reorganize(
   database: DatabaseSync,
@@ -50,7 +50,7 @@ export function reorganize(
   const there = edgesOfProject(database, projectId).filter(({ from_id }) => named.has(from_id));
   const others = there.filter(({ from_id, rel, to_id }) => !wanted.has(keyOf(from_id, rel, to_id)));
 
-  // Removals come first, so that reversing an edge closes no circle on the way.
+  // Remove first, so that reversing an edge does not close a cycle on the way.
   const removes = mode === "replace" ? others.map(({ id }) => unlinkEdge(database, id)) : [];
   const linked = nodes.flatMap(({ id, connections }) =>
     connections.map(({ rel, to_id }) => linkEntities(database, id, rel, to_id)),

@@ -1,4 +1,4 @@
-// An agent at work on projects: finding its way, moving a document, and all that may go wrong on the way.
+// An agent works on projects: it explores, moves a document, and recovers from every kind of error.
 import assert from "node:assert/strict";
 import { createGateway, type Principal } from "keyhole";
 import { heading, quote } from "../print.ts";
@@ -11,7 +11,7 @@ const reader: Principal = { id: "rob", scopes: [], allowWrite: false };
 const onto = createOnto({ now: () => new Date("2026-03-09T10:00:00Z") });
 const gateway = createGateway({ domains: onto.domains, principal: editor });
 
-heading("1. What is there? The overview leads on, with the params filled in");
+heading("1. The overview leads on, with the params filled in");
 const overview = await gateway.exec({ op: "util.buildos.overview" });
 quote(overview.text);
 assert.ok(overview.ok);
@@ -27,7 +27,7 @@ const { documents } = await run<{ documents: Line[] }>("onto.document.search", {
 assert.equal(documents.length, 1);
 const { id: document_id, project_id } = documents[0]!;
 
-heading("3. Not sure how moving works: one look at the help");
+heading("3. help explains how to move it");
 const help = await gateway.help({ path: "onto.document.tree.move", format: "short" });
 quote(help.text);
 assert.ok(help.kind === "tool" && help.lane === "write");
@@ -41,11 +41,11 @@ const engineering = childIn(await readTree(), "Engineering");
 assert.ok(engineering);
 const move = { project_id, document_id, new_parent_id: engineering.id };
 
-heading("5. Someone who may not write is stopped, and nothing moves");
+heading("5. A read-only caller is refused, and nothing moves");
 await refused("PERMISSION_DENIED", "onto.document.tree.move", move, reader);
 assert.ok(childIn(childIn(await readTree(), "Marketing")?.children, "API Spec"));
 
-heading("6. Wrong args come back with all that is needed to put them right");
+heading("6. The answer to wrong args has everything needed to correct them");
 const { new_parent_id: new_parent, ...rest } = move;
 const wrong = await refused("INVALID_PARAMS", "onto.document.tree.move", { ...rest, new_parent });
 assert.equal(wrong.help_path, "onto.document.tree.move");
@@ -58,19 +58,19 @@ const moved = await readTree();
 assert.ok(childIn(childIn(moved, "Engineering")?.children, "API Spec"), "it is under Engineering");
 assert.ok(!childIn(childIn(moved, "Marketing")?.children, "API Spec"), "and no longer under Marketing");
 
-heading("8. Circles are refused: a folder inside itself, a task that waits for itself");
+heading("8. Cycles are refused: a folder inside itself, a task that waits for itself");
 const loop = { project_id, document_id: engineering.id, new_parent_id: document_id };
 await refused("CONFLICT", "onto.document.tree.move", loop);
 const circle = { from_id: "task_cache", rel: "depends_on", to_id: "task_load_test" };
 await refused("CONFLICT", "onto.edge.link", circle);
 
-heading("9. An update for a version that is no longer there is refused, and says what is");
+heading("9. An update of an outdated version is refused with the current one");
 const update = { task_id: "task_cache", expected_version: 1 };
 await run("onto.task.update", { ...update, state_key: "in_progress" });
 const stale = await refused("CONFLICT", "onto.task.update", { ...update, priority: 1 });
 assert.partialDeepStrictEqual(stale.details, { current: { version: 2, state_key: "in_progress" } });
 
-heading("10. What destroys runs dry first, and the dry run is the truth");
+heading("10. A destructive call runs dry first, and the dry run predicts the real one");
 const deletion = { op: "onto.document.delete", args: { document_id: "doc_adr" } };
 const dry = await gateway.exec(deletion);
 quote(dry.text);
@@ -87,7 +87,7 @@ const applied = await gateway.exec({ op: "onto.project.graph.reorganize", args: 
 assert.ok(applied.ok);
 assert.deepEqual(applied.result, plan.result);
 
-heading("11. The first use of a tool in one round trip: help, search, and a call with what was found");
+heading("11. The first use of a tool in one round trip: help, search, and a call with the result");
 const batch = await gateway.batch({
   requests: [
     { help: { path: "onto.document.get" } },
@@ -104,7 +104,7 @@ quote(batch.text);
 assert.deepEqual(batch.summary, { total: 3, success: 3, failed: 0 });
 assert.partialDeepStrictEqual(batch.results[2], { exec: { ok: true, result: { title: "Launch plan" } } });
 
-heading("12. Help carries the policy of a tool; a call that is repeated with its key happens once");
+heading("12. help shows the policy of a tool; a call repeated with its key runs once");
 const creation = await gateway.help({ path: "onto.task.create" });
 quote(creation.text);
 assert.ok(creation.kind === "tool" && creation.policy?.dont?.length, "the policy says when not to");
@@ -119,7 +119,7 @@ quote(second.text);
 assert.ok(first.ok && second.ok);
 assert.deepEqual(second.result, first.result);
 
-heading("13. The web is reached through a guard: the site that is allowed, and no other private one");
+heading("13. The guarded fetch reaches the allowed site and no other private host");
 const { results } = await run<{ results: { url: string }[] }>("util.web.search", { query: "rate limits" });
 await run("util.web.visit", { url: results[0]!.url });
 await refused("REQUEST_REFUSED", "util.web.visit", { url: "http://169.254.169.254/" });

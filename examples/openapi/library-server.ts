@@ -1,4 +1,4 @@
-// A small library behind HTTP, on loopback, that wants a token.
+// The HTTP API of a small library on loopback, which requires a token.
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -7,7 +7,7 @@ const BOOKS = new Map([
   ["978-1", { isbn: "978-1", title: "Cosmos", author: "Sagan", shelf: "science", lentTo: "" }],
 ]);
 
-/** Starts the library; `requests` are the request lines it has seen. */
+/** Starts the API. `requests` has the request lines so far. */
 export async function startLibrary(token: string) {
   const requests: string[] = [];
   const server = createServer(async (request, response) => {

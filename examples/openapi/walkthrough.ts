@@ -14,7 +14,7 @@ const gateway = createGateway({
   sources: [
     createOpenApiSource("library", {
       document: new URL("./library.yaml", import.meta.url),
-      // The document names its public server. Here it runs on this machine, which has to be allowed.
+      // The document names its public server. Here it runs on this machine, which must be allowed explicitly.
       baseUrl: library.url,
       allowPrivateHosts: ["127.0.0.1"],
       auth: { type: "bearer", token: () => token },
@@ -22,7 +22,7 @@ const gateway = createGateway({
   ],
 });
 
-heading("ask finds operations by what people say");
+heading("ask finds operations by everyday wording");
 const found = await gateway.ask({ query: "lend a book" });
 assert.equal(found.hits[0]?.op, "library.books.lend");
 quote(found.text);
@@ -47,13 +47,13 @@ assert.ok(!again.ok);
 assert.equal(again.error.code, "CONFLICT");
 quote(again.text);
 
-heading("what destroys runs dry first, and shows the request");
+heading("a destructive call runs dry first and shows the request");
 const dry = await gateway.exec({ op: "library.books.delete", args: { isbn: "978-0" } });
 assert.ok(dry.ok);
 assert.ok(!library.requests.some((line) => line.startsWith("DELETE")));
 quote(dry.text);
 
-heading("no argument leaves its place in the path");
+heading("no argument escapes from its place in the path");
 const sent = library.requests.length;
 const hostile = await gateway.exec({ op: "library.books.get", args: { isbn: "../../admin" } });
 assert.ok(!hostile.ok);

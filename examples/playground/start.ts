@@ -32,14 +32,14 @@ const server = createMcpServer(gateway, { surface: options.surface });
 console.log("Keyhole serves four systems: onto (projects), cms (a website), warehouse (fraud) and library.");
 await tellCosts(gateway, options.surface);
 const face = options.stdio ? server.connect() : await openHttp(server, options.port);
-console.log("\nCtrl-C ends it. Changes in the examples are gone then.");
+console.log("\nPress Ctrl-C to stop. All changes are lost then.");
 
 let closing = false;
 process.on("SIGINT", stop);
 process.on("SIGTERM", stop);
 if (options.stdio) process.stdin.once("close", stop);
 
-/** A second signal does not wait. */
+/** A second signal ends at once. */
 async function stop(): Promise<void> {
   if (closing) process.exit(1);
   closing = true;
@@ -70,7 +70,7 @@ async function openHttp(of: McpServer, port: number) {
   ]);
   const http = await serveHttp(of, { port, authenticate: authenticateBy(tokens) });
   const [playground, guest] = tokens.keys();
-  heading("In another terminal: where it is, and who you are (tokens are shown only now)");
+  heading("In another terminal, set the address and your token (tokens are shown only once)");
   console.log(`export URL=${http.url}`);
   console.log(`export TOKEN=${playground}   # playground: reads and writes`);
   console.log(`export GUEST=${guest}   # guest: only reads`);
@@ -99,7 +99,7 @@ function readOptions() {
     const port = Number(values.port);
     if (surface && Number.isInteger(port) && port >= 0 && port < 65_536) return { ...values, surface, port };
   } catch {
-    // An option that there is not, or one without its value.
+    // An unknown option, or one without its value.
   }
   console.error(USAGE);
   process.exit(2);

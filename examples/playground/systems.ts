@@ -1,4 +1,4 @@
-// The four systems of the examples, to be served together or measured one by one.
+// The four systems of the examples, served together or measured one by one.
 import type { DomainDefinition, Source, View } from "keyhole";
 import { createCms } from "../cms/cms.ts";
 import { createLibrary } from "../library/library.ts";
@@ -20,14 +20,14 @@ export function createSystems(): readonly System[] {
     { name: "onto", domains: onto.domains, sources: [], close: onto.close },
     { name: "cms", domains: [cms.domain], sources: [], close: cms.close },
     { name: "warehouse", domains: warehouse.domains, sources: [], close: warehouse.close },
-    // A source ends with the gateway that has it.
+    // A source ends with its gateway.
     { name: "library", domains: [], sources: [createLibrary()], close: async () => {} },
   ];
 }
 
 /**
- * What a model would be shown with every request without Keyhole: all tools with their schemas. Of a domain that
- * has no tools, what there is to read, by name and description.
+ * Everything that a model would see on every request without Keyhole: all tools with their schemas. A domain
+ * without tools lists its documents by name and description.
  */
 export function listEverything(view: View): object[] {
   return [...Map.groupBy(view.entries, ({ domain }) => domain)].flatMap(([domain, entries]): object[] => {

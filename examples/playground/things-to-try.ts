@@ -1,4 +1,4 @@
-/** What a newcomer may try first, as README has it too. `$URL` and `$TOKEN` are those that `npm start` shows. */
+/** First things to try, also in the README. `npm start` prints `$URL` and `$TOKEN`. */
 export const THINGS_TO_TRY: readonly { readonly title: string; readonly command: string }[] = [
   {
     title: "1. Ask: tools and knowledge of all four, for one need",

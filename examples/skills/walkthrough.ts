@@ -1,4 +1,4 @@
-// Folders with a SKILL.md become skills: found by ask, read with their files, shown as far as a query calls for.
+// Folders with a SKILL.md become skills: ask finds them, get reads them with their files.
 import assert from "node:assert/strict";
 import { fileURLToPath } from "node:url";
 import { createGateway, type Source } from "keyhole";
@@ -18,7 +18,7 @@ const library: Source = {
 };
 const gateway = createGateway({ domains: [], sources: [library] });
 
-heading("ask finds a skill beside everything else");
+heading("ask finds a skill among tools and documents");
 const found = await gateway.ask({ query: "check a database migration" });
 assert.equal(found.hits[0]?.route, "library://skills/review-sql");
 quote(found.text);
@@ -35,7 +35,7 @@ for (const result of results) {
   quote(String(result.data.content));
 }
 
-heading("a prompt sees as much of the skills as its query calls for");
+heading("the query decides how much of the skills a prompt gets");
 assert.equal(discloseSkills("write a poem", skills).text, "[1 skill available]");
 assert.equal(discloseSkills("what can you do?", skills).tier, "registry");
 assert.equal(discloseSkills("review this migration", skills).tier, "full");

@@ -6,7 +6,7 @@ import { createGateway, defineDomain, defineTool } from "keyhole";
 import { startTelemetry } from "keyhole/telemetry";
 import { z } from "zod";
 
-// Stands for an OpenTelemetry collector.
+// Stands in for an OpenTelemetry collector.
 const received: string[] = [];
 const collector = createServer(async (request, response) => {
   received.push(await text(request));
@@ -34,4 +34,4 @@ const sent = received.join("\n");
 assert.match(sent, /"name":"execute_tool hall\.greet"/);
 assert.match(sent, /"name":"keyhole\.operation\.duration"/);
 assert.doesNotMatch(sent, /Ada/);
-console.log(`The collector got ${received.length} requests, and no argument.`);
+console.log(`The collector received ${received.length} requests without arguments.`);

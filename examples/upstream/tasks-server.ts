@@ -1,4 +1,4 @@
-// A small MCP server over stdio, as somebody else might have written it.
+// A small third-party MCP server over stdio.
 import { createInterface } from "node:readline";
 
 const tasks = new Map<number, string>();

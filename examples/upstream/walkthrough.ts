@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createGateway, createPins } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 
-// The block as it stands in the config of an MCP client.
+// The block from the config of an MCP client, unchanged.
 const config = {
   mcpServers: {
     tasks: { command: process.execPath, args: [join(import.meta.dirname, "tasks-server.ts")] },
@@ -24,13 +24,13 @@ function start() {
   return { gateway, server: sources[0]! };
 }
 
-// A new server is quarantined: what it offers is listed by address and does not run.
+// A new server is quarantined: its entries are listed by address and do not run.
 const first = start();
 const before = await first.gateway.exec({ op: "tasks.add_task", args: { title: "Water the plants" } });
 assert.equal(before.ok, false);
 console.log(before.text);
 
-// A person looks at what it defines, and approves it.
+// A person reads its definitions and approves them.
 for (const { route, state } of first.gateway.pins.list()) console.log(state, route);
 console.log(first.gateway.pins.diff("tasks://tools/add_task"));
 assert.equal(await first.gateway.pins.approve({ source: "tasks" }), 2);

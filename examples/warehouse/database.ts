@@ -4,12 +4,12 @@ import { makeCrowd, PRODUCTS } from "./data/crowd.ts";
 import { AUDIT, CHAIN, EVENTS, LABELS, ORDERS, TICKETS, TRANSFERS, USERS } from "./data/people.ts";
 import { SCHEMA, TABLES, type Table } from "./data/schema.ts";
 
-/** The database with the clock that its writes are dated by. */
+/** The database with the clock that dates its writes. */
 export interface Warehouse {
   readonly database: DatabaseSync;
   readonly path: string;
   readonly now: () => Date;
-  /** How long SQL that an agent wrote may run. */
+  /** The time limit of an agent's SQL. */
   readonly sqlMs: number;
 }
 
@@ -22,7 +22,7 @@ export function openDatabase(path: string): DatabaseSync {
   return database;
 }
 
-/** Throws away all changes: the data is as it was at the first start. */
+/** Discards all changes and restores the initial data. */
 export function fill(database: DatabaseSync): void {
   const crowd = makeCrowd();
   const rows: Record<Table, readonly (readonly (string | number | null)[])[]> = {

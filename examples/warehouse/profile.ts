@@ -1,8 +1,8 @@
-// What is known about one customer, computed from the tables.
+// A customer's profile, computed from the tables.
 import type { DatabaseSync } from "node:sqlite";
 import { problem } from "keyhole";
 
-/** Transfers of this amount or more are reported by law, which is why some people stay just below it. */
+/** The law requires reporting from this amount on, so some people stay just below it. */
 export const REPORTING_LIMIT = 1_000;
 const MANY = 5;
 

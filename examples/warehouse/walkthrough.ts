@@ -1,4 +1,4 @@
-// "Investigate fraud for user X": from one question to the conclusion, meeting each tool only when it helps.
+// "Investigate fraud for user X": from one question to the conclusion, with each tool unveiled when it helps.
 import assert from "node:assert/strict";
 import { createGateway, type Principal } from "keyhole";
 import { heading, quote } from "../print.ts";
@@ -16,7 +16,7 @@ const HIDDEN = "warehouse://tools/hidden";
 const warehouse = createWarehouse({ now: () => new Date("2026-03-20T10:00:00Z") });
 const gateway = createGateway({ domains: warehouse.domains, principal: ana });
 
-heading("1. ask shows the ways in, and nothing that is hidden");
+heading("1. ask shows the entry points and no hidden tools");
 const found = await gateway.ask({ query: `Investigate fraud for user ${SUSPECT}` });
 quote(found.text);
 const routes = found.hits.map((hit) => hit.route);
@@ -24,7 +24,7 @@ assert.ok(routes.includes("warehouse://tools/analyst"));
 assert.ok(routes.includes("logs://tools/investigator"));
 await nothingHiddenInAsk();
 
-heading("2. The entry point teaches, and unveils the tools of its domain");
+heading("2. The entry point explains its domain and unveils its tools");
 const analyst = await read("warehouse://tools/analyst", { query: `fraud, user ${SUSPECT}` });
 assert.deepEqual(
   unveiled(analyst),
@@ -33,7 +33,7 @@ assert.deepEqual(
   ),
 );
 
-heading("3. What is found decides what comes next, across domains");
+heading("3. The result decides the next steps, across domains");
 const investigation = `${HIDDEN}/user-investigation`;
 const suspect = await read(investigation, { user_id: SUSPECT });
 assert.partialDeepStrictEqual(suspect.content, { risk_score: 85, lifetime_spend: 8_500 });
@@ -46,7 +46,7 @@ const harmless = await read(investigation, { user_id: HARMLESS });
 assert.partialDeepStrictEqual(harmless.content, { risk_score: 0, lifetime_spend: 320 });
 assert.deepEqual(unveiled(harmless), ["logs://tools/hidden/user-activity"]);
 
-heading("4. Following the guidance needs no thought: its params are filled in, and one get takes all steps");
+heading("4. Guidance fills in the params, and one get takes all steps");
 const steps = suspect.guidance.map(({ route, params = {} }) => ({ route, params }));
 const followed = await gateway.get({ routes: steps });
 quote(followed.text);
@@ -60,7 +60,7 @@ assert.partialDeepStrictEqual(review, {
 });
 assert.partialDeepStrictEqual(trace, { trace: [{ amount: 14_000 }, { to: "0xmixer" }] });
 
-heading("5. Tables and columns are documents; SQL of one's own only reads");
+heading("5. Tables and columns are documents; an agent's SQL only reads");
 const columns = await gateway.ask({ query: "price paid for an order in euros", kinds: ["resource"] });
 quote(columns.text);
 assert.ok(
@@ -75,7 +75,7 @@ const refusedSql = await gateway.get({ routes: [{ route: `${HIDDEN}/query`, para
 quote(refusedSql.text);
 assert.partialDeepStrictEqual(refusedSql.results, [{ success: false, error: { code: "INVALID_PARAMS" } }]);
 
-heading("6. Who has the scope may change data, and sees first what it would change");
+heading("6. A caller with the scope may change data, after a dry run");
 const dry = await gateway.exec({ route: `${HIDDEN}/query-write`, args: { sql } }, { principal: admin });
 quote(dry.text);
 assert.ok(dry.ok && dry.meta.dry_run);
@@ -83,7 +83,7 @@ assert.deepEqual(dry.result, { changed_rows: 16 });
 const notThere = await gateway.exec({ route: `${HIDDEN}/query-write`, args: { sql } });
 assert.partialDeepStrictEqual(notThere, { ok: false, error: { code: "NOT_FOUND" } });
 
-heading("7. A tool that writes is unveiled by reading, but runs by exec only");
+heading("7. Reading unveils a writing tool, but only exec runs it");
 const vip = await read(investigation, { user_id: VIP });
 assert.deepEqual(unveiled(vip), ["logs://tools/hidden/user-activity", "support://tools/hidden/vip-ticket"]);
 const { route, params = {} } = vip.guidance.at(-1)!;
@@ -93,7 +93,7 @@ const ticket = await gateway.exec({ route, args: params });
 quote(ticket.text);
 assert.partialDeepStrictEqual(ticket, { ok: true, result: { user_id: VIP, priority: "vip", state: "open" } });
 
-heading("8. Without the scope, the same answer leads nowhere it should not");
+heading("8. Without the scope, the same answer unveils nothing forbidden");
 const limited = await read(investigation, { user_id: VIP }, contractor);
 assert.deepEqual(unveiled(limited), ["logs://tools/hidden/user-activity"]);
 const guessed = await gateway.get({ routes: [{ route, params }] }, { principal: contractor });
@@ -103,7 +103,7 @@ assert.match((await gateway.ask(policy)).text, /support:\/\/resources\/vip-polic
 assert.doesNotMatch((await gateway.ask(policy, { principal: contractor })).text, /support:\/\//);
 assert.deepEqual((await gateway.ask({ query: "investigate fraud" }, { principal: guest })).hits, []);
 
-heading("9. After all that, ask still shows the ways in only");
+heading("9. After all that, ask still shows only the entry points");
 await nothingHiddenInAsk();
 await gateway.close();
 await warehouse.close();
@@ -138,5 +138,5 @@ async function nothingHiddenInAsk(): Promise<void> {
     const answer = await gateway.ask({ query, maxTokens: 5_000 });
     assert.doesNotMatch(JSON.stringify(answer), /[/.]hidden[/.]/, `"${query}" must not show hidden routes`);
   }
-  console.log(`Checked ${queries.length} questions: no hidden route in any answer.`);
+  console.log(`Checked ${queries.length} questions: no answer has a hidden route.`);
 }

@@ -1,4 +1,4 @@
-// The whole system: one database, and four domains that lead into each other.
+// The whole system: one database and four domains whose guidance leads from one to another.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,11 +10,11 @@ import { createSupportDomain } from "./domains/support-domain.ts";
 import { createWarehouseDomain } from "./domains/warehouse-domain.ts";
 
 export interface WarehouseOptions {
-  /** A file to keep the data in. Without it, one that goes away with `close`. */
+  /** The database file. Default: a temporary file that `close` removes. */
   readonly path?: string;
-  /** What writes are dated by. */
+  /** The clock that dates writes. */
   readonly now?: () => Date;
-  /** How long SQL that an agent wrote may run; 10 s by default. */
+  /** The time limit of an agent's SQL. Default: 10 s. */
   readonly sqlMs?: number;
 }
 

@@ -1,4 +1,4 @@
-// An agent works in a folder: rules allow a part, the rest is asked, and what is refused is not done.
+// An agent works in a folder: rules allow some calls, a person decides on the rest, and refused calls do not run.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,7 +11,7 @@ const root = mkdtempSync(join(tmpdir(), "keyhole-workspace-"));
 const asked: PermissionQuestion[] = [];
 const gateway = workspaceGateway(root, asked);
 
-heading("what the rules allow is done");
+heading("calls that the rules allow run");
 const written = await gateway.exec({
   op: "workspace.write",
   args: { path: "src/greet.ts", text: 'export const greeting = "hello";\n' },
@@ -27,7 +27,7 @@ const counted = await gateway.exec({ op: "workspace.shell", args: { command: "wc
 assert.ok(counted.ok);
 assert.equal(asked.length, 0);
 
-heading("a chain is allowed only if all of it is, and a redirection is a write");
+heading("a chain is allowed only if all its parts are, and a redirection is a write");
 for (const command of ["wc -l src/greet.ts && touch x", "wc -l src/greet.ts > count.txt", "wc $(id)"]) {
   const refused = await gateway.exec({ op: "workspace.shell", args: { command } });
   assert.ok(!refused.ok);
@@ -36,7 +36,7 @@ for (const command of ["wc -l src/greet.ts && touch x", "wc -l src/greet.ts > co
   quote(`${question.resource}\n${question.reason}`);
 }
 
-heading("a deny rule is not asked about");
+heading("a deny rule refuses without a question");
 const before = asked.length;
 const denied = await gateway.exec({ op: "workspace.shell", args: { command: "echo x; git push --force" } });
 assert.ok(!denied.ok);

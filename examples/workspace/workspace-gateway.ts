@@ -1,7 +1,7 @@
 import { createGateway } from "keyhole";
 import { createPermissions, type PermissionQuestion, workspaceDomain } from "keyhole/agent";
 
-/** A project's files and commands as tools. Requests that no rule decides are asked; here every answer is no. */
+/** A project's files and commands as tools. If no rule decides, a person is asked; here every answer is no. */
 export function workspaceGateway(root: string, asked: PermissionQuestion[]) {
   const permissions = createPermissions({
     root,

@@ -47,7 +47,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     expect(contents).toEqual([{ uri, mimeType: "text/markdown", text: expect.stringContaining(text) }]);
   });
 
-  test("is told which resource was not found", async () => {
+  test("learns which resource was not found", async () => {
     const { gateway } = openLibrary();
     const { client } = await connect(createMcpServer(gateway), era);
     const uri = "@orchestr8://agents/nonexistent";
@@ -107,7 +107,7 @@ test("index files name each scenario's keywords, URI, path, category and tokens"
 describe("logs", () => {
   const BROKEN = { "resources/agents/broken.md": "---\ntags: [unclosed\n---\nText." };
 
-  test("a broken file is told by an event, and the others serve", async () => {
+  test("a broken file is reported by an event, and the others are served", async () => {
     const events: KeyholeEvent[] = [];
     onTestFinished(onEvent((event) => events.push(event)));
     const { gateway, read } = openLibrary({ ...ORCHESTR8, ...BROKEN });
@@ -166,7 +166,7 @@ export const sources = [library];
     return output;
   }
 
-  test("a broken file is told on stderr with its place, and stdout has the protocol alone", async () => {
+  test("a broken file is reported on stderr with its place, and stdout has only the protocol", async () => {
     const { stdout, stderr } = await serve({});
     expect(stderr).toMatch(/warn.*resources\/agents\/broken\.md:\d+:\d+: /);
     expect(stderr).toContain("a config that prints");
@@ -175,7 +175,7 @@ export const sources = [library];
     expect(stdout).toContain("# TypeScript Core");
   });
 
-  test("LOG_LEVEL chooses what is told", async () => {
+  test("LOG_LEVEL chooses what is logged", async () => {
     expect((await serve({ LOG_LEVEL: "error" })).stderr).not.toContain("broken.md");
     const debug = await serve({ LOG_LEVEL: "debug" });
     expect(debug.stderr).toMatch(/debug.*resources\/read/);

@@ -24,7 +24,7 @@ describe("static URIs", () => {
     expect(await read("@orchestr8://agents/nonexistent")).toBe("NOT_FOUND");
   });
 
-  test("the library's name is the scheme where none is given", async () => {
+  test("the library's name is the default scheme", async () => {
     const directory = temporaryFolder();
     saveAll(directory, ORCHESTR8);
     const source = createMarkdownSource("orchestr8", { directory, description: "Agents." });
@@ -89,7 +89,7 @@ describe("dynamic URIs", () => {
     expect(await read("orchestr8://guides/match?query=typescript+api")).toContain("No fragment");
   });
 
-  test("a query that matches nothing matches nothing, whatever it filters by", async () => {
+  test("a query without matches stays without matches, whatever its filters", async () => {
     const { read } = openLibrary();
     for (const rest of [
       "match?query=zzzz",
@@ -128,7 +128,7 @@ describe("dynamic URIs", () => {
     expect(await read("orchestr8://match?query=a&maxTokens=many")).toBe("INVALID_PARAMS");
   });
 
-  test("minScore leaves weaker matches out", async () => {
+  test("minScore drops weaker matches", async () => {
     const { read } = openLibrary();
     const at = async (minScore: number) =>
       urisOf(await read(`orchestr8://match?query=typescript+async+error&minScore=${minScore}`));
@@ -179,7 +179,7 @@ describe("mode full", () => {
     expect(text).toContain("\n\n---\n\n");
   });
 
-  test("the best three are there whatever they cost", async () => {
+  test("the best three are shown at any cost", async () => {
     const { read } = openLibrary();
     const text = await read("orchestr8://match?query=typescript+async+error&mode=full&maxTokens=10");
     expect(text.match(/^\*\*Relevance Score/gm)).toHaveLength(3);
@@ -196,7 +196,7 @@ describe("mode full", () => {
     expect(tokens).toBeLessThanOrEqual(12_000);
   });
 
-  test("a session's budget still holds", async () => {
+  test("a session's budget still applies", async () => {
     const directory = temporaryFolder();
     saveAll(directory, LONG_FRAGMENTS);
     const source = createMarkdownSource("orchestr8", { directory, description: "Agents." });
@@ -245,7 +245,7 @@ describe("mode index", () => {
 });
 
 describe("fragments", () => {
-  test("what front matter lacks is taken from headings and sections", async () => {
+  test("headings and sections supply fields that front matter lacks", async () => {
     const { read } = openLibrary();
     const text = await read("orchestr8://patterns/match?query=fan-out+events");
     expect(text).toContain("**Capabilities:**\n  - Fan-out of events");
@@ -270,7 +270,7 @@ describe("fragments", () => {
     for (const uri of named) expect(await read(uri), uri).toContain("#");
   });
 
-  test("missing categories do no harm, and a saved file is in the next answer", async () => {
+  test("missing categories are harmless, and a saved file is in the next answer", async () => {
     const { directory, read } = openLibrary();
     expect(await read("orchestr8://workflows/workflow-new-project")).toBe("NOT_FOUND");
     saveAll(directory, { "resources/workflows/workflow-new-project.md": "# A new project\n\nBegin small." });

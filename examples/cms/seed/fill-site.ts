@@ -7,7 +7,7 @@ import { POSTS } from "./posts.ts";
 
 const MADE_AT = "2026-01-05T09:00:00.000Z";
 
-/** Puts the studio's site into empty tables, the same every time. */
+/** Fills empty tables with the studio's site, always the same. */
 export function fillSite(database: DatabaseSync): void {
   for (const [index, [name, alt, description, tags]] of IMAGES.entries()) {
     const id = `img_${String(index + 1).padStart(3, "0")}`;

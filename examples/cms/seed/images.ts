@@ -1,4 +1,4 @@
-// Forty images: filename without ending, alt text, description, tags.
+// Forty images: filename without extension, alt text, description, tags.
 export const IMAGES = [
   [
     "hero-mountain-dawn",

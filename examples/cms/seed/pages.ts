@@ -1,4 +1,4 @@
-// Pages, sections, menu and collections of Studio Fjell, an architecture studio that exists only here.
+// Pages, sections, menu and collections of Studio Fjell, a fictional architecture studio.
 
 /** slug, name, description */
 export const PAGES = [

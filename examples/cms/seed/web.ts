@@ -1,4 +1,4 @@
-// What the loopback web has to show.
+// The content of the loopback web.
 export interface Photo {
   readonly id: number;
   readonly photographer: string;

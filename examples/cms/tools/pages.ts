@@ -26,7 +26,7 @@ export function pageTools({ database, now }: Site): AnyTool[] {
     return getPage(database, id);
   }
 
-  /** What goes with a page: its sections, and menu items that lead to it. */
+  /** Everything that is deleted with a page: its sections, and menu items that link to it. */
   function planDeletion(reference: string) {
     const { id, slug: address, name: label } = getPage(database, reference);
     const links = "SELECT id, label FROM navigation WHERE url = ? ORDER BY position";

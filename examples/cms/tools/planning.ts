@@ -1,7 +1,7 @@
 import { type AnyTool, defineTool } from "keyhole";
 import { z } from "zod";
 
-/** Words that tell what a part of a task is about, in the order in which they decide. */
+/** Words that show the subject of a part of a task. The first match decides. */
 const SIGNS: readonly (readonly [category: string, words: readonly string[]])[] = [
   ["pexels", ["pexels", "stock"]],
   ["research", ["research", "web", "online", "source"]],

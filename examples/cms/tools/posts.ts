@@ -11,7 +11,7 @@ const body = z.string().min(1).max(20_000).describe("The text, as Markdown");
 const STATUSES = ["draft", "published", "archived"] as const;
 const EXTRACTION = { path: "$root", type: "post", nameField: "title" };
 
-/** From which state a post may come into which. */
+/** The states that a post may enter from each state. */
 const BEFORE: Readonly<Record<Exclude<PostStatus, "draft">, readonly PostStatus[]>> = {
   published: ["draft", "archived"],
   archived: ["published"],

@@ -83,7 +83,7 @@ export function researchTools({ web }: Site): AnyTool[] {
   ];
 }
 
-/** Title and paragraphs of a page, without markup. Reads a page once from left to right. */
+/** Returns title and paragraphs of a page without markup, in one pass. */
 function toText(html: string): { title: string; paragraphs: string[] } {
   const inside = (name: string) =>
     html

@@ -1,4 +1,4 @@
-// Operations: an office moves to another building without a day of standstill.
+// Operations: an office moves to another building without losing a day of work.
 import { toProject } from "./project-data.ts";
 
 export const HARBOUR = toProject(

@@ -1,7 +1,7 @@
-// A short way to write a project down: rows by kind, completed with what the kind gives as default.
+// A compact notation for a project: rows by kind, completed with the defaults of the kind.
 import { KINDS, type Kind, type Relation } from "../kinds.ts";
 
-/** Id without its prefix, title, state, and the fields that this one has. */
+/** Id without its prefix, title, state, and further fields. */
 type Row = readonly [id: string, title: string, state: string, fields?: Fields];
 
 interface Fields {
@@ -61,7 +61,7 @@ function toEntity(kind: Kind, [id, title, state_key, fields = {}]: Row, project_
   };
 }
 
-/** Documents stand in their folder in the order in which they are written down. */
+/** Documents keep the order in which they are written here. */
 function numbered(entities: readonly EntityRow[]): EntityRow[] {
   const counts = new Map<string | undefined, number>();
   return entities.map((entity) => {

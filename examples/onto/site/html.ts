@@ -1,4 +1,4 @@
-// Pages to HTML and back to text, as far as this site needs it.
+// Converts the pages of this site to HTML and back to text.
 const ENTITIES = [
   ["&lt;", "<"],
   ["&gt;", ">"],
@@ -10,7 +10,7 @@ export function toHtml(title: string, paragraphs: readonly string[]): string {
   return `<!doctype html><html><head><title>${toEntities(title)}</title></head><body>${body}</body></html>`;
 }
 
-/** Title and text of a page, in one pass: what is between < and > is left out. */
+/** Returns title and text of a page in one pass, without anything between < and >. */
 export function toText(html: string): { title: string; text: string } {
   const end = html.indexOf("</title>");
   const title = end < 0 ? "" : html.slice(html.indexOf("<title>") + "<title>".length, end);

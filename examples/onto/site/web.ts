@@ -1,4 +1,4 @@
-// A site on this machine that starts with the first request, and the guarded way to it.
+// A site on this machine that starts with the first request, and the guarded fetch that reaches it.
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { problem } from "keyhole";
@@ -60,7 +60,7 @@ function answer(url: URL): { status: number; type: string; body: string } {
   return { status: 200, type: "text/html", body: toHtml(page.title, page.paragraphs) };
 }
 
-/** Pages by how many of the words they have. */
+/** Ranks pages by how many of the words they have. */
 function found({ searchParams }: URL) {
   const words = (searchParams.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean);
   const hits = Object.entries(PAGES).map(([url, { title, paragraphs }]) => {

@@ -1,4 +1,4 @@
-// Questions before the work: the contents, how to use them, which values a field takes.
+// Tools for orientation: the contents, how to use them, the values of a field.
 import { type AnyTool, defineTool, problem } from "keyhole";
 import { z } from "zod";
 import type { Onto } from "../database.ts";
@@ -86,7 +86,7 @@ interface FieldInfo {
   readonly required: boolean;
 }
 
-/** Read from the very schema that checks what is created. */
+/** Reads the same schema that checks new entities. */
 function fieldsOf(kind: (typeof KIND_NAMES)[number]): FieldInfo[] {
   const { properties = {}, required = [] } = z.toJSONSchema(z.strictObject(createFields(kind)), {
     io: "input",

@@ -1,5 +1,4 @@
-// A tool that writes: it commits what it does, and a dry run is the same work, undone. So what the dry run
-// answers, refusals included, is what the call would answer.
+// A writing tool. A dry run does the same work and undoes it, so it answers and refuses exactly as the call would.
 import type { AnyTool, ParamsOf, ToolDefinition } from "keyhole";
 import type { z } from "zod";
 import { commit, type Onto, rehearse } from "../database.ts";

@@ -1,4 +1,4 @@
-// Relations between entities of whatever kind.
+// Relations between entities of any kind.
 import { type AnyTool, defineTool } from "keyhole";
 import { z } from "zod";
 import type { Onto } from "../database.ts";
@@ -89,7 +89,7 @@ export function edgeTools(onto: Onto): AnyTool[] {
       run: ({ from_id, rel: kind, to_id }) => linkEntities(database, from_id, kind, to_id),
     }),
 
-    // onto.edge.unlink: nothing is lost that a link would not bring back
+    // onto.edge.unlink: a new link restores everything that it removes
     defineWrite(onto, {
       name: "unlink_onto_edge",
       description: "Removes one edge by its id; both entities stay.",

@@ -1,4 +1,4 @@
-// Projects: creating one with all that is in it, and its graph of relations.
+// Projects: creating one with its entities, and its graph of relations.
 import { type AnyTool, defineTool, problem } from "keyhole";
 import { z } from "zod";
 import type { Onto } from "../database.ts";
@@ -107,7 +107,7 @@ export function projectTools(onto: Onto): AnyTool[] {
       execute: ({ project_id }) => getGraph(database, project_id),
     }),
 
-    // onto.project.graph.reorganize: it may remove much at once, so it runs dry unless told otherwise
+    // onto.project.graph.reorganize: it may remove many relations, so it runs dry by default
     defineWrite(onto, {
       name: "reorganize_onto_project_graph",
       description:

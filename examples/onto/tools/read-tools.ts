@@ -1,4 +1,4 @@
-// Listing, searching and reading, alike for every kind. Op, address and lane are derived from the function names:
+// Listing, searching and reading, the same for every kind. Op, address and lane are derived from the function names:
 // list_onto_tasks becomes onto.task.list.
 import { type AnyTool, defineTool } from "keyhole";
 import { z } from "zod";
@@ -6,7 +6,7 @@ import type { Onto } from "../database.ts";
 import { getEntity, listEntities, searchEntities, toDetails } from "../entities.ts";
 import { idOf, KIND_NAMES, KINDS, type Kind } from "../kinds.ts";
 
-/** One of each kind that is in the data, for examples that work. */
+/** An id of each kind from the data, for examples that run. */
 export const EXAMPLE_IDS: Readonly<Record<Kind, string>> = {
   project: "prj_atlas",
   task: "task_cache",
@@ -18,7 +18,7 @@ export const EXAMPLE_IDS: Readonly<Record<Kind, string>> = {
   requirement: "req_p99",
 };
 
-/** The state that most people ask for. */
+/** The state that people ask for most. */
 const EXAMPLE_STATES: Readonly<Record<Kind, string>> = {
   project: "active",
   task: "blocked",
@@ -39,7 +39,7 @@ const search = z.string().trim().min(1).max(200).describe("Words; all of them mu
 const inProject = { project_id: idOf("project").optional() };
 const byImpact = { impact: KINDS.risk.fields.impact.optional() };
 
-/** A field that only some kinds have; where it is absent its value is, too, so the type holds for all. */
+/** A field that only some kinds have. Its value is absent with the field, so the type holds for all kinds. */
 const onlyIf = <Fields>(has: boolean, fields: Fields): Fields => (has ? fields : ({} as Fields));
 
 export function listTool({ database }: Onto, kind: Kind): AnyTool {

@@ -1,4 +1,4 @@
-// The web, which here is one small site. Every request goes through the guard: other private hosts are refused.
+// The web, here one small site. Every request goes through the guarded fetch, which refuses other private hosts.
 import { type AnyTool, defineTool, problem } from "keyhole";
 import { z } from "zod";
 import { toText } from "../site/html.ts";

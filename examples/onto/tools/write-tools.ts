@@ -1,4 +1,4 @@
-// Creating, updating and deleting, alike for every kind that has it.
+// Creating, updating and deleting, the same for every kind that allows it.
 import type { AnyTool } from "keyhole";
 import { z } from "zod";
 import type { Onto } from "../database.ts";
@@ -70,7 +70,7 @@ const PHRASES: Partial<Record<Kind, string[]>> = {
   milestone: ["postpone a milestone", "the date of a milestone moves"],
 };
 
-/** In the destructive lane by its name: runs dry unless told otherwise. */
+/** The name puts it into the destructive lane, so it runs dry by default. */
 export function deleteTool(onto: Onto, kind: "task" | "goal" | "plan" | "document"): AnyTool {
   const key = `${kind}_id`;
   const withMore = kind === "document" ? " and everything below it" : "";

@@ -1,4 +1,4 @@
-// How content is read: a table is a document, and each of its columns is one below it.
+// The format: a table becomes a document, and each of its columns a document below it.
 import type { ContentFormat, ResourceNode } from "keyhole";
 import { type ColumnSchema, TABLE_SCHEMA, type TableSchema } from "./table-source.ts";
 

@@ -1,4 +1,4 @@
-// Where content comes from: the tables that the database really has, by the beginning of their names.
+// The content source: the tables that the database really has, by a prefix of their names.
 import { createHash } from "node:crypto";
 import type { DatabaseSync } from "node:sqlite";
 import { type ContentSource, problem } from "keyhole";
@@ -67,7 +67,7 @@ function definitionOf(database: DatabaseSync, table: string): string {
   return String(row.sql);
 }
 
-/** The comment of each line of a table's definition, by the line's first word. */
+/** Maps the first word of each line of a table's definition to the line's comment. */
 function commentsIn(definition: string): Map<string, string> {
   return new Map(
     definition.split("\n").map((line) => {

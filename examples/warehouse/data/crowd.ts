@@ -1,4 +1,4 @@
-// Everybody else: forty customers with a year of ordinary orders, transfers and log events. The same each time.
+// Forty other customers with a year of ordinary orders, transfers and log events, always the same.
 const FIRST = ["Ada", "Ben", "Cleo", "Dario", "Elif", "Finn", "Greta", "Hugo"];
 const LAST = ["Aalto", "Bakker", "Costa", "Dubois", "Eriksen"];
 const COUNTRIES = ["DE", "NL", "BE", "FR", "PT"];
@@ -53,12 +53,12 @@ export function makeCrowd(): Crowd {
   return { users, orders, transfers, events };
 }
 
-/** The day that many days after the first of March 2025. */
+/** The date a number of days after 1 March 2025. */
 function dayOf(days: number): string {
   return new Date(Date.UTC(2025, 2, 1 + days)).toISOString().slice(0, 10);
 }
 
-/** Whole numbers below a bound that look random and are the same every time. */
+/** Pseudo-random integers below a bound, always the same sequence. */
 function numbers(start: number): (below: number) => number {
   let state = start;
   return (below) => {

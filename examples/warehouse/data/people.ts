@@ -1,4 +1,4 @@
-// The three customers that the story is about, with their money.
+// The three customers of the story, with their transfers.
 type Cells = readonly (string | number | null)[];
 
 const WALLET = "0x7c3e5f0a91d2";

@@ -1,4 +1,4 @@
-// The tables. Their comments are kept by SQLite with the tables, and are what an agent reads about them.
+// The tables. SQLite keeps their comments, and agents read them.
 export const SCHEMA = `
 CREATE TABLE IF NOT EXISTS dim_user ( -- Customers, with the device they signed up on and their crypto wallet, if any.
   user_id TEXT PRIMARY KEY, -- Identifies the customer everywhere, such as u-1042
@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS chain_labels ( -- What is known about an address.
 ) STRICT;
 `;
 
-/** In an order in which each refers to those before it. */
+/** Ordered so that each refers only to earlier ones. */
 export const TABLES = [
   "dim_user",
   "dim_product",

@@ -36,7 +36,7 @@ export function createBlockchainDomain({ database }: Warehouse): DomainDefinitio
   });
 }
 
-/** Each address is followed once, so that money that goes round in a circle ends the trace. */
+/** Follows each address once, so that a cycle of transfers ends the trace. */
 function trace(database: DatabaseSync, start: string, hops: number): Hop[] {
   const sql = `SELECT tx, from_address AS "from", to_address AS "to", amount, label
     FROM chain_transfers LEFT JOIN chain_labels ON address = to_address WHERE from_address = ? ORDER BY at`;

@@ -1,4 +1,4 @@
-// What happened in our systems, and when.
+// The event log of the systems.
 import { type DomainDefinition, defineDomain, defineTool, type Guidance } from "keyhole";
 import { z } from "zod";
 import type { Warehouse } from "../database.ts";
@@ -35,7 +35,7 @@ export function createLogsDomain({ database }: Warehouse): DomainDefinition {
             .all();
           return { about: "Events carry a user_id, a time, a name and the country they came from.", kinds };
         },
-        // Where the next steps are always the same, they can stand in the definition.
+        // Next steps that are always the same can be part of the definition.
         guidance: [
           { route: "logs://tools/hidden/user-activity", prose: "Everything one user did, in order." },
           { route: "logs://tools/search-logs", prose: "Events of all users, by words and time." },
@@ -89,7 +89,7 @@ export function createLogsDomain({ database }: Warehouse): DomainDefinition {
   });
 }
 
-/** Pairs of logins that nobody could travel between. */
+/** Pairs of logins too far apart to travel between in the time. */
 function jumpsIn(logins: readonly Event[]): { from: string; to: string; minutes: number }[] {
   return logins.flatMap((login, index) => {
     const before = logins[index - 1];

@@ -1,4 +1,4 @@
-// The tables themselves: their columns, SQL that reads, and SQL that writes for those who have the scope.
+// The tables: their columns, SQL that reads, and SQL that writes for callers with the scope.
 import { type AnyTool, type CallContext, defineTool, type Principal, problem } from "keyhole";
 import { z } from "zod";
 import { readTable } from "../content/table-source.ts";

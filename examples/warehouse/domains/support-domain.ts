@@ -1,4 +1,4 @@
-// Tickets and how we look after customers. Small, and closed to all but the support desk.
+// Tickets and the handling of customers. A small domain, visible only to the support desk.
 import { type DomainDefinition, defineDomain, defineResource, defineTool } from "keyhole";
 import { z } from "zod";
 import type { Warehouse } from "../database.ts";

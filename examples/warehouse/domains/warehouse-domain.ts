@@ -11,7 +11,7 @@ const HOUR_MS = 60 * 60 * 1_000;
 const day = z.iso.date();
 const user = z.strictObject({ user_id: z.string().min(1).max(64).describe("Such as u-1042") });
 
-/** Which tables there are for a caller: those on access are for admins. */
+/** The tables that exist for a caller. Only admins see those about access. */
 export function tablesOf({ database }: Warehouse, { scopes }: Principal): string[] {
   const prefixes = ["fact_", "dim_", ...(scopes.includes("admin") ? ["audit_"] : [])];
   return prefixes.flatMap((prefix) => listTables(database, prefix));
@@ -31,7 +31,7 @@ export function createWarehouseDomain(warehouse: Warehouse): DomainDefinition {
     name: "warehouse",
     description: "Data warehouse: query customers, orders, revenue and transactions.",
     rules: "Prefer the ready-made investigations to SQL of your own.",
-    // Nobody without this scope learns that the domain exists. Tools and extractors add scopes to it.
+    // Without this scope the domain does not exist. Tools and extractors add further scopes.
     requiredScopes: ["internal"],
     searchConfig: {
       queryBy: "description,name,content",
@@ -73,7 +73,7 @@ export function createWarehouseDomain(warehouse: Warehouse): DomainDefinition {
               step("revenue-breakdown", "Revenue of a period, by month, product category or country."),
               step("get-columns", "Columns of a table, before writing SQL."),
               step("query", "SQL for what the other tools do not answer."),
-              // The gateway leaves it out for those who lack the scope.
+              // The gateway omits it for callers without the scope.
               step("query-write", "SQL that corrects data."),
             ],
           };
@@ -90,7 +90,7 @@ export function createWarehouseDomain(warehouse: Warehouse): DomainDefinition {
         execute({ user_id }) {
           const profile = profileOf(database, user_id);
           const { risk_score, lifetime_spend, wallet } = profile;
-          // What was found decides what is unveiled, in other domains too, with the params already filled in.
+          // The result decides which tools are unveiled, also in other domains, with params filled in.
           const guidance: Guidance[] = [
             { route: "logs://tools/hidden/user-activity", prose: "What the user did.", params: { user_id } },
           ];

@@ -1,12 +1,11 @@
-// SQLite itself is asked, action by action, whether the statement may do that, so it does not matter how the
-// statement is spelled.
+// SQLite's authorizer approves each action of a statement, so its spelling does not matter.
 import { constants, type DatabaseSync, type StatementSync } from "node:sqlite";
 import type { SqlRequest } from "./request.ts";
 
 const { SQLITE_SELECT, SQLITE_READ, SQLITE_FUNCTION, SQLITE_OK, SQLITE_DENY } = constants;
 const WRITES = new Set([constants.SQLITE_INSERT, constants.SQLITE_UPDATE, constants.SQLITE_DELETE]);
 
-/** Runs `body` with the statement, or answers why it may not run. */
+/** Runs `body` with the statement, or returns why it may not run. */
 export function withStatement<Result>(
   database: DatabaseSync,
   { sql, tables, mode }: SqlRequest,
@@ -19,7 +18,7 @@ export function withStatement<Result>(
     if (action === SQLITE_SELECT || action === SQLITE_FUNCTION) return true;
     if (action === SQLITE_READ || WRITES.has(action)) {
       writes ||= action !== SQLITE_READ;
-      // A table of others is refused in the words that SQLite has for one that is not there.
+      // A forbidden table is refused in SQLite's words for a missing one.
       if (!own.has(name ?? "")) refused ||= `no such table: ${name}`;
       else if (action !== SQLITE_READ && mode === "read") refused ||= "this tool only reads";
     } else refused ||= "only SELECT, INSERT, UPDATE and DELETE on tables are possible, without recursion";

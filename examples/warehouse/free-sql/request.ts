@@ -1,11 +1,11 @@
-// What goes into and comes out of the process that runs an agent's SQL.
+// Input and output of the process that runs an agent's SQL.
 export interface SqlRequest {
-  /** The file of the database. */
+  /** The database file. */
   readonly path: string;
   readonly sql: string;
   /** The tables that exist for the caller. */
   readonly tables: readonly string[];
-  /** `read` answers rows; `write` changes some; `rehearse` changes them and undoes it. */
+  /** `read` returns rows, `write` changes them, `rehearse` changes them and undoes it. */
   readonly mode: "read" | "write" | "rehearse";
   readonly limit: number;
 }

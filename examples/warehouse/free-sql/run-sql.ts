@@ -1,4 +1,4 @@
-// SQL that an agent wrote runs in a process of its own: nothing else ends a statement that never would.
+// An agent's SQL runs in its own process, because only killing a process stops an endless statement.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { type CallContext, problem } from "keyhole";
@@ -27,7 +27,7 @@ function answerOf(request: SqlRequest, ms: number, signal: AbortSignal): Promise
       if (error.killed) return reject(problem("TIMEOUT", { name: "the SQL", ms }));
       reject(problem("INTERNAL", { name: "the SQL", reason: stderr.trim() || error.message }));
     });
-    // What ends before it has read its request says so by its exit.
+    // A process that ends before it reads its request is reported by its exit code.
     child.stdin?.on("error", () => undefined);
     child.stdin?.end(JSON.stringify(request));
   });

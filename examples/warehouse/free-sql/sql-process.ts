@@ -1,11 +1,11 @@
-// A process that runs one statement and ends: a request on stdin, its answer on stdout.
+// A process that runs one statement and ends. It reads a request from stdin and writes the answer to stdout.
 
 import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { withStatement } from "./guarded-statement.ts";
 import type { SqlAnswer, SqlRequest } from "./request.ts";
 
-/** No value, statement or expression grows without bound; the process that started this one bounds the time. */
+/** Bounds values, statements and expressions. The parent process bounds the time. */
 const LIMITS = { length: 1_000_000, sqlLength: 20_000, exprDepth: 100, column: 200, attached: 0 };
 const BUSY_MS = 2_000;
 
