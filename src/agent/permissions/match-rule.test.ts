@@ -95,6 +95,8 @@ describe("coversCommand", () => {
     ["xargs *", "xargs ls", undefined],
     ["xargs ls", "xargs ls", "exactly"],
     ["cd x", "cd x", undefined],
+    ["cd *", "cd x", undefined],
+    ["sh *", "sh -s", undefined],
     ["echo $X", "echo $X", undefined],
   ])("%s on %s: %s", (pattern, command, expected) => {
     expect(coversCommand(shellRule(pattern), only(command))).toBe(expected);
