@@ -11,7 +11,7 @@ export const askInput = z
     domain: z.string().optional(),
     kinds: z.array(z.enum(KINDS)).optional(),
     perDomain: clamped(1, 50).optional(),
-    limit: clamped(1, 50).default(10),
+    limit: clamped(1, 50).optional(),
     maxTokens: clamped(MIN_ASK_TOKENS, 25_000).optional(),
     explain: z.boolean().optional(),
     session: z.string().optional().describe('Handle from an answer, or "new"'),

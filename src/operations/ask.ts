@@ -14,7 +14,7 @@ import { toAge } from "../util/to-age.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
 import { type Found, fitAsk } from "./fit-ask.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
-import { mergeRankings, type Ranking, rank, withRelated } from "./rank.ts";
+import { DEFAULT_LIMIT, mergeRankings, type Ranking, rank, withRelated } from "./rank.ts";
 
 const FEW_HITS = 3;
 const LEARNED_CHARS = 200;
@@ -67,8 +67,11 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     throw problem("NOT_FOUND", { name: `Domain ${cutText(input.domain, 80)}` }, { nearest: near });
   }
   const queries = input.queries ?? splitNeeds(input.query ?? "");
+  const { limit = DEFAULT_LIMIT } = input;
   const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
-  const hits = withRelated(mergeRankings(rankings, input.limit), input.limit, context);
+  const isCut = isFree(input, rankings, view);
+  const merged = mergeRankings(isCut ? rankings.map(withoutRest) : rankings, limit);
+  const hits = withRelated(merged, limit, context);
   const seemsName = queries.some((query) => /^\S+$/u.test(query.trim()));
   const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || hits.length < FEW_HITS);
   return {
@@ -76,6 +79,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     queries,
     view,
     hits,
+    sure: isCut && rankings.every(({ cut }) => cut.sure),
     rules: rulesFor(hits.slice(0, discovers), context),
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
     notes: hits.length === 0 ? nothingFound(queries, rankings, view) : [],
@@ -84,6 +88,17 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
       explanations: Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations])),
     }),
   };
+}
+
+/** Whether the answer may stop where relevance falls off: nobody has said how many hits to show. */
+function isFree({ limit, perDomain }: AskInput, rankings: readonly Ranking[], view: View): boolean {
+  if (limit !== undefined || perDomain !== undefined) return false;
+  const domains = new Set(rankings.flatMap(({ entries }) => entries.map(({ domain }) => domain)));
+  return [...domains].every((name) => view.domains.get(name)?.searchConfig?.segments === undefined);
+}
+
+function withoutRest(ranking: Ranking): Ranking {
+  return { ...ranking, entries: ranking.entries.slice(0, Math.max(1, ranking.cut.keep)) };
 }
 
 function toText(output: AskOutput): string {

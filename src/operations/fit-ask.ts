@@ -14,6 +14,8 @@ export interface Found {
   readonly queries: readonly string[];
   readonly view: View;
   readonly hits: readonly Entry[];
+  /** One hit is most likely all that is needed, so entry points of other domains stay out. */
+  readonly sure: boolean;
   readonly rules: readonly Rule[];
   readonly suggestions: readonly string[];
   readonly notes: readonly Saying[];
@@ -108,7 +110,8 @@ function toParts(found: Found, { words }: Room): Part[] {
   const hitSet = new Set(found.hits);
   const isWanted = (entry: Entry) => !hitSet.has(entry) && (input.kinds?.includes(entry.kind) ?? true);
   const pointsOf = (name: string) => (view.entryPoints.get(name) ?? []).filter(isWanted);
-  const others = input.domain ? [] : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
+  const others =
+    input.domain || found.sure ? [] : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
   const lonely = input.domain && matched.length === 0 ? [input.domain] : [];
   return [
     ...found.notes.map((note) => notePart(say(note, words), PRICE.note)),

@@ -11,6 +11,8 @@ import { cutText } from "../util/cut-text.ts";
 import type { AskInput } from "./ask-input.ts";
 import type { OperationContext } from "./operation.ts";
 
+/** Hits of an answer whose caller names no limit, before it is cut where relevance falls off. */
+export const DEFAULT_LIMIT = 10;
 const QUERY_CHARS = 1_024;
 const DOMAIN_SHARE = 0.7;
 
@@ -30,12 +32,13 @@ export interface Ranking {
 /** Ranks entries of all kinds together for one query; what the query names comes first. */
 export async function rank(query: string, input: AskInput, context: OperationContext): Promise<Ranking> {
   const { view, search } = context;
+  const { limit = DEFAULT_LIMIT } = input;
   const asked = cutText(query, QUERY_CHARS);
   const wanted = (entry: Entry) =>
     (!input.domain || entry.domain === input.domain) && (!input.kinds || input.kinds.includes(entry.kind));
   const found = await search.search({
     query: asked,
-    limit: input.limit * 2,
+    limit: limit * 2,
     filter: {
       scopes: view.principal.scopes,
       ...(input.domain && { domain: input.domain }),
@@ -49,7 +52,7 @@ export async function rank(query: string, input: AskInput, context: OperationCon
     .map(({ id }) => view.find(id))
     .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
   const named = inOrder(namedEntries(asked, view), ranked, asked).filter(wanted);
-  const others = withinQuota(bySegments(ranked, context), input.limit);
+  const others = withinQuota(bySegments(ranked, context), limit);
   const entries = [...new Set([...named, ...others])].filter(wanted);
   const unread = unreadLanguage(
     asked,
