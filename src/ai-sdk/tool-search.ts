@@ -1,5 +1,6 @@
 import { jsonSchema, type Tool, tool } from "ai";
 import type { AskOutput } from "../operations/ask-input.ts";
+import { toDiscover } from "../render/hit.ts";
 import type { MenuTool } from "../surfaces/menu-tool.ts";
 import { isNative } from "../surfaces/native-tools.ts";
 import { toSummary } from "../util/to-summary.ts";
@@ -75,12 +76,9 @@ export function toSearchOutput(
   const isTool = (hit: AskHit) => isNative(hit) && whyNot(hit) === undefined;
   const toLine = ({ summary = "" }: AskHit) => toSummary(summary, SUMMARY_CHARS);
   const found = hits.filter((hit) => !hit.entryPoint);
-  const first = found.slice(0, discovers);
+  const first = toDiscover(found, discovers);
   const tools = first.filter(isTool).map((hit) => ({ name: nameOf(hit.route)!, description: toLine(hit) }));
-  const names = found
-    .slice(discovers)
-    .filter(isTool)
-    .map(({ route }) => nameOf(route)!);
+  const names = found.filter((hit) => !first.includes(hit) && isTool(hit)).map(({ route }) => nameOf(route)!);
   const documents = first.filter((hit) => !isNative(hit) && whyNot(hit) === undefined);
   const unusable = first.flatMap((hit) => (whyNot(hit) ? [`${hit.name} (${whyNot(hit)})`] : []));
   return {

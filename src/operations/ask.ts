@@ -1,6 +1,6 @@
 import type { View } from "../access/view.ts";
 import { conversationOf } from "../calls/call-environment.ts";
-import { hitLine } from "../render/hit.ts";
+import { hitLine, toDiscover } from "../render/hit.ts";
 import { ruleId, ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
@@ -42,7 +42,7 @@ export const ask = defineOperation({
   refuse: () => ({ queries: [], hits: [], domains: [], rules: [], suggestions: [], notes: [], omitted: 0 }),
   noteShown: (output, context) => {
     const found = output.hits.filter((hit) => !hit.entryPoint);
-    const discovered = found.slice(0, context.discovers).filter((hit) => hit.kind !== "resource");
+    const discovered = toDiscover(found, context.discovers).filter((hit) => hit.kind !== "resource");
     context.session?.update((memory) =>
       deliverRules(discover(memory, discovered.map(addressOf)), output.rules.map(ruleId)),
     );
@@ -70,8 +70,8 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
   const { limit = DEFAULT_LIMIT } = input;
   const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
   const isCut = isFree(input, rankings, view);
-  const merged = mergeRankings(isCut ? rankings.map(withoutRest) : rankings, limit);
-  const hits = withRelated(merged, limit, context);
+  const relevant = mergeRankings(rankings.map(withoutRest), limit);
+  const hits = withRelated(isCut ? relevant : mergeRankings(rankings, limit), limit, context);
   const seemsName = queries.some((query) => /^\S+$/u.test(query.trim()));
   const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || hits.length < FEW_HITS);
   return {
@@ -79,8 +79,9 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     queries,
     view,
     hits,
+    relevant: new Set(relevant),
     sure: isCut && rankings.every(({ cut }) => cut.sure),
-    rules: rulesFor(hits.slice(0, discovers), context),
+    rules: rulesFor(discovers === undefined ? hits : relevant.slice(0, discovers), context),
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
     notes: hits.length === 0 ? nothingFound(queries, rankings, view) : [],
     asides: keptListings(hits, view),

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { problem } from "../schema/problem.ts";
+import type { Words } from "../schema/say.ts";
 import { mapLimit } from "../util/map-limit.ts";
 import { sessionText } from "./answer-parts.ts";
 import {
@@ -81,8 +82,8 @@ export const batch = defineOperation({
       ...(room.session && { session: room.session }),
     };
   },
-  toText: ({ results, session }) =>
-    `${results.map((result, index) => `[${index}] ${answerText(result)}`).join("\n\n")}${sessionText(session)}`,
+  toText: ({ results, session }, words) =>
+    `${results.map((result, index) => `[${index}] ${answerText(result, words)}`).join("\n\n")}${sessionText(session)}`,
   failure: ({ results }) => {
     const errors = results.flatMap((result) => errorOf(result) ?? []);
     return errors.length === results.length ? errors[0] : undefined;
@@ -146,7 +147,7 @@ function errorOf(answer: BatchAnswer): ErrorAnswer | undefined {
   return "exec" in answer && !answer.exec.ok ? answer.exec.error : undefined;
 }
 
-function answerText(answer: BatchAnswer): string {
+function answerText(answer: BatchAnswer, words: Words): string {
   if ("error" in answer) return errorText(answer.error);
-  return "help" in answer ? helpText(answer.help) : execText(answer.exec);
+  return "help" in answer ? helpText(answer.help) : execText(answer.exec, words);
 }

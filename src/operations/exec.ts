@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Words } from "../schema/say.ts";
 import type { Json } from "../util/json.ts";
 import {
   argsSchema,
@@ -132,13 +133,15 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
   };
 }
 
-export function execText(output: ExecOutput): string {
-  const { op, meta } = output;
+/** Writes an answer for a model. A model that called the tool by its own name is not told the op again. */
+export function execText(output: ExecOutput, words: Words): string {
+  const { meta } = output;
+  const heading = words.exec === undefined ? "" : `${output.op}: `;
   const session = sessionText(output.session);
-  if (!output.ok) return `${op}: ${errorText(output.error)}\ntrace: ${meta.trace_id}${session}`;
+  if (!output.ok) return `${heading}${errorText(output.error)}\ntrace: ${meta.trace_id}${session}`;
   const content = toContentText((output.result ?? null) as Json);
   const rest = `${storedText(meta.stored)}${warningsText(meta.warnings)}${guidanceText(output.guidance ?? [])}`;
-  return `${op}: ${content}${rest}${session}`;
+  return `${heading}${content}${rest}${session}`;
 }
 
 /** A request that could not be read is answered in the same envelope. */

@@ -14,6 +14,8 @@ export interface Found {
   readonly queries: readonly string[];
   readonly view: View;
   readonly hits: readonly Entry[];
+  /** Hits above the place where relevance falls off. */
+  readonly relevant: ReadonlySet<Entry>;
   /** One hit is most likely all that is needed, so entry points of other domains stay out. */
   readonly sure: boolean;
   readonly rules: readonly Rule[];
@@ -118,7 +120,9 @@ function toParts(found: Found, { words }: Room): Part[] {
     ...found.asides.map((aside) => notePart(aside, PRICE.aside)),
     ...[...matched, ...lonely].flatMap((name) => [
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.domain),
-      ...found.hits.filter((entry) => entry.domain === name).map((entry) => hitPart(entry, entry === first)),
+      ...found.hits
+        .filter((entry) => entry.domain === name)
+        .map((entry) => hitPart(entry, entry === first, found.relevant.has(entry))),
       ...pointsOf(name).map((entry) => entryPointPart(entry, PRICE.entryPoint)),
     ]),
     ...others.flatMap((name) => [
@@ -130,13 +134,13 @@ function toParts(found: Found, { words }: Room): Part[] {
   ];
 }
 
-function hitPart(entry: Entry, first: boolean): Part {
+function hitPart(entry: Entry, first: boolean, isRelevant: boolean): Part {
   const forms = hitForms(entry);
   return {
     forms: [...forms.map(hitLine), ""],
     prices: [PRICE.shorterHit, PRICE.signatureOnly, PRICE.bareHit, first ? PRICE.firstHit : PRICE.hit],
     missed: true,
-    put: (draft, form) => draft.hits.push(forms[form]!),
+    put: (draft, form) => draft.hits.push(isRelevant ? forms[form]! : { ...forms[form]!, weak: true }),
   };
 }
 

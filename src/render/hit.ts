@@ -16,6 +16,8 @@ export const hitSchema = z.object({
   unavailable: z.string().optional().describe("why it cannot be used now"),
   /** Shown because it is an entry point of its domain, not because it matched. */
   entryPoint: z.literal(true).optional(),
+  /** Below the place where relevance falls off: shown because the caller wants that many. */
+  weak: z.literal(true).optional(),
 });
 export type Hit = z.output<typeof hitSchema>;
 
@@ -48,4 +50,10 @@ export function hitLine(hit: Hit): string {
   const unavailable = hit.unavailable ? ` [unavailable, ${hit.unavailable}]` : "";
   const summary = hit.summary ? `: ${hit.summary}` : "";
   return `- ${hit.route}${hit.signature ?? ""}${lane}${unavailable}${summary}`;
+}
+
+/** The hits that an answer makes known: the relevant ones, the first in any case, at most `most`. */
+export function toDiscover<H extends Pick<Hit, "weak">>(hits: readonly H[], most: number | undefined): H[] {
+  if (most === undefined) return [...hits];
+  return hits.filter((hit, index) => index === 0 || !hit.weak).slice(0, most);
 }
