@@ -73,7 +73,7 @@ interface Entry {
 function lookUp(text: string, segments: readonly LiveSegment[]): Entry {
   let frequency = 0;
   const numbers = segments.map((live) => {
-    const number = live.segment.terms.find(text);
+    const number = live.termNumber(text);
     if (number >= 0) frequency += live.documentFrequency(number);
     return number;
   });
