@@ -155,7 +155,7 @@ export function createLearningState(
   };
 }
 
-/** Of an ask's queries, the one that search ranked the entry highest for; all of them where none found it. */
+/** The query of an ask that search ranked the entry highest for; all of them if none found it. */
 function forRoute(queries: readonly OpenQuery[], route: string): readonly OpenQuery[] {
   const finding = queries.filter((query) => query.found.has(route));
   if (finding.length === 0) return queries;

@@ -21,7 +21,7 @@ export interface QueryTerm {
 export interface Weighing {
   /** Heaviest first, ties by text: the order in which every score is summed. */
   readonly terms: readonly QueryTerm[];
-  /** What a document that has every word to the full would score, names left out. */
+  /** The score of a document that has every word to the full, names left out. */
   readonly best: number;
   /** The query names a document in a way that cannot be meant otherwise. */
   readonly sureName: boolean;
