@@ -51,6 +51,6 @@ function toDocument(tool: SetTool): SearchDocument {
     description: tool.description ?? "",
     parameters: tool.input_schema ? schemaText(tool.input_schema) : "",
     domainText: [tool.server, tool.server_description].filter(Boolean).join(" "),
-    content: "",
+    content: tool.content ?? "",
   };
 }

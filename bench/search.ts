@@ -32,7 +32,7 @@ const SHOWN: Readonly<Record<string, RelevanceCutOptions | undefined>> = {
   cut: {},
   wide: { share: 0.35 },
 };
-/** What a careless or hostile caller may send. */
+/** Queries of a careless or hostile caller. */
 const ODD_QUERIES = [
   "",
   " ",
@@ -152,7 +152,7 @@ async function shown(name: string, set: SearchSet): Promise<Row[]> {
   return rows;
 }
 
-/** What an agent pays for one `ask`, in tokens and in time. */
+/** The price of one `ask` for an agent, in tokens and in time. */
 async function wholeAsk(name: string, set: SearchSet, queries: readonly string[]): Promise<Row[]> {
   const countTokens = await loadTokenCounter();
   const gateway = createGateway({ domains: toDomains(set.tools).domains, learning: false });

@@ -9,6 +9,8 @@ export interface SetTool {
   readonly server?: string;
   readonly server_description?: string;
   readonly input_schema?: JsonSchema;
+  /** The body of a skill. */
+  readonly content?: string;
 }
 
 /** Names of the sets in a directory: the folders that have a `tools.jsonl`. */

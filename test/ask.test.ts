@@ -188,3 +188,13 @@ test.each(["", " ", "\0", "😀", "\ud800", "((((", "the of and", "a".repeat(1_0
     expect(countTokens(text)).toBeLessThanOrEqual(700);
   },
 );
+
+test("a name that reads like two needs is found by its whole name", async () => {
+  const tools = ["List", "List and query databases"].map((name) =>
+    defineTool({ name, description: `The tool ${name}.`, execute: () => name }),
+  );
+  const gateway = createGateway({ domains: [defineDomain({ name: "db", description: "Data.", tools })] });
+  for (const query of ["List and query databases", "Please use List and query databases for this"]) {
+    expect((await gateway.ask({ query })).hits[0]?.name).toBe("List and query databases");
+  }
+});

@@ -5,7 +5,6 @@ import { ruleId, ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
 import type { Saying } from "../schema/say.ts";
-import { splitNeeds } from "../search/analysis/split-needs.ts";
 import { deliverRules, discover } from "../session/working-memory.ts";
 import { addressOf } from "../util/address-of.ts";
 import { cutText } from "../util/cut-text.ts";
@@ -14,7 +13,7 @@ import { toAge } from "../util/to-age.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
 import { type Found, fitAsk } from "./fit-ask.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
-import { DEFAULT_LIMIT, mergeRankings, type Ranking, rank, withRelated } from "./rank.ts";
+import { DEFAULT_LIMIT, mergeRankings, needsIn, type Ranking, rank, withRelated } from "./rank.ts";
 
 const FEW_HITS = 3;
 const LEARNED_CHARS = 200;
@@ -66,7 +65,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     const near = nearest(input.domain, view.domains.keys());
     throw problem("NOT_FOUND", { name: `Domain ${cutText(input.domain, 80)}` }, { nearest: near });
   }
-  const queries = input.queries ?? splitNeeds(input.query ?? "");
+  const queries = input.queries ?? needsIn(input.query ?? "", view);
   const { limit = DEFAULT_LIMIT } = input;
   const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
   const isCut = isFree(input, rankings, view);

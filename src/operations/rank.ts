@@ -2,6 +2,7 @@ import type { Entry, SearchConfig } from "../schema/entry.ts";
 import { analyzeQuery, cutQuery } from "../search/analysis/analyze-query.ts";
 import { type UnreadLanguage, unreadLanguage } from "../search/analysis/language-of.ts";
 import { plainNeed } from "../search/analysis/plain-need.ts";
+import { splitNeeds } from "../search/analysis/split-needs.ts";
 import { liftByPhrases } from "../search/learning/phrase-lift.ts";
 import { hashText, nameKey } from "../search/lexical/name-key.ts";
 import { nameSpans } from "../search/lexical/name-spans.ts";
@@ -72,6 +73,14 @@ export async function rank(query: string, input: AskInput, context: OperationCon
 function cutAfter(namedCount: number, hits: readonly SearchHit[]): RelevanceCut {
   const { keep, sure } = cutWhereRelevanceFalls(hits);
   return namedCount > 0 ? { keep: Math.max(namedCount, keep), sure: namedCount === 1 } : { keep, sure };
+}
+
+/** The needs of a query, each to be ranked by itself. A name that is a sentence is not split. */
+export function needsIn(query: string, view: OperationContext["view"]): string[] {
+  const needs = splitNeeds(query);
+  if (needs.length === 1) return needs;
+  const named = new Set(needs.flatMap((need) => namedEntries(need, view)).map(({ entry }) => entry));
+  return namedEntries(query, view).every(({ entry }) => named.has(entry)) ? needs : [query];
 }
 
 interface NamedEntry {

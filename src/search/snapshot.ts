@@ -9,7 +9,7 @@ export interface Snapshot {
   readonly segment: Segment;
   /** In the words of who saved it. */
   readonly note: string;
-  /** What made the vectors, and the vectors. */
+  /** The embedder and its vectors. */
   readonly vectors?: { readonly embedder: string; readonly bytes: Uint8Array };
 }
 

@@ -2,7 +2,7 @@ import { COMPOUNDS, STARTS_UNSPACED } from "./scripts.ts";
 
 /** A written word with the words inside it: `getUserInfo` has `get`, `User`, `Info`. */
 export interface Compound {
-  /** Where it stands in the text. */
+  /** Its place in the text. */
   readonly start: number;
   readonly end: number;
   /** Its words as written. One word: the compound itself. */

@@ -32,6 +32,8 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
     "vorrei voglio bisogno grazie questo questa",
     // Dutch
     "het een en van op te dat deze niet ik jij hij wij mijn jouw zijn wil graag kun kunt",
+    // Chinese: single characters, which stand beside the pairs that they are part of
+    "的 了 我 你 您 他 她 它 们 是 在 有 和 与 及 或 就 不 都 也 很 还 又 这 那 个 些 一 请 帮 想 要 能 可 以 会 吗 呢 吧 啊 把 被 给 对 为 从 到 让 用 来 去 上 下 中 里 年 月 日 号 什 么 怎 样 何 哪 几 多 少 需 我 所 其 之 于 而 且 但 如 果 因 并 将 已 没 最",
     // Russian
     "и в на с по к о у из за от до для не что это как я ты он она мы вы они мне меня мой моя мои нам нас его ее их бы",
     "же ли или но а то так где когда кто какой можно нужно хочу пожалуиста спасибо",

@@ -30,7 +30,7 @@ interface OpenQuery {
   readonly found: ReadonlyMap<string, number>;
   /** The examples made of it, by route. */
   readonly credited: Map<string, string>;
-  /** Examples of the ask before, which this one put in doubt, by route. */
+  /** Examples of the ask before, if it was for the same need, by route. */
   readonly doubted: ReadonlyMap<string, string>;
   readonly at: number;
   met: boolean;
@@ -45,6 +45,8 @@ const OFTEN = 3;
 const MAX_NEXT = 2;
 /** Queries that share at least this part of their words ask for the same. */
 const SAME_NEED = 0.5;
+/** Weaker than a failure: the two entries may also be steps of one task. */
+const DOUBTED = -0.5;
 
 /** A fold over events: the same events give the same state. Examples go to `change` in their order. */
 export function createLearningState(
@@ -72,14 +74,13 @@ export function createLearningState(
   }
 
   function asked(event: LearningEvent & { kind: "asked" }): void {
-    const { conversation, scope, query, shown, at } = event;
+    const { conversation, query, shown, at } = event;
     const before = open().get(conversation) ?? [];
     const siblings = before.filter((one) => one.ask !== undefined && one.ask === event.ask);
     const ended = siblings.length > 0 ? [] : before;
     for (const one of ended) close(one);
     const again = ended.filter((one) => at - one.at <= WINDOW_MS && isSameNeed(one.query, query));
     const doubted = new Map(again.flatMap((one) => [...one.credited]));
-    for (const id of doubted.values()) change({ kind: "weigh", scope, id, weight: 0 });
     const found = new Map(event.found ?? shown.map((route, place) => [route, 1 - place / shown.length]));
     const ids = { id: nextId(), ask: event.ask };
     const opened = { ...ids, query, shown, found, credited: new Map(), doubted, at, met: false };
@@ -98,9 +99,10 @@ export function createLearningState(
       change({ kind: "weigh", scope, id: known, weight });
       return;
     }
+    // Asking again for the same need and then using another entry tells that the first one did not meet it.
     if (weight > 0) {
       for (const [other, id] of query.doubted) {
-        change({ kind: "weigh", scope, id, weight: other === route ? 1 : -1 });
+        if (other !== route) change({ kind: "weigh", scope, id, weight: DOUBTED });
       }
     }
     const id = nextId();
@@ -153,7 +155,7 @@ export function createLearningState(
   };
 }
 
-/** Of an ask's queries, the one that search ranked the entry highest for; all of them where none found it. */
+/** The query of an ask that search ranked the entry highest for; all of them if none found it. */
 function forRoute(queries: readonly OpenQuery[], route: string): readonly OpenQuery[] {
   const finding = queries.filter((query) => query.found.has(route));
   if (finding.length === 0) return queries;

@@ -1,4 +1,4 @@
-import type { SearchHit } from "../port/search-index.ts";
+import type { Explanation, SearchHit } from "../port/search-index.ts";
 import type { Neighbour } from "./example-memory.ts";
 
 export interface Vote {
@@ -68,12 +68,17 @@ export function liftHits(
   return addLifts(hits, lifts);
 }
 
+const NOTHING_FOUND: Explanation = { lexical: 0, exactName: false, fields: {}, terms: [] };
+
 /** Adds shares of the best score to hits, and brings in entries that search did not find. */
 export function addLifts(hits: readonly SearchHit[], lifts: ReadonlyMap<string, number>): SearchHit[] {
   if (lifts.size === 0) return [...hits];
   const best = hits[0]?.score || 1;
   const known = new Set(hits.map((hit) => hit.id));
-  const brought = [...lifts.keys()].filter((id) => !known.has(id)).map((id): SearchHit => ({ id, score: 0 }));
+  const nothing = hits.some((hit) => hit.explanation) && { explanation: NOTHING_FOUND };
+  const brought = [...lifts.keys()]
+    .filter((id) => !known.has(id))
+    .map((id): SearchHit => ({ id, score: 0, ...nothing }));
   return [...hits, ...brought]
     .map((hit): SearchHit => {
       const lift = lifts.get(hit.id) ?? 0;

@@ -3,7 +3,7 @@ import type { SearchDocument } from "../port/search-index.ts";
 import { FIELD_RULES, type FieldRule, FULL_IMPACT, SATURATION, textOf } from "./fields.ts";
 import { DOMAIN_SIGN, nameTerms } from "./name-key.ts";
 
-/** What one term of a document is worth, whatever the other documents are. */
+/** The worth of one term of a document, independent of other documents. */
 export interface Posting {
   /** 1 to `FULL_IMPACT`; of a name's key, the print of its spelling. */
   impact: number;

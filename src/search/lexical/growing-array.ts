@@ -22,7 +22,7 @@ export class GrowingArray<T extends Numbers> {
     this.values[this.length++] = value;
   }
 
-  /** What was pushed, without spare room. */
+  /** The pushed values, without spare room. */
   trimmed(): T {
     return this.values.slice(0, this.length) as T;
   }

@@ -1,7 +1,7 @@
 /** A step of a binary search, measured against a step of a walk. */
 export const LOOK_UP_COST = 8;
 
-/** Where a document stands in the ascending `documents[start .. end]`, or -1. */
+/** The place of a document in the ascending `documents[start .. end]`, or -1. */
 export function indexIn(documents: Uint32Array, start: number, end: number, document: number): number {
   let low = start;
   let high = end;

@@ -4,7 +4,7 @@ import type { LiveSegment } from "./live-segment.ts";
 /** A term of the dictionary that a word unknown to it may stand for. */
 export interface NearTerm {
   readonly term: string;
-  /** What a match is worth beside an exact one. */
+  /** The worth of a match beside an exact one. */
   readonly worth: number;
 }
 

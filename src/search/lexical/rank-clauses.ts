@@ -3,7 +3,7 @@ import { splitClauses } from "../analysis/split-clauses.ts";
 import type { SearchFilter } from "../port/search-index.ts";
 import type { LexicalHit, LexicalIndex, Ranking } from "./lexical-index.ts";
 
-/** What a clause is worth beside the whole query, which counts twice. */
+/** The weight of a clause beside the whole query, which counts twice. */
 const WHOLE_WORTH = 2;
 /** Sharpens a clause's own list, so that its best few come through and the rest do not crowd. */
 const SHARPNESS = 2;
@@ -18,7 +18,7 @@ export interface ScoredId {
 
 export interface ClauseRanking {
   readonly hits: readonly ScoredId[];
-  /** Of the query as a whole. */
+  /** The ranking of the whole query. */
   readonly whole: Ranking;
   readonly clauses: readonly string[];
 }

@@ -8,7 +8,7 @@ export interface PostingList {
   readonly impacts: Uint16Array;
   readonly start: number;
   readonly end: number;
-  /** What full impact is worth. */
+  /** The score of full impact. */
   readonly weight: number;
   readonly maxImpact: number;
 }
@@ -60,7 +60,7 @@ export function scoreSegment(
   }
 }
 
-/** What the lists from `i` on can give at most, with a hair's breadth for rounding. */
+/** Upper bounds of the lists from `i` on, with a hair's breadth for rounding. */
 function restBounds(lists: readonly PostingList[]): number[] {
   const rest = new Array<number>(lists.length + 1).fill(0);
   for (let at = lists.length - 1; at >= 0; at--) {

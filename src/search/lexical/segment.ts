@@ -1,7 +1,7 @@
 import type { Kind } from "../../schema/entry.ts";
 import type { StringTable } from "./string-table.ts";
 
-/** What filters decide by. Documents share one where all of it is equal. */
+/** The properties that filters test. Documents with equal properties share one. */
 export interface Facet {
   readonly domain: string;
   readonly kind: Kind;

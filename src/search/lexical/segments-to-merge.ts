@@ -3,7 +3,7 @@ interface Sized {
   readonly segment: { readonly ids: { readonly size: number } };
 }
 
-/** So many segments of about the same size become one, so that a document is written again only log times. */
+/** This many segments of about the same size are merged: a document is rewritten only log times. */
 const PER_TIER = 4;
 const MAX_DEAD_SHARE = 0.3;
 

@@ -21,7 +21,7 @@ export interface QueryTerm {
 export interface Weighing {
   /** Heaviest first, ties by text: the order in which every score is summed. */
   readonly terms: readonly QueryTerm[];
-  /** What a document that has every word to the full would score, names left out. */
+  /** The score of a document that has every word to the full, names left out. */
   readonly best: number;
   /** The query names a document in a way that cannot be meant otherwise. */
   readonly sureName: boolean;
@@ -73,7 +73,7 @@ interface Entry {
 function lookUp(text: string, segments: readonly LiveSegment[]): Entry {
   let frequency = 0;
   const numbers = segments.map((live) => {
-    const number = live.segment.terms.find(text);
+    const number = live.termNumber(text);
     if (number >= 0) frequency += live.documentFrequency(number);
     return number;
   });

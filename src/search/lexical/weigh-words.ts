@@ -4,7 +4,7 @@ import { DOMAIN_SIGN, NAME_SIGN, spellingPrint } from "./name-key.ts";
 import { type NameSpan, nameSpans } from "./name-spans.ts";
 import type { NearTerm } from "./near-terms.ts";
 
-/** What weighing asks of the documents there are, wherever they are kept. */
+/** Statistics of the documents that weighing needs, wherever they are kept. */
 export interface Dictionary {
   /** How many documents there are. */
   readonly size: number;
@@ -24,13 +24,13 @@ export interface WeighedTerm {
   /** The term as it is shown to people. */
   readonly label: string;
   readonly weight: number;
-  /** Of a name: the print of its spelling in the query, and the impact of documents that spell it otherwise. */
+  /** For a name: the print of its spelling in the query, and the impact of documents that spell it otherwise. */
   readonly name?: { readonly print: number; readonly otherwise: number };
 }
 
 export interface WeighedWords {
   readonly terms: readonly WeighedTerm[];
-  /** What a document that has every word to the full would score, names left out. */
+  /** The score of a document that has every word to the full, names left out. */
   readonly best: number;
   /** The query names a document in a way that cannot be meant otherwise. */
   readonly sureName: boolean;

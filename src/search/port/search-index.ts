@@ -28,7 +28,7 @@ export interface SearchDocument {
   readonly parameters: string;
   readonly domainText: string;
   readonly content: string;
-  /** What the source of a document says of it, for engines that filter and sort by it. */
+  /** Facts that the source gives, for engines that filter and sort by them. */
   readonly facts?: DocumentFacts;
   /** Factors on the engine's own field weights, such as a domain's `searchConfig` asks for; 0 leaves a field out. */
   readonly weights?: Readonly<Partial<Record<SearchField, number>>>;
@@ -87,7 +87,7 @@ export interface TermScore {
 }
 
 export interface SearchStatus {
-  /** What a search uses now: `lexical` also while vectors are being made. */
+  /** The way of searching now: `lexical` also while vectors are being made. */
   readonly mode: "lexical" | "hybrid";
   /** Documents that can be found, where the engine counts them. */
   readonly documents?: number;
@@ -98,7 +98,7 @@ export interface SearchStatus {
 }
 
 /**
- * What finds documents by words. Hidden documents are never found. Hits come best first, ties by id.
+ * A search engine. It never finds hidden documents. Hits come best first, ties by id.
  * `keyhole/testing` publishes the behaviours that every implementation shows.
  */
 export interface SearchIndex {

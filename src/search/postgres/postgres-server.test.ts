@@ -167,7 +167,7 @@ async function readWhile(reader: PostgresIndex, going: () => boolean): Promise<n
 
 async function expectExactCounts(table: string): Promise<void> {
   const [schemaName, name] = table.split(".");
-  const base = `"${schemaName}".${name}_v1`;
+  const base = `"${schemaName}".${name}_v2`;
   const { rows } = await openPool().query(`
     select (select documents from ${base}_state) - (select count(*) from ${base}) as documents_off,
       (select count(*) from ${base}_terms t where documents <>

@@ -1,4 +1,4 @@
-/** Where a ranked list stops being worth its tokens. */
+/** The place where a ranked list stops being worth its tokens. */
 export interface RelevanceCut {
   /** How many hits to show. */
   readonly keep: number;

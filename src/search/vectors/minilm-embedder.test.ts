@@ -6,7 +6,7 @@ import { isProblem } from "../../schema/problem.ts";
 import type { Embedder } from "./embedder.ts";
 import { createMiniLmEmbedder } from "./minilm-embedder.ts";
 
-/** Where the weights lie if they are not installed beside the package. */
+/** Folder of the weights if they are not installed beside the package. */
 const directory = process.env.KEYHOLE_MINILM_DIRECTORY;
 let embedder: Embedder | undefined;
 let empty: string;

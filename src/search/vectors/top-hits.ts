@@ -6,7 +6,7 @@ export interface VectorHit {
 
 /** Keeps the best of what it is offered: a heap with the worst on top. */
 export interface TopHits {
-  /** What scores below this is not taken. */
+  /** Lower scores are not taken. */
   threshold(): number;
   offer(hit: VectorHit): void;
   /** Best first; equal scores in the order of their ids. Empties the heap. */

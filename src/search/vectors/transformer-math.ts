@@ -1,4 +1,4 @@
-/** What a layer normalisation has learned, one number for each component. */
+/** Learned factors and offsets of a layer normalisation, one for each component. */
 export interface LayerNorm {
   readonly weight: Float32Array;
   readonly bias: Float32Array;

@@ -2,7 +2,7 @@ import { type Problem, problem } from "../../schema/problem.ts";
 import { crc32 } from "../../util/crc32.ts";
 import { MAXIMUM_DIMENSIONS, strideOf } from "./dot-block.ts";
 
-/** What a vector store holds, slot by slot; a free slot has no id. */
+/** The content of a vector store, slot by slot; a free slot has no id. */
 export interface VectorContents {
   readonly dimensions: number;
   readonly ids: (string | undefined)[];
