@@ -56,7 +56,7 @@ verifies(
       ok: false,
       error: { code: "NOT_FOUND", details: { nearest: ["files.t1.write_file", "mail.t0.write_file"] } },
     });
-    expect(shared.text).toContain("no single entry named write_file");
+    expect(shared.text).toContain("A single entry named write_file not found.");
     expect(await gateway.exec({ op: "open_vault" })).toMatchObject({ error: { code: "NOT_FOUND" } });
     const insider = { principal: { ...owner, scopes: ["vault"] } };
     expect(await gateway.exec({ op: "open_vault" }, insider)).toMatchObject({ ok: true });

@@ -44,7 +44,8 @@ const sent = await client.callTool({
   name: "exec",
   arguments: { op: "shop.refund.send", args: { order: 1, cents: 4200 } },
 });
-assert.deepEqual((sent.structuredContent as { result: unknown }).result, "Sent 4200 cents for order 1.");
+assert.ok(sent.content[0]?.type === "text");
+assert.match(sent.content[0].text, /Sent 4200 cents for order 1\./);
 
 // Documents are also resources.
 const { contents } = await client.readResource({ uri: "shop://resources/refunds" });

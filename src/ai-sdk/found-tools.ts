@@ -27,7 +27,7 @@ import {
 /** Vendors take no more than 128 tools in one request. */
 const MOST_ACTIVE = 120;
 /** Further hits are only named: a call of one discovers it. */
-const MOST_NAMED = 3;
+const MOST_NAMED = 2;
 /** How many tools used in earlier turns stay active. */
 const RECENTLY_USED = 5;
 /** How many found or unveiled tools stay active: as many as one search finds. */

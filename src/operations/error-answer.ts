@@ -81,7 +81,7 @@ export function notFound(address: string, view: View, session?: Session): Proble
   const sharing = view.byName(address);
   if (sharing.length > 1) {
     const ops = sharing.slice(0, MOST_SHARING).map(({ op }) => op);
-    return problem("NOT_FOUND", { name: `Single entry named ${cutText(address, 128)}` }, { nearest: ops });
+    return problem("NOT_FOUND", { name: `A single entry named ${cutText(address, 128)}` }, { nearest: ops });
   }
   const unveiled = (session?.memory.unveiled ?? []).flatMap((route) => view.find(route) ?? []);
   const candidates = [...view.shown, ...unveiled].flatMap((entry) =>

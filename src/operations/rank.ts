@@ -7,13 +7,19 @@ import { liftByPhrases } from "../search/learning/phrase-lift.ts";
 import { hashText, nameKey } from "../search/lexical/name-key.ts";
 import { nameSpans } from "../search/lexical/name-spans.ts";
 import type { Explanation, SearchHit } from "../search/port/search-index.ts";
-import { cutWhereRelevanceFalls, type RelevanceCut } from "../search/ranking/cut-where-relevance-falls.ts";
+import {
+  cutWhereRelevanceFalls,
+  type RelevanceCut,
+  type RelevanceCutOptions,
+} from "../search/ranking/cut-where-relevance-falls.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { AskInput } from "./ask-input.ts";
 import type { OperationContext } from "./operation.ts";
 
 /** Hits of an answer whose caller names no limit, before it is cut where relevance falls off. */
 export const DEFAULT_LIMIT = 10;
+/** A discovered tool costs its definition on each later request, so fewer hits count than are shown. */
+const DISCOVERED: RelevanceCutOptions = { share: 0.6 };
 const QUERY_CHARS = 1_024;
 const DOMAIN_SHARE = 0.7;
 
@@ -63,15 +69,19 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   return {
     ...(unread && { unread }),
     entries: limitPerDomain(entries, input.perDomain),
-    cut: cutAfter(named.length, hits),
+    cut: cutAfter(named.length, hits, context.discovers === undefined ? {} : DISCOVERED),
     named: named.length > 0,
     explanations: new Map(hits.flatMap(({ id, explanation }) => (explanation ? [[id, explanation]] : []))),
   };
 }
 
 /** An entry that the query alone names is sure; several that it names are all shown. */
-function cutAfter(namedCount: number, hits: readonly SearchHit[]): RelevanceCut {
-  const { keep, sure } = cutWhereRelevanceFalls(hits);
+function cutAfter(
+  namedCount: number,
+  hits: readonly SearchHit[],
+  options: RelevanceCutOptions,
+): RelevanceCut {
+  const { keep, sure } = cutWhereRelevanceFalls(hits, options);
   return namedCount > 0 ? { keep: Math.max(namedCount, keep), sure: namedCount === 1 } : { keep, sure };
 }
 
