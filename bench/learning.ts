@@ -1,5 +1,5 @@
-// How much search gains from use: the queries of a set are split at random, one part is used, the other is asked.
-// "before" is the same part asked without any use (0 uses).
+// The gain of search from use: the queries of a set are split at random; one part is used, the other is asked.
+// "before" asks the same part without any use (0 uses).
 import { join } from "node:path";
 import { analyzeQuery, cutQuery } from "../src/search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";

@@ -1,4 +1,4 @@
-// How well and how fast tools are found: plain BM25, the words alone, the vectors alone, both; and a whole ask.
+// Quality and speed of search: plain BM25, words alone, vectors alone, both, and a whole ask.
 import { join } from "node:path";
 import { createGateway } from "keyhole";
 import { isProblem } from "../src/schema/problem.ts";
@@ -65,7 +65,7 @@ export const benchmark: Benchmark = async ({ data }) => {
   return rows;
 };
 
-/** Queries for sets that have none: how long an ask takes does not depend on whether it is met. */
+/** Queries for sets that have none. The time of an ask does not depend on whether it finds anything. */
 function sample(queries: readonly string[]): string[] {
   const step = Math.max(1, Math.floor(queries.length / BORROWED));
   return queries.filter((_, index) => index % step === 0);
@@ -120,8 +120,8 @@ async function quality(name: string, system: string, set: SearchSet, find: Find)
 }
 
 /**
- * Recall of what an answer shows against its tokens: all that `ask` shows (`all`), and only down to where
- * relevance falls (`cut`, and `wide` with a lower share).
+ * Compares the recall of an answer with its tokens: all hits of `ask` (`all`), or only those before relevance falls
+ * off (`cut`, and `wide` with a lower share).
  */
 async function shown(name: string, set: SearchSet): Promise<Row[]> {
   const countTokens = await loadTokenCounter();

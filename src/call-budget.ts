@@ -11,7 +11,7 @@ export interface CallBudget {
 }
 
 /**
- * The limits of a call within what is left of its session's budget, shared by everything it asks for.
+ * Returns the limits of a call within the rest of its session's budget, shared by all its requests.
  *
  * @throws BUDGET_EXCEEDED if nothing is left, except for reading the session itself.
  */
@@ -26,7 +26,7 @@ export async function callBudget(
   await ledger.settle();
   const used = sumTokens(session.memory.tokens);
   if (used < limit) {
-    // A caller that wants whole results has no way to read the rest of one.
+    // A caller of whole results cannot read the rest of a cut one.
     const whole = limits.resultTokens === Number.POSITIVE_INFINITY;
     const share = whole ? limits.resultTokens : Math.floor((limit - used) / Math.max(1, targets.length));
     return {

@@ -18,9 +18,9 @@ export interface DomainSources {
   readonly content: SourceContent;
   /** The pipelines of the domains now in use, then the further sources. */
   sources(): readonly Source[];
-  /** Replaces the domains; wrong ones change nothing. */
+  /** Replaces the domains. Invalid ones change nothing. */
   setDomains(domains: readonly DomainDefinition[], live: Pick<LiveSources, "replace">): Promise<void>;
-  /** Replaces the further sources; wrong ones change nothing. */
+  /** Replaces the further sources. Invalid ones change nothing. */
   setSources(sources: readonly Source[], live: Pick<LiveSources, "replace">): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createDomainSources({
     sources: () => [...pipelines, ...others],
     setDomains: async (definitions, live) => {
       const content = fromDomains(definitions);
-      // The extractors of a wrong definition cannot be read.
+      // The extractors of an invalid definition cannot be read.
       const next = content.errors?.length === 0 ? contentSources(definitions, environment) : pipelines;
       await live.replace([...next, ...others], { [CODE]: content });
       pipelines = next;

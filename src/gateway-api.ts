@@ -25,16 +25,16 @@ export interface GatewayOptions {
   readonly domains: readonly DomainDefinition[];
   /** Default principal of calls; otherwise anonymous, without scopes, and read-only. */
   readonly principal?: Principal;
-  /** Asked before a tool that requires confirmation runs. Without it such tools run dry only. */
+  /** Called before a tool that requires confirmation runs. Without it, such tools only run dry. */
   readonly approve?: Approve;
   readonly limits?: Partial<Limits>;
   /** Learning from use. Default: on, in memory. Options keep it in a log; `false` switches it off. */
   readonly learning?: LearningOptions | false;
-  /** Sources of further entries, beside the domains. */
+  /** Sources of further entries, in addition to the domains. */
   readonly sources?: readonly Source[];
   /** The search engine. Default: the embedded engine with the offline embedder. */
   readonly index?: SearchIndex;
-  /** Approvals of definitions from outside. Default: none, and those given last as long as the process. */
+  /** Store of approved outside definitions. Default: in memory, so approvals end with the process. */
   readonly pins?: Pins;
   /** Store of sessions. Default: in memory. The gateway does not close it. */
   readonly sessions?: SessionStore;
@@ -50,7 +50,7 @@ export interface GatewayOptions {
 export interface CallOptions {
   readonly principal?: Principal;
   readonly signal?: AbortSignal;
-  /** Decides on tools that require confirmation in place of the gateway's own `approve`. */
+  /** Replaces the gateway's own `approve` for this call. */
   readonly approve?: Approve;
   /** Session of calls that name none, from `openSession`; answers do not repeat it. */
   readonly session?: string;
@@ -100,11 +100,11 @@ export interface GatewaySources {
   refresh(id: string, options?: LifecycleOptions): Promise<void>;
   refresh(options?: LifecycleOptions): Promise<LifecycleResult>;
   /**
-   * Replaces the gateway's `sources`. Those with the same id and digest run on; calls in flight finish with those
-   * that are removed.
+   * Replaces the gateway's `sources`. Sources with the same id and digest keep running. Calls in flight finish on
+   * removed sources.
    */
   set(sources: readonly Source[]): Promise<void>;
-  /** Reads all sources again and indexes everything. The old content serves until then. */
+  /** Reads all sources again and indexes everything. The old content stays in use until then. */
   rebuild(options?: LifecycleOptions): Promise<LifecycleResult>;
 }
 
@@ -135,7 +135,7 @@ export interface Gateway extends OperationMethods {
   registry(): Registry;
   /** Whether the catalog is searched by words alone, or by words and vectors. */
   searchStatus(): Promise<SearchStatus>;
-  /** Queries that nothing shown has met, most often asked first. */
+  /** Queries that led to no call, the most frequent first. */
   unmet(): readonly UnmetQuery[];
   /**
    * Replaces the domains. Calls in flight finish on the old catalog.
@@ -144,7 +144,7 @@ export interface Gateway extends OperationMethods {
    */
   setDomains(domains: readonly DomainDefinition[]): Promise<void>;
   readonly sources: GatewaySources;
-  /** Resolves when everything loaded at start can be found. Calls wait for it by themselves. */
+  /** Resolves when search finds everything loaded at the start. Calls wait for it automatically. */
   ready(): Promise<void>;
   close(): Promise<void>;
 }

@@ -25,7 +25,7 @@ export interface GatewayCore {
   run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
   /** Decides about the calls that an input would make, without making them. */
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
-  /** Tells the ledger of a menu that is shown again. */
+  /** Counts a menu that is shown again in the ledger. */
   noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): void;
 }
 

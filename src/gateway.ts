@@ -93,7 +93,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     openSession: (handle, principal) => openSession(sessions, handle, principal),
   });
 
-  /** A menu is counted later, when its session may be over: then it counts in the total only. */
+  /** A menu is counted later. If its session has ended by then, it counts only in the total. */
   function noteMenu(tools: readonly object[], { principal = owner, session }: Shown = {}): void {
     const shownTo = session && toLenientSession(sessions, session, principal.id, () => {});
     ledger.noteMenu(tools, shownTo || undefined);
@@ -154,7 +154,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 
 type Shown = { readonly principal?: Principal; readonly session?: string };
 
-/** Learning sees queries by the words that search looks up. */
+/** Learning uses the same words of a query as search. */
 function termsOf(query: string): string[] {
   return [...analyzeQuery(cutQuery(query)).terms.keys()];
 }
@@ -169,7 +169,7 @@ function searchOf(index: SearchIndex, live: Pick<LiveCatalog, "searchable">): Pi
   };
 }
 
-/** A session whose store may fail without failing the call; `new` opens one. */
+/** Opens or resumes a session. A failing store does not fail the call. */
 function openSession(
   sessions: SessionStore,
   handle: string | undefined,

@@ -20,14 +20,14 @@ export interface LedgerReport {
   /** Tokens put into the context of the session, or of all of them, by cause. */
   readonly tokens: Tokens;
   readonly total: number;
-  /** Tokens that a list of every tool the principal may see would put there, with every request. */
+  /** Tokens that listing every visible tool would cost on each request. */
   readonly everything: number;
 }
 
 /** Counts the tokens put into agents' contexts. Counting happens after the answer has gone out. */
 export interface Ledger {
   note(given: Given, countTokens: TokenCounter): void;
-  /** Notes a menu that was shown. It is counted when a report is wanted. */
+  /** Records a menu that was shown. It is counted for the next report. */
   noteMenu(tools: readonly object[], session?: Session): void;
   /** Counts the answers and menus that wait to be counted. */
   settle(): Promise<void>;
@@ -128,7 +128,7 @@ function countGiven({ cause, text, asides, tokens }: Given, countTokens: TokenCo
   return counts;
 }
 
-/** Counts the cost of listing everything once for each catalog and sight, and only when asked for. */
+/** Counts the cost of listing everything once for each catalog and view, and only on demand. */
 function createListingCosts(loadCounter: () => Promise<TokenCounter>): (view: View) => Promise<number> {
   const known = new Map<string, Promise<number>>();
   let version = "";

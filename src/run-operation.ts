@@ -188,7 +188,7 @@ function ignoredText(ignored: readonly string[]): string {
   return ignored.length === 0 ? "" : `\n[ignored unknown fields: ${ignored.slice(0, 8).join(", ")}]`;
 }
 
-/** Of several requests the first failure counts, also where others went well. */
+/** Among several requests, the first failure decides, even if others succeeded. */
 function outcomeCode(output: object): string {
   const { results = [] } = output as {
     results?: readonly { error?: { code: string }; exec?: { error?: { code: string } } }[];
@@ -203,7 +203,7 @@ interface CallRecord {
   end(outcome: string, tokens: number, targets?: readonly string[], session?: Session): void;
 }
 
-/** The event of a call: who did what, how long it took, how it ended; never argument values. */
+/** The event of a call: caller, operation, duration and outcome, never argument values. */
 function beginRecord(
   operation: string,
   principal: Principal,

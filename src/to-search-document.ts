@@ -40,13 +40,13 @@ function factsOf(metadata: Entry["metadata"]): { readonly facts?: DocumentFacts 
   return Object.keys(facts).length > 0 ? { facts } : {};
 }
 
-/** What a search config calls a field, where that differs: ops and aliases are names. */
+/** Field names of a search config that differ from the index: ops and aliases are names. */
 const NAMES_OF_FIELDS = new Map([
   ["domainText", "domain"],
   ["aliases", "name"],
 ]);
 
-/** `queryBy` names the fields to search, `weights` how heavy each is; fields that are not named are left out. */
+/** `queryBy` lists the fields to search, `weights` their weights. Other fields are not searched. */
 function toWeights({ queryBy, weights }: SearchConfig): SearchDocument["weights"] {
   if (queryBy === undefined) return {};
   const names = queryBy.split(",").map((name) => name.trim());

@@ -17,7 +17,7 @@ import { nearest } from "./util/nearest.ts";
 /** The tools of a surface with one way to call them. Every vendor's shape of tools is made from it. */
 export interface Toolbox {
   readonly tools: readonly MenuTool[];
-  /** Runs a tool by its name. Failures are answers too: a model reads what to do about them. */
+  /** Runs a tool by its name. Failures are answers too, so that a model can act on them. */
   call(name: string, args: unknown, options?: CallOptions): Promise<ToolAnswer>;
 }
 
@@ -31,7 +31,7 @@ export interface ToolAnswer {
 
 export type ToolboxOptions = MenuOptions & Pick<CallOptions, "principal" | "session" | "approve">;
 
-/** An operation with its input: how every tool call is made, whatever the tool is called. */
+/** An operation with its input, which every tool call becomes. */
 export interface ToolCall {
   readonly operation: OperationName;
   readonly input: unknown;
@@ -39,7 +39,7 @@ export interface ToolCall {
 
 /** A toolbox as faces use it. */
 export interface FaceToolbox extends Toolbox {
-  /** Entries that are tools of their own, by name; only on `native`. */
+  /** Entries listed as tools, by name; only on `native`. */
   readonly entries: ReadonlyMap<string, Entry>;
   readonly words: Words;
   call(name: string, args: unknown, options?: FaceOptions): Promise<ToolAnswer>;
@@ -102,14 +102,14 @@ export async function createFaceToolbox(
   };
 }
 
-/** The call of an entry that is a tool of its own. Its name has shown the model that a tool is destructive. */
+/** The call of an entry listed as a tool. It never runs dry by default: the model chose the tool by its name. */
 export function toEntryCall(entry: Entry, args: unknown): ToolCall {
   return entry.kind === "tool"
     ? { operation: "exec", input: { op: entry.op, args: args ?? {}, dry_run: false } }
     : { operation: "get", input: { routes: [{ route: entry.route, params: args ?? {} }] } };
 }
 
-/** Whether an input makes one call at most, so that a question about it can be repeated safely. */
+/** Whether an input makes exactly one call, so that repeating it after a question is safe. */
 export function isSingleCall({ operation, input }: ToolCall): boolean {
   try {
     const definition = OPERATIONS[operation];

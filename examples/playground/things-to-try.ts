@@ -1,15 +1,15 @@
 /** First things to try, also in the README. `npm start` prints `$URL` and `$TOKEN`. */
 export const THINGS_TO_TRY: readonly { readonly title: string; readonly command: string }[] = [
   {
-    title: "1. Ask: tools and knowledge of all four, for one need",
+    title: "1. Ask: finds tools and knowledge in all four systems",
     command: curl("ask", { query: "a customer was charged twice" }),
   },
   {
-    title: "2. Get: an entry point, which unveils tools that no list shows",
+    title: "2. Get: runs an entry point, which unveils hidden tools",
     command: curl("get", { routes: [{ route: "warehouse://tools/analyst", params: { query: "fraud" } }] }),
   },
   {
-    title: "3. Exec: a change, with the official Inspector",
+    title: "3. Exec: changes something, through the official Inspector",
     command: `npx --yes @modelcontextprotocol/inspector@2.12.0 --cli "$URL" --transport http \\
   --header "Authorization: Bearer $TOKEN" --method tools/call --tool-name exec \\
   --tool-arg op=onto.project.create 'args={"title":"My first project"}'`,

@@ -16,7 +16,7 @@ export interface WantedCall {
   readonly callId: string;
   readonly tool: string;
   readonly args: unknown;
-  /** Why it cannot be made as it was written. */
+  /** Why the call cannot run as written. */
   readonly invalid?: unknown;
 }
 
@@ -26,13 +26,13 @@ export interface ToolOutcome {
   readonly output: unknown;
   /** For the model. */
   readonly part: ToolResultPart;
-  /** The model was told not to repeat it, and did. */
+  /** The model repeated a call that was refused as repeated. */
   readonly isStuck: boolean;
 }
 
 interface CallsContext {
   readonly tools: ToolSet;
-  /** Tools of the application, which say themselves whether they need approval. */
+  /** Tools of the application, which declare whether they need approval. */
   readonly ownTools: ToolSet;
   readonly guard: CallGuard;
   readonly context: RunContext;
@@ -46,12 +46,12 @@ const REPEATED =
 
 const DENIED = "The person did not allow this call. Do not try to get round it: ask, or go on without.";
 
-/** Tells a refusal from anything that a tool may return. */
+/** Marks a refusal, so that no tool result can be mistaken for one. */
 class Denied {}
 
-/** Makes the calls of one step side by side. Each has a result, whatever happens to it. */
+/** Makes the calls of one step in parallel. Every call gets a result. */
 export function callTools(calls: readonly WantedCall[], context: CallsContext): Promise<ToolOutcome[]> {
-  // Judged in the order in which the model wants them, before any of them runs.
+  // Judge in the model's order, before any call runs.
   const judged = calls.map((call) => ({ call, verdict: context.guard.check(call.tool, call.args) }));
   return mapLimit(judged, CONCURRENCY, ({ call, verdict }) => callTool(call, verdict, context));
 }
@@ -130,7 +130,7 @@ function refusalOf({ tool, invalid }: WantedCall, verdict: GuardVerdict, tools: 
   return verdict === "run" ? undefined : REPEATED;
 }
 
-/** Tools of the application may yield what they have so far; the last is the result. */
+/** Tools of the application may yield partial results; the last one is the result. */
 async function lastOf(output: unknown): Promise<unknown> {
   if (typeof output !== "object" || output === null || !(Symbol.asyncIterator in output)) return output;
   let last: unknown;

@@ -24,7 +24,7 @@ export interface RunOptions {
 
 /**
  * Runs an agent on a prompt and yields its events. Never throws; the last event except for notices is `agent-end`.
- * To stop reading cancels the run.
+ * A reader that stops cancels the run.
  */
 export async function* run(
   agent: Agent,

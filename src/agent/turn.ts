@@ -28,9 +28,9 @@ export interface Turn {
   readonly usage: TokenUse;
   readonly steps: number;
   readonly output: unknown;
-  /** Asks the model and makes the calls that it wants; says how the run ended, where it did. */
+  /** Asks the model and makes its calls. Returns how the run ended, if it did. */
   next(): Promise<AgentOutcome | undefined>;
-  /** Whatever was broken off, every call in the history has a result after it. */
+  /** Gives every call in the history a result, also after an interruption. */
   leave(): void;
 }
 
@@ -55,7 +55,7 @@ export async function createTurn(
   const { gateway, mode, principal, ownTools = {}, trim, maxRetries, writes } = agent.options;
   const { askingDomains = WORKSPACE } = agent.options;
   const { signal, emit } = context;
-  // A conversation may rest for longer than the gateway remembers it.
+  // A conversation may outlive its gateway session.
   session.handle = gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
   const disclosure = await createDisclosure(gateway, {
     session: session.handle,
@@ -100,7 +100,7 @@ export async function createTurn(
       abortSignal: signal,
       ...(maxRetries !== undefined && { maxRetries }),
       ...(wanted && { output: Output.object({ schema: wanted }) }),
-      // Errors are parts of the stream as well.
+      // Errors also arrive as parts of the stream.
       onError: () => {},
     });
     let said = "";
@@ -111,7 +111,7 @@ export async function createTurn(
         emit({ type: "llm-text", step, text: part.text }, span);
       } else if (part.type === "tool-call" && !part.providerExecuted) {
         const { toolCallId: callId, toolName: tool, input: args } = part;
-        // A tool that the step does not show is still there: the gateway checks what it is called with.
+        // A tool that the step does not show can still be called: the gateway checks its input.
         const isThere = NoSuchToolError.isInstance(part.error) && Object.hasOwn(disclosure.tools, tool);
         calls.push({ callId, tool, args, ...(part.invalid && !isThere && { invalid: part.error }) });
       } else if (part.type === "finish-step") {
@@ -127,7 +127,7 @@ export async function createTurn(
       }
     }
     text = said;
-    // Results that the AI SDK makes up for calls it refuses are ours to give.
+    // Ignore results that the AI SDK makes for calls it refuses; this loop gives them.
     const messages = (await stream.responseMessages).filter(({ role }) => role === "assistant");
     return { result: await toStepResult(stream), calls, messages };
   }
@@ -218,11 +218,11 @@ async function prepare(
     instructions,
     initialInstructions: instructions,
   };
-  // The AI SDK's own loop gives more, which a disclosure does not read.
+  // The AI SDK's own loop passes more fields, which a disclosure does not read.
   return (await disclosure.prepareStep(asked as unknown as Prepare)) ?? {};
 }
 
-/** The loop makes the calls itself, so that each has its events, its limits and a result, whatever happens. */
+/** The loop makes the calls itself, so that each has its events, its limits and always a result. */
 function withoutExecute(tools: ToolSet): ToolSet {
   return Object.fromEntries(
     Object.entries(tools).map(([name, { execute: _, needsApproval: __, ...tool }]) => [
@@ -264,7 +264,7 @@ function readOutput(
 ): { ok: true; value: unknown } | { ok: false; reason: string } {
   let json: unknown;
   try {
-    // Models like to fence what they were asked for bare.
+    // Models often wrap the requested JSON in a code fence.
     json = JSON.parse(text.trim().replace(/^```(?:json)?\n?|\n?```$/g, ""));
   } catch {
     return { ok: false, reason: "it is not JSON" };

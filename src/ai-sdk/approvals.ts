@@ -3,7 +3,7 @@ import type { Gateway } from "../gateway-api.ts";
 import { coreOf, type FaceOptions } from "../gateway-core.ts";
 import type { ToolCall } from "../toolbox.ts";
 
-/** Approvals that the application gives by the AI SDK's own means. */
+/** Approvals through the AI SDK's own mechanism. */
 export interface SdkApprovals {
   /** Whether the application has to approve a call before it runs. */
   needsApproval(call: ToolCall, toolCallId: string): Promise<boolean>;
@@ -12,8 +12,8 @@ export interface SdkApprovals {
 }
 
 /**
- * Binds what the application approved to what runs. The AI SDK runs a call that needs approval only once it has
- * it; if a name meanwhile leads to another call than the one that was judged, that call is refused.
+ * Binds the application's approval to the exact call. The AI SDK runs a call only after its approval. If the name
+ * leads to another call by then, that call is refused.
  */
 export function createSdkApprovals(gateway: Gateway, options: FaceOptions): SdkApprovals {
   const judged = new Map<string, string | undefined>();

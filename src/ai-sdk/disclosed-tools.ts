@@ -8,14 +8,14 @@ import type { SdkApprovals } from "./approvals.ts";
 /** The parts in which the two modes of disclosure differ. */
 export interface DisclosedTools {
   readonly tools: ToolSet;
-  /** A tool as a model is shown it, for the ledger. */
+  /** A tool as a model sees it, for the ledger. */
   definition(name: string): object | undefined;
   readonly instructions: string;
   /** The names of the tools that a step has; absent: all. */
   active?(steps: readonly StepResult<ToolSet>[], messages: readonly ModelMessage[]): string[];
-  /** The part of a memory that the shown tools do not tell. */
+  /** The part of a memory that the shown tools do not contain. */
   lacking(memory: WorkingMemory): WorkingMemory;
-  /** Rewrites a call of a tool that the step does not have, so that it can be made. */
+  /** Rewrites a call of a tool that the step lacks, so that it can run. */
   repair(call: SdkToolCall): Promise<SdkToolCall | null>;
 }
 
@@ -25,7 +25,7 @@ export interface ModeOptions {
   readonly approvals?: SdkApprovals | undefined;
   readonly session: Session;
   readonly names?: NativeNames;
-  /** Names that the application's own tools have. */
+  /** Names of the application's tools. */
   readonly ownNames: ReadonlySet<string>;
 }
 

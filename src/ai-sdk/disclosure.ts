@@ -29,7 +29,7 @@ export interface DisclosureOptions {
   /** The conversation's session, from an earlier turn. Default: a new one. */
   readonly session?: string;
   /**
-   * `discover`: starts with `tool_search`; what it finds becomes a tool of its own in the next step.
+   * `discover`: starts with `tool_search`; each hit becomes a tool in the next step.
    * `fixed`: the same few tools on every request, so that prompt caches hold. Default: `discover`.
    */
   readonly mode?: "discover" | "fixed";
@@ -39,20 +39,20 @@ export interface DisclosureOptions {
   readonly ownTools?: ToolSet;
   /** Approver of calls: the application, by the AI SDK's tool approvals (default), or the gateway's `approve`. */
   readonly approvals?: "application" | "gateway";
-  /** When long conversations are cut; `false` leaves them whole. */
+  /** When long conversations are cut; `false` for never. */
   readonly trim?: TrimOptions | false;
 }
 
 /** The options of `generateText`, `streamText` and `ToolLoopAgent` for one turn of a conversation. */
 export interface Disclosure {
-  /** For the next turn. */
+  /** Pass it to the next turn. */
   readonly session: string;
   readonly tools: ToolSet;
   /** Tells the model how to find tools. `prepareStep` adds what the session remembers and the messages lack. */
   readonly instructions: string;
   readonly prepareStep: PrepareStepFunction<ToolSet>;
   readonly onStepFinish: (step: Pick<StepResult<ToolSet>, "content">) => void;
-  /** A call of a tool that exists but was not discovered is not refused: the tool is discovered by it. */
+  /** Lets the call of an existing but undiscovered tool discover that tool, instead of refusing it. */
   readonly repairToolCall: ToolCallRepairFunction<ToolSet>;
 }
 
@@ -67,7 +67,7 @@ function toApproving({ approvals, approve, policy }: LoopOptions): FaceOptions {
   return { ...(approve && { approve }), ...(policy && { policy }) };
 }
 
-/** Shorter ids may stand in a text by chance. */
+/** Shorter ids may occur in a text by chance. */
 const SHORTEST_ID = 4;
 
 /** The tools of a gateway for one turn of a conversation with a model. */
@@ -83,7 +83,7 @@ export async function createDisclosure(gateway: Gateway, options: LoopOptions = 
   const disclosed = await create(gateway, { ...options, call, session, approvals, ownNames });
   refuseOwn(ownNames, mode === "fixed" ? Object.keys(disclosed.tools) : FOUND_NAMES);
   const countTokens = await loadTokenCounter();
-  /** The part of the session's memory that the messages do not say. */
+  /** Returns the part of the session's memory that the messages lack. */
   const tellLacking = (messages: readonly ModelMessage[]) =>
     renderWorkingMemory(unsaid(disclosed.lacking(session.memory), messages), countTokens);
   let lacking = "";
@@ -94,7 +94,7 @@ export async function createDisclosure(gateway: Gateway, options: LoopOptions = 
     prepareStep: ({ steps, messages, ...more }) => {
       const kept = trim === false ? messages : trimMessages(messages, trim);
       const isCut = kept.length < messages.length;
-      // While the whole conversation is there, it is its own memory, and the instructions stay as vendors cached them.
+      // A complete conversation needs no memory, and unchanged instructions keep the vendor's cache valid.
       if (steps.length === 0 || isCut) lacking = !isCut && isWhole(messages, more) ? "" : tellLacking(kept);
       if (isCut) session.update(forgetRules);
       const active = disclosed.active?.(steps, messages);
@@ -132,21 +132,21 @@ function refuseOwn(names: ReadonlySet<string>, ours: readonly string[]): void {
   throw problem("INVALID_INPUT", { operation: "createDisclosure", reason });
 }
 
-/** A memory without the entities that the messages speak of. */
+/** Removes the entities that the messages mention from a memory. */
 function unsaid(memory: WorkingMemory, messages: readonly ModelMessage[]): WorkingMemory {
   if (memory.entities.length === 0) return memory;
-  // Images say no ids, and are large.
+  // Images contain no ids and are large.
   const said = JSON.stringify(messages, (_key, value) => (ArrayBuffer.isView(value) ? undefined : value));
   const isSaid = (id: string) => id.length >= SHORTEST_ID && said.includes(id);
   return { ...memory, entities: memory.entities.filter(({ id }) => !isSaid(id)) };
 }
 
-/** Rules that were cut off come again with what they concern. */
+/** Rules that were cut off come again with their entries. */
 function forgetRules(memory: WorkingMemory): WorkingMemory {
   return { ...memory, rules: [] };
 }
 
-/** Whether the messages of a turn are all of the conversation, as far as can be seen. */
+/** Whether the messages of a turn seem to be the whole conversation. */
 function isWhole(
   messages: readonly ModelMessage[],
   { initialMessages = messages }: { readonly initialMessages?: readonly ModelMessage[] },
@@ -161,7 +161,7 @@ function remind(
   given: { readonly initialInstructions?: Instructions | undefined },
   own: string,
 ): { messages: ModelMessage[] } | { instructions: Instructions } {
-  // Version 6 does not say what the instructions are, so there is nothing that the memory could be added to.
+  // Version 6 does not expose the instructions, so the memory cannot be added to them.
   if (!("initialInstructions" in given))
     return { messages: [{ role: "system", content: memory }, ...messages] };
   const instructions = given.initialInstructions ?? own;

@@ -24,7 +24,7 @@ import {
   withEntry,
 } from "./tool-search.ts";
 
-/** Vendors take no more than 128 tools in one request. */
+/** Vendors accept at most 128 tools in one request. */
 const MOST_ACTIVE = 120;
 /** Further hits are only named: a call of one discovers it. */
 const MOST_NAMED = 2;
@@ -38,7 +38,7 @@ const FRESH_TURNS = 1;
 const WORDS: Words = { ask: TOOL_SEARCH, help: TOOL_SEARCH, get: GET, params: "params" };
 const INSTRUCTIONS = `Find tools with ${TOOL_SEARCH}. If you need none, answer directly.`;
 
-/** Every entry is a tool of its own; those are active that were discovered. */
+/** Makes every entry a tool. Only discovered tools are active. */
 export async function createFoundTools(
   gateway: Gateway,
   { call: given, session, approvals, names = "names", ownNames }: ModeOptions,
@@ -90,7 +90,7 @@ export async function createFoundTools(
     return addresses.flatMap((address) => nameAt(address) ?? []);
   }
 
-  /** Documents and stored results are read by `get`, which is not shown before there are any. */
+  /** `get` reads documents and stored results. It is shown once there are any. */
   function hasToRead(steps: readonly StepResult<ToolSet>[]): boolean {
     const { results, unveiled, discoveredTools } = session.memory;
     const isDocument = (address: string) => {

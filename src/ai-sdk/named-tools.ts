@@ -8,13 +8,13 @@ import { type NativeNames, nativeTools, toNativeTool, vendorsRefuse } from "../s
 import type { SdkDefinition } from "./to-sdk-tool.ts";
 import { TOOL_SEARCH } from "./tool-search.ts";
 
-/** The entries of a view that can be called by a name of their own. */
+/** The entries of a view that can be called by their own names. */
 export interface NamedTools {
   readonly entries: ReadonlyMap<string, Entry>;
   readonly sdkDefinitions: ReadonlyMap<string, SdkDefinition>;
   /** Names by route. */
   readonly names: ReadonlyMap<string, string>;
-  /** A tool as a model is shown it. */
+  /** A tool as a model sees it. */
   definition(name: string): Definition | undefined;
 }
 
@@ -28,8 +28,8 @@ const MOST_SETS = 8;
 const known = new WeakMap<readonly Entry[], LRUCache<string, NamedTools>>();
 
 /**
- * The tools and skills of a view by names that every vendor takes and that no tool of the application has. They
- * are made once for the same entries: a catalog may have thousands, and conversations have many turns.
+ * Names the tools and skills of a view with names that every vendor accepts and no application tool has. The result
+ * is cached for the same entries, because catalogs are large and conversations have many turns.
  */
 export function nameTools(view: View, names: NativeNames, ownNames: ReadonlySet<string>): NamedTools {
   const sets = known.get(view.entries) ?? new LRUCache<string, NamedTools>({ max: MOST_SETS });

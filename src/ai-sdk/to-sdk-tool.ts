@@ -16,7 +16,7 @@ export interface SdkCaller {
   readonly approvals?: SdkApprovals | undefined;
 }
 
-/** A tool as the AI SDK wants it: data for the application, text for the model. */
+/** Creates a tool of the AI SDK: data for the application, text for the model. */
 export function toSdkTool(
   { title, description, inputSchema }: SdkDefinition,
   { toCall, call, approvals }: SdkCaller,

@@ -12,7 +12,7 @@ const MOST = 20;
 const SUMMARY_CHARS = 80;
 const AVAILABLE = "These tools are now available. Search again if you need more.";
 const READ_DOCUMENTS = "Read documents with get.";
-/** Said of tools that came into the catalog after the turn began. */
+/** The sentence for tools that appeared after the turn began. */
 const NEW = "new, from the next turn on";
 
 type AskHit = AskOutput["hits"][number];
@@ -20,14 +20,14 @@ type AskHit = AskOutput["hits"][number];
 export interface ToolSearchInput {
   readonly query: string;
   readonly limit?: number;
-  /** A call of a tool that was not discovered yet, to be made once it is. Models are not told of it. */
+  /** A call of an undiscovered tool, which runs once the tool is discovered. Models do not see this field. */
   readonly call?: { readonly name: string; readonly input: unknown };
 }
 
 /** The answer of `tool_search`. */
 export interface ToolSearchOutput {
   readonly tools: readonly { readonly name: string; readonly description: string }[];
-  /** Names of more tools that fit: not yet available, but a call of one makes it so. */
+  /** Names of more matching tools. They are not yet available, but a call discovers one. */
   readonly more?: readonly string[];
   /** Documents and prompts, by the route that `get` reads. */
   readonly documents?: readonly { readonly route: string; readonly description: string }[];
@@ -64,7 +64,7 @@ export function createToolSearch(
   });
 }
 
-/** The first hits are discovered; of the others only tools are named. */
+/** Discovers the first hits. Of the others, only tools are named. */
 export function toSearchOutput(
   query: string,
   { hits, rules }: Pick<AskOutput, "hits" | "rules">,
@@ -110,7 +110,7 @@ export function withEntry(
   };
 }
 
-/** Text for the model; it reads the tools themselves in their definitions. */
+/** Text for the model, which reads the tools themselves in their definitions. */
 export function toSearchText({
   tools,
   more = [],

@@ -26,7 +26,7 @@ const approved = (id: string): ModelMessage => ({
   content: [{ type: "tool-approval-response", approvalId: `approval-${id}`, approved: true }],
 });
 
-/** Conversations as they are: a system message, then turns of a user, calls with their results, an answer. */
+/** Realistic conversations: a system message, then turns of a user message, calls with results, an answer. */
 const conversations = fc
   .array(fc.array(fc.tuple(fc.integer({ min: 1, max: 3 }), fc.boolean()), { maxLength: 6 }), {
     minLength: 1,
@@ -51,7 +51,7 @@ test("short conversations stay whole", () => {
   expect(trimMessages(messages)).toEqual(messages);
 });
 
-test("of long ones the system message and the latest stay, in their order", () => {
+test("a long conversation keeps the system message and the latest messages, in order", () => {
   fc.assert(
     fc.property(conversations, fc.integer({ min: 1, max: 15 }), (messages, keep) => {
       const trimmed = trimMessages(messages, { most: keep, keep });
@@ -83,7 +83,7 @@ test("no result or approval without its call, and no call without its result", (
   );
 });
 
-test("an approval that was just given is not cut from what asked for it", () => {
+test("a fresh approval is not separated from its request", () => {
   const messages = [{ role: "user" as const, content: "go" }, asked("a"), approved("a")];
   expect(trimMessages(messages, { most: 1, keep: 1 })).toEqual(messages);
 });

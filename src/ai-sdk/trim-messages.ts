@@ -3,7 +3,7 @@ import type { ModelMessage } from "ai";
 export interface TrimOptions {
   /** Up to this many messages nothing is cut. Default: 20. */
   readonly most?: number;
-  /** How many of the last messages stay where there are more than that. Default: 10. */
+  /** How many of the last messages stay if there are more than that. Default: 10. */
   readonly keep?: number;
 }
 
@@ -11,8 +11,8 @@ const MOST = 20;
 const KEEP = 10;
 
 /**
- * The system messages and the latest others, beginning with a user message. A tool call is never cut from its
- * result, nor an approval from its request: where the cut would fall between them, it falls before both.
+ * Returns the system messages and the latest others, beginning with a user message. It never separates a tool call
+ * from its result or an approval from its request: the cut then falls before both.
  */
 export function trimMessages(
   messages: readonly ModelMessage[],
@@ -26,7 +26,7 @@ export function trimMessages(
   return [...system, ...(asked ? [asked] : []), ...messages.slice(cut)];
 }
 
-/** The nearest place at or before `wanted` that no question and its answer lie on both sides of. */
+/** Returns the nearest place at or before `wanted` that separates no question from its answer. */
 function wholeCut(messages: readonly ModelMessage[], wanted: number): number {
   const askedAt = new Map<string, number>();
   messages.forEach((message, at) => {

@@ -13,7 +13,7 @@ import type { ApprovalRequest, CallPolicy } from "./decide-call.ts";
 export interface CallServices {
   readonly extractor: Extractor;
   readonly idempotency: Idempotency<unknown>;
-  /** Absent where learning from use is switched off. */
+  /** Absent if learning from use is switched off. */
   readonly learning?: Learning;
 }
 
@@ -40,12 +40,12 @@ export interface CallEnvironment {
   readonly request: RequestContext;
   readonly policy: CallPolicy;
   readonly approve: Approve;
-  /** Milliseconds a call may take where the entry does not say. */
+  /** Milliseconds a call may take, unless its entry says otherwise. */
   readonly callMs: number;
   notice(notice: NoticeEvent["notice"], detail: string): void;
 }
 
-/** Learning ties queries and calls together by session, or without one by principal. */
+/** Learning connects queries with calls by session, or by principal if there is no session. */
 export function conversationOf({ session, view }: Pick<CallEnvironment, "session" | "view">): {
   scope: string;
   conversation: string;

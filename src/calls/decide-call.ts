@@ -4,7 +4,7 @@ import { type Problem, problem } from "../schema/problem.ts";
 import { addressOf } from "../util/address-of.ts";
 import { contentHash } from "../util/content-hash.ts";
 
-/** A call as it was asked for: its arguments before they are checked. */
+/** A requested call, with its arguments before they are checked. */
 export interface CallRequest {
   readonly args?: unknown;
   /** Absent: destructive tools run dry, others run. */
@@ -15,9 +15,9 @@ export interface CallRequest {
 export interface CallPolicy {
   /** `read`: this tool of the surface runs nothing that writes. */
   readonly reach: "read" | "any";
-  /** Which calls a person is asked about, beside those whose tool requires confirmation. */
+  /** The calls that a person must approve, in addition to tools that require confirmation. */
   readonly asks: "confirmed" | "destructive" | "writes";
-  /** Domains whose tools ask for permission themselves, so that nobody is asked twice. */
+  /** Domains whose tools ask for permission themselves, so that a person is not asked twice. */
   readonly selfAsking?: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export interface ApprovalRequest {
   readonly args: Readonly<Record<string, unknown>>;
   readonly hash: string;
   readonly principal: Principal;
-  /** Why a person is asked: the tool's author wants it, it destroys, or it writes. */
+  /** Why a person is asked: the tool's author requires it, or the tool is destructive, or it writes. */
   readonly why: "confirmation" | "destroys" | "writes";
 }
 
@@ -38,8 +38,8 @@ export type CallDecision =
   | { readonly do: "refuse"; readonly problem: Problem };
 
 /**
- * Decides about one call: run it, run it dry, ask a person, or refuse. Pure; every face asks here, so that no
- * two of them can disagree.
+ * Decides about one call: run it, run it dry, ask a person, or refuse. Pure. Every face uses it, so no two of them
+ * can disagree.
  */
 export function decideCall(
   entry: Entry,
@@ -58,7 +58,7 @@ export function decideCall(
   return why ? { do: "ask", question: toQuestion(entry, principal, request.args, why) } : { do: "run" };
 }
 
-/** Binds approvals and idempotency keys to the op with the arguments as they were given. */
+/** Binds approvals and idempotency keys to the op and its exact arguments. */
 export function callHash(entry: Pick<Entry, "op">, args: unknown): string {
   return contentHash({ op: entry.op, args: args ?? {} });
 }

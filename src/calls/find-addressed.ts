@@ -3,11 +3,11 @@ import { readTextParams } from "./read-text-params.ts";
 
 export interface Addressed {
   readonly entry: Entry;
-  /** What a query string at the end of the address spells. */
+  /** Params from the query string of the address. */
   readonly params?: Record<string, unknown>;
 }
 
-/** The entry that an address names: as it is, or without a query string, which then gives params. */
+/** Finds the entry of an address: the whole address, or the part before its query string, which gives params. */
 export function findAddressed(
   address: string,
   find: (address: string) => Entry | undefined,

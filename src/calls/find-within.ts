@@ -1,7 +1,7 @@
 import type { FindRequest, FoundEntry } from "../schema/entry.ts";
 import type { CallEnvironment } from "./call-environment.ts";
 
-/** Searches for an entry that runs, among what its caller may see. */
+/** Searches on behalf of a running entry, among the entries that its caller may see. */
 export async function findWithin(
   { view, search }: Pick<CallEnvironment, "view" | "search">,
   { query, limit, ...filter }: FindRequest,

@@ -19,8 +19,8 @@ export interface MadeCall extends Omit<EntryRun, "warnings"> {
 }
 
 /**
- * Makes one call: decides, checks the params, asks where a person must approve, runs. Throws the problem of a
- * call that is refused or fails.
+ * Makes one call: decides, checks the params, asks a person if needed, runs. Throws the problem of a call that is
+ * refused or fails.
  */
 export async function makeCall(
   entry: Entry,
@@ -55,7 +55,7 @@ export async function makeCall(
   return idempotency.once(key, callHash(entry, wanted.args), run, neverRan) as Promise<MadeCall>;
 }
 
-/** Params as the entry wants them, or the problem with everything needed to get them right. */
+/** Returns the checked params. Throws a problem with everything needed to correct them. */
 async function checkParams(
   entry: Entry,
   params: unknown,
@@ -78,7 +78,7 @@ function neverRan(error: unknown): boolean {
   return isProblem(error) && (error.code === "APPROVAL_REQUIRED" || error.code === "APPROVAL_DECLINED");
 }
 
-/** A tool without a dry run of its own shows the checked call. */
+/** The dry run of a tool that defines none: it shows the checked call. */
 async function simulate(entry: ToolEntry, args: Record<string, unknown>): Promise<unknown> {
   return { simulated: true, would_call: entry.op, args };
 }

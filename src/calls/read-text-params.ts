@@ -1,8 +1,8 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
 
 /**
- * Params that came as text, as the schema wants them: what is not text is read as JSON, and a list may be
- * written with commas, or its name repeated. Whether they are right is for the schema to say.
+ * Converts params that came as text to the types of the schema: other types are parsed as JSON, and a list may have
+ * commas or a repeated name. It does not validate.
  */
 export function readTextParams(
   { properties = {} }: JsonSchema,

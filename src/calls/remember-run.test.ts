@@ -36,7 +36,7 @@ function createContext() {
   };
 }
 
-verifies("session:nothing-lost", "100,000 results are processed, and what is kept stays flat", () => {
+verifies("session:nothing-lost", "memory stays bounded over 100,000 results", () => {
   const tools = createTools(500);
   const { session, services } = createContext();
   const sizes: number[] = [];

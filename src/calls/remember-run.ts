@@ -8,7 +8,7 @@ type Remembering = Pick<CallEnvironment, "session"> & {
   readonly services: Pick<CallEnvironment["services"], "extractor">;
 };
 
-/** Notes a run in the session: the entry used, entities met, routes unveiled. A dry run only unveils. */
+/** Records a run in the session: the entry used, entities met, routes unveiled. A dry run records only the routes. */
 export function rememberRun(
   entry: Entry,
   { session, services }: Remembering,

@@ -10,7 +10,7 @@ import { guidanceSteps } from "./guidance-steps.ts";
 import { rememberFailure, rememberRun } from "./remember-run.ts";
 import { withDeadline } from "./with-deadline.ts";
 
-/** Runs an entry with checked params within its deadline, and notes it in the session. Throws problems only. */
+/** Runs an entry with checked params within its deadline and records it in the session. Throws problems only. */
 export async function runEntry(
   entry: Entry,
   environment: CallEnvironment,

@@ -3,15 +3,15 @@ import { lazy } from "../util/lazy.ts";
 
 interface Deadline {
   readonly ms: number;
-  /** The caller's; raising it cancels the work. */
+  /** The caller's signal; aborting it cancels the work. */
   readonly signal: AbortSignal;
-  /** What the problem calls the work. */
+  /** The name of the work in the problem. */
   readonly name: string;
 }
 
 /**
- * Runs work that gets an AbortSignal, made when it is asked for, and stops waiting for it when the time is over or
- * the caller cancels, whether the work heeds the signal or not.
+ * Runs work with an AbortSignal, which is created only if the work reads it. Stops waiting when the time is over or
+ * the caller cancels, even if the work ignores the signal.
  */
 export async function withDeadline<T>(
   { ms, signal, name }: Deadline,

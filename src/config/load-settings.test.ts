@@ -228,7 +228,7 @@ test("wrong and misspelt variables are left out and reported without their value
   expect(settings.providers).toEqual({ default: "openai" });
   const said = problems.map(({ message }) => message).join("\n");
   expect(problems.map(({ code }) => code)).toEqual(Array(3).fill("VARIABLE_INVALID"));
-  expect(said).toContain("KEYHOLE_TELEMETRI is not taken: the nearest setting is KEYHOLE_TELEMETRY");
+  expect(said).toContain("KEYHOLE_TELEMETRI is ignored: the nearest setting is KEYHOLE_TELEMETRY");
   expect(said).not.toContain("canary");
 });
 

@@ -13,7 +13,7 @@ const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 /** Asks the person behind the client to approve one call, over as many rounds as that takes. */
 export interface Approval {
   approve(request: ApprovalRequest): Answer;
-  /** The question to answer with in place of the refusal, if it has not been asked yet. */
+  /** The question that replaces the refusal, if it has not been asked yet. */
   question(): InputRequiredResult | undefined;
   /** The state that came back belongs to another call, or was used before. */
   readonly refused: boolean;

@@ -32,7 +32,7 @@ interface Caller {
   readonly rounds: Rounds;
 }
 
-/** Runs an entry that is a tool of its own. A result in the protocol's own shape is passed on as it is. */
+/** Runs an entry listed as a tool. A result in the protocol's shape is passed on unchanged. */
 export async function callNative(
   caller: Caller,
   entry: Entry,
@@ -62,7 +62,7 @@ export async function callNative(
   return toResult(value, guidanceText(output.guidance ?? []));
 }
 
-/** Loads a document, skill or prompt whole and shows it; or asks the client for what loading needs. */
+/** Loads a document, skill or prompt whole, or asks the client for the input that loading needs. */
 export async function load<T>(
   { gateway, rounds }: Caller,
   entry: Entry,
@@ -84,7 +84,7 @@ export async function load<T>(
   return isInputRequired(value) ? toNextRound({ rounds }, entry, params, value, round) : show(value);
 }
 
-/** Options of a call whose entry may hand over its result as another server gave it. */
+/** Options of a call that may pass on an upstream server's result unchanged. */
 function passingOn(options: FaceOptions): {
   passing: FaceOptions;
   passed(): unknown;
@@ -106,7 +106,7 @@ function hasContent(value: unknown): value is CallToolResult {
   return isObject(value) && Array.isArray(value.content);
 }
 
-/** An error of the protocol goes on as the server gave it, where it is why the call failed. */
+/** Passes on the upstream server's protocol error, if that made the call fail. */
 function throwFailed(error: RpcError | undefined, code: string): void {
   if (error && code === "UPSTREAM_ERROR") throw passedError(error);
 }
@@ -126,7 +126,7 @@ function isInputRequired(value: unknown): value is InputRequired {
   );
 }
 
-/** Seals the state that a tool leaves with the client, so that it returns to the same call and principal only. */
+/** Seals the state that a tool leaves with the client, so that only the same call and principal can return it. */
 function toNextRound(
   { rounds }: Pick<Caller, "rounds">,
   entry: Entry,

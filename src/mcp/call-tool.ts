@@ -11,9 +11,9 @@ import type { Rounds } from "./rounds.ts";
 export interface ToolCaller {
   readonly gateway: Gateway;
   readonly rounds: Rounds;
-  /** Who approves: the person behind the client, or the gateway's own `approve`. */
+  /** Approver of calls: the person behind the client, or the gateway's own `approve`. */
   readonly approvals: "client" | "gateway";
-  /** Answers carry structured content beside their text, also where the request does not ask for it. */
+  /** Adds structured content to every answer, even if the request does not ask for it. */
   readonly structured: boolean;
 }
 
@@ -36,7 +36,7 @@ export async function callTool(
   return approval?.question() ?? answer;
 }
 
-/** A round that is repeated runs again, so only a single call is worth a question. */
+/** A repeated round runs all its calls again, so only an input with a single call may ask. */
 function approvalFor(
   { approvals, rounds }: ToolCaller,
   round: Round,

@@ -14,7 +14,7 @@ export interface CallerLimitOptions {
   readonly now?: () => number;
 }
 
-/** Keeps one caller from taking all of the server. */
+/** Keeps one caller from using up the server. */
 export interface CallerLimits {
   /** Admits a request, to be released when it is answered, or returns in how many seconds to retry. */
   enter(callerId: string, isStream?: boolean): { release(): void } | { retryAfter: number };

@@ -12,7 +12,7 @@ import { listPrompts } from "./prompts.ts";
 import { listResources } from "./resources.ts";
 import { listSkills } from "./skills.ts";
 
-/** The lists for clients that see the same, made once for each catalog. */
+/** The lists for clients with the same view, made once for each catalog. */
 export interface Listing {
   readonly version: string;
   readonly tools: readonly Tool[];
@@ -29,7 +29,7 @@ export interface Listing {
 
 export interface Listings {
   for(principal: Principal | undefined): Promise<{ listing: Listing; principal: Principal }>;
-  /** Whether any client that was listed tools before would get another list now. */
+  /** Whether the tool list of any earlier client has changed. */
   toolsChanged(): Promise<boolean>;
 }
 

@@ -28,7 +28,7 @@ export interface McpServerOptions {
   readonly toolSearch?: boolean;
   /** How the tools of the `native` surface are named. Default: by their ops. */
   readonly nativeNames?: NativeNames;
-  /** Answers carry structured content beside their text. Default: false, unless a request's `_meta` asks. */
+  /** Adds structured content to the text of answers. Default: false, unless a request's `_meta` asks for it. */
   readonly structured?: boolean;
   /** Principal of calls whose transport names none. Default: the gateway's own. */
   readonly principal?: Principal;

@@ -23,9 +23,9 @@ export interface ServerParts extends ToolCaller {
   readonly listTtlMs: number;
 }
 
-/** What lives as long as a connection. */
+/** State of one connection. */
 export interface Connection {
-  /** The session of its calls, for clients of the older protocol; the newer one has none in the connection. */
+  /** The session of its calls. Only the older protocol has sessions in the connection. */
   readonly session?: () => string;
   readonly subscribed: Set<string>;
 }
@@ -41,7 +41,7 @@ const CAPABILITIES = {
   extensions: { [SKILLS_EXTENSION]: {} },
 };
 
-/** One protocol endpoint for one principal. It is made for every request, so all that is heavy is in `parts`. */
+/** Creates one protocol endpoint for one principal. Every request makes one, so heavy parts are in `parts`. */
 export async function createProtocolServer(
   parts: ServerParts,
   given: Principal | undefined,
@@ -49,7 +49,7 @@ export async function createProtocolServer(
 ): Promise<Server> {
   const { gateway, rounds, listings, listTtlMs } = parts;
   const { listing: first, principal } = await listings.for(given);
-  // Without a connection the server lives for one request, and the catalog it began with is its own.
+  // Without a connection the server lives for one request and keeps its first catalog.
   const listed = async () => (connection ? (await listings.for(principal)).listing : first);
   const cached = { ttlMs: listTtlMs, cacheScope: "private" as const };
   const server = new Server(

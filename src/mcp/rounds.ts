@@ -5,7 +5,7 @@ import { mintHandle } from "../session/mint-handle.ts";
 import { lazy } from "../util/lazy.ts";
 import { createSealer, type Sealer } from "./sealed-state.ts";
 
-/** What a round of a call leaves with the client for the next one. Both are bound to the exact call. */
+/** State that a round leaves with the client for the next one. Both kinds are bound to the exact call. */
 export type RoundState =
   | { readonly kind: "approval"; readonly call: string; readonly nonce: string }
   | { readonly kind: "tool"; readonly call: string; readonly nonce: string; readonly state: string };
@@ -20,7 +20,7 @@ export interface RoundsOptions {
 /** States of calls that take several rounds. */
 export interface Rounds extends Sealer<RoundState> {
   approvalState(request: ApprovalRequest): string;
-  /** What a tool that has begun leaves with its client. */
+  /** State of a tool that has begun. */
   toolState(call: string, state: string, principal: Principal): string;
   /** True once for each approval that was asked for. */
   spend(nonce: string): boolean;
@@ -31,7 +31,7 @@ const MAX_SPENT = 100_000;
 
 export function createRounds({ ttlMs = TTL_MS, ...options }: RoundsOptions = {}): Rounds {
   const sealer = createSealer<RoundState>({ ...options, ttlMs });
-  // A state that has expired is refused by itself, so a nonce need not be remembered for longer.
+  // An expired state is refused anyway, so a nonce need not be remembered for longer.
   const spent = lazy(() => new LRUCache<string, true>({ max: MAX_SPENT, ttl: ttlMs }));
   return {
     ...sealer,

@@ -11,7 +11,7 @@ export const guidanceSchema = z.object({
   lane: z.enum(LANES),
 });
 
-/** Arguments as they came. A record schema would drop an argument called `__proto__`; models send JSON text too. */
+/** Unchecked arguments. A record schema would drop an argument called `__proto__`; models also send JSON text. */
 export const argsSchema = z
   .preprocess(readArgs, z.custom<Record<string, unknown>>(isRecord, "must be an object"))
   .meta({ type: "object" });

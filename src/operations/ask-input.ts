@@ -20,7 +20,7 @@ export const askInput = z
 export type AskInput = z.output<typeof askInput>;
 
 export const askOutput = z.object({
-  /** The needs that were looked for. */
+  /** The queries that were searched for. */
   queries: z.array(z.string()),
   /** Best first, whatever their domain; then entry points of domains, marked as such. */
   hits: z.array(hitSchema),
@@ -38,7 +38,7 @@ export const askOutput = z.object({
 });
 export type AskOutput = z.output<typeof askOutput>;
 
-/** Some clients hide bounds from their model, so a number beyond them is brought within. */
+/** Some clients hide bounds from their model, so a number outside them is clamped. */
 function clamped(least: number, most: number) {
   return z.preprocess(
     (value) => (typeof value === "number" ? Math.min(most, Math.max(least, Math.round(value))) : value),

@@ -30,7 +30,7 @@ export const ask = defineOperation({
   readOnly: true,
   input: askInput,
   output: askOutput,
-  // Serves people who look into a search, and would cost models on every request.
+  // For people who debug a search. Listing it would cost models tokens on every request.
   unlisted: ["explain"],
   aliases: { q: "query", need: "query", text: "query", search: "query" },
   calls: () => [],
@@ -116,7 +116,7 @@ function toText(output: AskOutput): string {
   ].join("\n");
 }
 
-/** The rules of the domains and categories in play that this session has not had yet. */
+/** The rules of the domains and categories in the answer that this session has not received yet. */
 function rulesFor(hits: readonly Entry[], { view, session }: OperationContext): Rule[] {
   const categories = new Set(hits.map((entry) => `${entry.domain}/${entry.category ?? ""}`));
   const domains = new Set(hits.map((entry) => entry.domain));
@@ -127,7 +127,7 @@ function rulesFor(hits: readonly Entry[], { view, session }: OperationContext): 
     .filter((rule) => !delivered.has(ruleId(rule)));
 }
 
-/** Names near to the query, among entries that the caller may see. */
+/** Names close to the query, among entries that the caller may see. */
 function suggest(queries: readonly string[], hits: readonly Entry[], input: AskInput, view: View): string[] {
   const names = namesOf(view.shown);
   const worded = queries.filter((query) => /[\p{L}\p{N}]/u.test(query));
@@ -153,7 +153,7 @@ function namesOf(shown: readonly Entry[]): ReadonlyMap<string, Entry> {
   return names;
 }
 
-/** Tells which domains are known from an earlier start only, and since when. */
+/** Names the domains that are known only from an earlier start, and since when. */
 function keptListings(hits: readonly Entry[], view: View): string[] {
   const kept = [...new Set(hits.map((entry) => entry.domain))].flatMap((name) => {
     const since = view.domains.get(name)?.keptSince?.();

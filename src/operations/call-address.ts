@@ -25,7 +25,7 @@ export type CallOutcome = { readonly address: string; readonly entry?: Entry | u
   | { readonly ok: false; readonly failure: Failure }
 );
 
-/** Runs a tool, loads a document, or reads a stored result or a session: whatever the address names. */
+/** Runs a tool, loads a document, or reads a stored result or a session, depending on the address. */
 export async function callAddress(
   address: string,
   wanted: WantedCall,
@@ -56,7 +56,7 @@ async function readStored(
   params: unknown,
   { results, view }: OperationContext,
 ): Promise<Json> {
-  // Its parsers of paths and patterns are large, and a start does not need them.
+  // Loaded on demand: its parsers of paths and patterns are large, and a start does not need them.
   const { readResult, readResultSchema } = await import("../session/read-result.ts");
   const how = readResultSchema.safeParse(params);
   if (!how.success) {

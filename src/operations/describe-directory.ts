@@ -18,7 +18,7 @@ export const directorySchema = z.object({
   summary: z.string(),
   version: z.string(),
   usage: z.string(),
-  /** Sub-groups, with everything in them by name, so that one call shows all there is. */
+  /** Sub-groups with the names of everything in them, so that one call shows all. */
   groups: z.array(
     z.object({
       path: z.string(),
@@ -28,7 +28,7 @@ export const directorySchema = z.object({
     }),
   ),
   ops: z.array(z.object({ op: z.string(), lane: z.string(), summary: z.string().optional() })),
-  /** Where the rest of a directory is that is too large to show. */
+  /** The handle to the rest of a directory that is too large to show. */
   rest: z.string().optional(),
 });
 export type Directory = z.output<typeof directorySchema>;
@@ -41,7 +41,7 @@ const USAGE = {
   ],
 };
 
-/** What is below a path of the op taxonomy; `read` and `write` as the last segment choose by lane. */
+/** Lists everything below a path of the op taxonomy. `read` or `write` as the last segment filters by lane. */
 export function describeDirectory(segments: readonly string[], view: View): Directory | undefined {
   const last = segments.at(-1);
   const below = under(segments, view.shown);

@@ -55,7 +55,7 @@ interface Wanted {
   readonly include_schemas: boolean;
 }
 
-/** Everything a model needs to call one entry right. */
+/** Everything a model needs to call one entry correctly. */
 export function describeEntry(entry: Entry, wanted: Wanted, view: View): EntryDescription {
   const { kind, op, route, lane, inputSchema, status } = entry;
   const policy = entry.kind === "tool" ? entry.policy : undefined;

@@ -58,13 +58,13 @@ export function errorText({ code, message, next, details, help_path }: ErrorAnsw
   return `${code}: ${sentence}${step}${more}\nhelp: ${help_path}`;
 }
 
-/** Turns whatever was thrown into a problem; one that a tool raised itself is kept. */
+/** Turns anything thrown into a problem. A tool's own problem is kept. */
 export function asKnownProblem(error: unknown, name: string): Problem {
   if (isProblem(error)) return error;
   return problem("INTERNAL", { name, reason: cleanText(reasonOf(error), REASON_CHARS) || "no reason given" });
 }
 
-/** Where to read on about an address: the op itself, or the deepest group that it leads to. */
+/** The help path of an address: the op itself, or its deepest existing group. */
 export function helpPathOf(address: string, view: View): string {
   const entry = view.find(address);
   if (entry) return entry.op;
@@ -76,7 +76,7 @@ export function helpPathOf(address: string, view: View): string {
   return ROOT;
 }
 
-/** The problem of an address that names nothing the caller may see, with the nearest names that do. */
+/** The problem of an address that names nothing the caller may see, with the nearest visible names. */
 export function notFound(address: string, view: View, session?: Session): Problem {
   const sharing = view.byName(address);
   if (sharing.length > 1) {

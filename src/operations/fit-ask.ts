@@ -8,7 +8,7 @@ import { toSummary } from "../util/to-summary.ts";
 import { type AskInput, type AskOutput, MIN_ASK_TOKENS } from "./ask-input.ts";
 import type { Room } from "./room.ts";
 
-/** Everything that an `ask` found, before it is cut to its budget. */
+/** Everything that an `ask` found, before it is fitted into its budget. */
 export interface Found {
   readonly input: Pick<AskInput, "domain" | "kinds" | "maxTokens">;
   readonly queries: readonly string[];
@@ -21,7 +21,7 @@ export interface Found {
   readonly rules: readonly Rule[];
   readonly suggestions: readonly string[];
   readonly notes: readonly Saying[];
-  /** Lines beside the hits, shown if there is room. */
+  /** Further lines, shown if there is room. */
   readonly asides: readonly string[];
   readonly explanations?: Readonly<Record<string, unknown>>;
 }
@@ -43,10 +43,10 @@ const PRICE = {
   note: 90,
 };
 const DESCRIPTION_CHARS = 90;
-/** Kept free for saying how much was left out and for the session's handle. */
+/** Reserved for the count of omitted lines and for the session's handle. */
 const CLOSING_TOKENS = 40;
 
-/** A piece of the answer with what it puts into the output in each of its forms. */
+/** A piece of the answer with its output in each of its forms. */
 interface Part extends Piece {
   /** Counted among the lines left out. */
   readonly missed: boolean;
@@ -61,7 +61,7 @@ interface Draft {
   notes: string[];
 }
 
-/** The fullest answer within the token budget. */
+/** Returns the fullest answer within the token budget. */
 export function fitAsk(found: Found, room: Room, toText: (output: AskOutput) => string): AskOutput {
   const maxTokens = Math.max(
     MIN_ASK_TOKENS,

@@ -62,7 +62,7 @@ export const get = defineOperation({
     session: z.string().optional(),
   }),
   aliases: { route: "routes", path: "routes", op: "routes" },
-  // Only a surface where it runs tools that write lists this field.
+  // Only a surface where get runs writing tools lists this field.
   unlisted: ["dry_run"],
   calls: ({ routes, dry_run }) =>
     routes.map(({ route, params }) => ({ address: route, args: params, dryRun: dry_run })),
@@ -127,7 +127,7 @@ function resultText(result: GetResult): string {
   return `# ${result.route}\n${toContentText(content as never)}${rest}`;
 }
 
-/** Models send one route where a list is wanted. */
+/** Models send one route instead of a list. */
 function toList(value: unknown): unknown {
   return typeof value === "string" || (typeof value === "object" && value !== null && !Array.isArray(value))
     ? [value]

@@ -59,7 +59,7 @@ export function showHelp(described: Described, room: Room): HelpOutput {
   return described.kind === "directory" ? showDirectory(described, room) : showEntryHelp(described, room);
 }
 
-/** Describes a path. The same question about the same catalog has the same answer, so it is made once. */
+/** Describes a path. Answers are cached, because they depend only on the catalog and the input. */
 export function describe(input: HelpInput, context: OperationContext): Described {
   const { path, format, include_examples, include_schemas } = input;
   const { view, session } = context;
@@ -67,7 +67,7 @@ export function describe(input: HelpInput, context: OperationContext): Described
   const entry = view.find(path);
   const isAddress = entry && (entry.op === path || entry.route === path);
   const described = context.remember(key, (): Described => {
-    // A domain or group goes before an entry that only shares its plain name.
+    // A domain or group wins over an entry that only shares its plain name.
     const directory = isAddress ? undefined : describeDirectory(toSegments(path), view);
     if (directory) return directory;
     if (!entry) throw notFound(path, view, session);

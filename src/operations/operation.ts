@@ -11,19 +11,19 @@ import type { Room } from "./room.ts";
 
 /** Bounds of one call and of its answer. */
 export interface Limits {
-  /** Tokens of an `ask` answer where the caller does not say. */
+  /** Default tokens of an `ask` answer. */
   readonly askTokens: number;
   /** Tokens of one result or directory; larger ones go to the result store. */
   readonly resultTokens: number;
   /** Tokens of the help for one entry, and of one error; the rest goes to the result store. */
   readonly helpTokens: number;
-  /** Milliseconds a tool or resource may take where its definition does not say. */
+  /** Milliseconds a tool or resource may take, unless its definition says otherwise. */
   readonly callMs: number;
   /** Requests in one batch, and routes in one get. */
   readonly batchSize: number;
   /** Requests of a batch or get that run at the same time. */
   readonly concurrency: number;
-  /** Tokens that one session may be given in all. Answers shrink to what is left; then calls are refused. */
+  /** Tokens that one session may receive in total. Answers shrink to the rest; after that, calls are refused. */
   readonly sessionTokens: number;
 }
 
@@ -35,11 +35,11 @@ export interface OperationContext extends CallEnvironment {
   readonly results: ResultStore;
   /** How many hits of an `ask` count as discovered and bring their rules; absent: all. */
   readonly discovers?: number;
-  /** Keeps an answer for as long as the catalog stands. */
+  /** Caches a value until the catalog changes. */
   remember<T>(key: string, make: () => T): T;
 }
 
-/** A part of an answer's text that is there for another reason than the rest. */
+/** A part of an answer's text that the ledger counts under another cause. */
 export interface Aside {
   readonly cause: Cause;
   readonly text: string;
@@ -51,8 +51,8 @@ export interface PlannedCall extends CallRequest {
 }
 
 /**
- * One definition of an operation; every face is derived from it. `run` gives an outcome, `show` cuts it to the
- * room there is and puts it into the words of the surface, `toText` writes it for a model.
+ * The one definition of an operation; every face is derived from it. `run` returns an outcome, `show` fits it into
+ * the room and puts it into the words of the surface, `toText` writes it for a model.
  */
 export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   readonly name: string;
@@ -66,7 +66,7 @@ export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   readonly readOnly: boolean;
   readonly input: I;
   readonly output: O;
-  /** Fields that models are not told of. */
+  /** Fields that models do not see. */
   readonly unlisted?: readonly string[];
   /** Other spellings of fields that models send. */
   readonly aliases?: Readonly<Record<string, string>>;
@@ -77,13 +77,13 @@ export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   toText(output: z.input<O>, words: Words): string;
   /** The problem that an answer as a whole carries. */
   failure(output: z.input<O>): ErrorAnswer | undefined;
-  /** An answer with nothing in it, to go with the error of an input that could not be run. */
+  /** An empty answer, which carries the error of an input that could not run. */
   refuse(error: ErrorAnswer, input: unknown, traceId: string): z.input<O>;
-  /** Notes in the session what the answer shows. */
+  /** Records in the session what the answer shows. */
   noteShown?(output: z.input<O>, context: OperationContext): void;
-  /** Why its answers are put into an agent's context. */
+  /** The ledger's cause for its answers. */
   readonly cause: Cause;
-  /** Parts of an answer's text that are there for another reason. */
+  /** Parts of an answer's text that the ledger counts under another cause. */
   asides?(output: z.input<O>, context: OperationContext, words: Words): readonly Aside[];
   /** The addresses that an input names, for the record. */
   targets(input: z.output<I>): readonly string[];

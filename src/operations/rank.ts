@@ -28,15 +28,15 @@ export interface Ranking {
   readonly entries: readonly Entry[];
   /** How many of them are worth showing, and whether the first is most likely all that is needed. */
   readonly cut: RelevanceCut;
-  /** At least one of them was named in the query. */
+  /** Whether the query names at least one of them. */
   readonly named: boolean;
-  /** Set where search understood nothing of the query, because no table reads its language. */
+  /** Set if search could not read the query, because no table covers its language. */
   readonly unread?: UnreadLanguage;
-  /** Why each was found, by route, where that was asked for. */
+  /** Why each was found, by route, if requested. */
   readonly explanations: ReadonlyMap<string, Explanation>;
 }
 
-/** Ranks entries of all kinds together for one query; what the query names comes first. */
+/** Ranks entries of all kinds together for one query. Entries that the query names come first. */
 export async function rank(query: string, input: AskInput, context: OperationContext): Promise<Ranking> {
   const { view, search } = context;
   const { limit = DEFAULT_LIMIT } = input;
@@ -95,13 +95,13 @@ export function needsIn(query: string, view: OperationContext["view"]): string[]
 
 interface NamedEntry {
   readonly entry: Entry;
-  /** Letters of the query that name it. */
+  /** How many letters of the query name it. */
   readonly length: number;
 }
 
 /**
  * The shown entries that a query names: by name, op, route or alias, in any spelling. A name of one plain word
- * counts only where it is called for or the query is about nothing else, since such words are also just words.
+ * counts only if the query calls for it or has no other words, because such words are often not meant as names.
  */
 function namedEntries(query: string, { shown }: OperationContext["view"]): NamedEntry[] {
   const names = namesOf(shown);
@@ -142,7 +142,7 @@ function namesOf(shown: readonly Entry[]): Names {
   return made;
 }
 
-/** Puts named entries spelt just so first, then longer names, then what search put first. */
+/** Sorts named entries: exact spelling first, then longer names, then the order of search. */
 function inOrder(named: readonly NamedEntry[], found: readonly Entry[], query: string): Entry[] {
   const place = new Map(found.map((entry, index) => [entry, index]));
   const isSpelt = ({ route, op, name, aliases }: Entry) =>
@@ -158,7 +158,7 @@ function inOrder(named: readonly NamedEntry[], found: readonly Entry[], query: s
     .map(({ entry }) => entry);
 }
 
-/** No domain fills a page alone while others have hits too: what exceeds its share comes after theirs. */
+/** Moves hits above a domain's share behind those of other domains, so that none fills a page alone. */
 function withinQuota(entries: readonly Entry[], limit: number): Entry[] {
   const share = Math.max(1, Math.ceil(limit * DOMAIN_SHARE));
   const counts = new Map<string, number>();
@@ -186,7 +186,7 @@ export function mergeRankings(rankings: readonly Ranking[], limit: number): Entr
   return [...merged];
 }
 
-/** Fills what room is left with entries often used together with those found. */
+/** Fills the remaining room with entries that are often used together with those found. */
 export function withRelated(entries: readonly Entry[], limit: number, context: OperationContext): Entry[] {
   const expanded = new Set(entries);
   for (const route of entries.flatMap((entry) => entry.related)) {
@@ -208,8 +208,8 @@ function limitPerDomain(entries: readonly Entry[], perDomain: number | undefined
 }
 
 /**
- * Applies the segments of a domain's search config: the domain's hits keep the places they have together,
- * but fill them segment by segment, each up to its limit. What is in no segment comes after.
+ * Applies the segments of a domain's search config. The domain's hits keep their places in the ranking as a group
+ * but fill them segment by segment, each up to its limit. Hits in no segment come last.
  */
 function bySegments(found: readonly Entry[], { view }: OperationContext): Entry[] {
   const queues = new Map<string, Entry[]>();

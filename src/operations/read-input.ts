@@ -7,7 +7,7 @@ type Shape = Readonly<Record<string, z.ZodType>>;
 
 export interface ReadInput<T> {
   readonly input: T;
-  /** Fields that were sent and mean nothing here. */
+  /** Fields that were sent and are unknown. */
   readonly ignored: readonly string[];
 }
 
@@ -15,7 +15,7 @@ const MOST_REASONS = 5;
 
 /**
  * Reads an input as clients and models send it: `null` and empty optional fields count as absent, other spellings
- * of a field are taken, unknown fields are ignored and told.
+ * of a field are accepted, unknown fields are ignored and reported.
  *
  * @throws INVALID_INPUT if the rest does not fit the operation's schema.
  */
@@ -55,7 +55,7 @@ function isMissing(given: Readonly<Record<string, unknown>>, name: string): bool
   return given[name] === undefined || given[name] === null;
 }
 
-/** An empty text says nothing, unless it is a value of its own, as a path or a query may be. */
+/** An empty text counts as absent, except for fields where it is a value, such as a path. */
 function isAbsent(value: unknown, schema: z.ZodType): boolean {
   if (value === null) return true;
   return value === "" && !schema.safeParse("").success;

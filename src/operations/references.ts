@@ -6,7 +6,7 @@ const MAX_DEPTH = 64;
 
 type Earlier = (reference: number | string) => Promise<Executed | undefined>;
 
-/** Replaces every `{ "$result": index or id, "path": "/pointer" }` in args by what it refers to. */
+/** Replaces every `{ "$result": index or id, "path": "/pointer" }` in args with its referent. */
 export async function resolveReferences(value: unknown, earlier: Earlier, depth = 0): Promise<unknown> {
   if (value === null || typeof value !== "object") return value;
   if (depth > MAX_DEPTH)

@@ -12,7 +12,7 @@ test("a new session has no block", () => {
   expect(renderWorkingMemory(EMPTY_MEMORY, countTokens)).toBe("");
 });
 
-test("the block says what was met, found and used", () => {
+test("the block lists entities met and tools found and used", () => {
   const met = meet(EMPTY_MEMORY, [{ type: "page", id: "7", name: "Home", timestamp: at }]);
   const found = discover(met, ["cms.page.get", "cms.page.list"]);
   const once = use(found, { name: "cms.page.get", result: "success", at });
@@ -29,7 +29,7 @@ test("the block says what was met, found and used", () => {
   );
 });
 
-test("what does not fit is counted, the newest stay", () => {
+test("the newest lines stay, and omitted ones are counted", () => {
   const names = Array.from({ length: 100 }, (_, index) => `shop.order.tool_${index}`);
   const block = renderWorkingMemory(discover(EMPTY_MEMORY, names), countTokens, 80);
   expect(countTokens(block)).toBeLessThanOrEqual(80);
@@ -38,7 +38,7 @@ test("what does not fit is counted, the newest stay", () => {
   expect(block).toContain(`and ${100 - shown} more`);
 });
 
-verifies("session:block", "keeps its budget and its wrapper, whatever the words in it", () => {
+verifies("session:block", "the block keeps its budget and its wrapper for any content", () => {
   const words = fc.oneof(
     fc.string({ unit: "binary" }),
     fc.constantFrom(

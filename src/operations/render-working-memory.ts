@@ -10,7 +10,7 @@ const MAX_TOKENS = 300;
 const OPEN = "<working-memory>";
 const CLOSE = "</working-memory>";
 const SUMMARY_FORMS = [600, 200, 80];
-/** What it costs the reader to lose something; the cheapest goes first, the oldest of them before the others. */
+/** The reader's loss by kind of line; the cheapest goes first, and among those the oldest. */
 const PRICE = {
   oldUse: 1,
   oldTool: 2,
@@ -21,12 +21,12 @@ const PRICE = {
   summary: 7,
   tool: 8,
 };
-/** So many of the newest are worth more than the rest. */
+/** How many of the newest are worth more than the rest. */
 const RECENT = 10;
 
 /**
- * What a session remembers, as the block that a system prompt carries; empty for a new session. Text from
- * outside stands in it as JSON strings that cannot close the block or begin a line.
+ * Renders a session's memory as a block for the system prompt; empty for a new session. Outside text is written
+ * as JSON strings that cannot close the block or begin a line.
  */
 export function renderWorkingMemory(
   memory: WorkingMemory,
@@ -44,7 +44,7 @@ export function renderWorkingMemory(
   return text === "" ? "" : `${OPEN}\n${text}\n${CLOSE}`;
 }
 
-/** Text from outside as a JSON string without anything that a tag could begin with. */
+/** Writes outside text as a JSON string in which no tag can begin. */
 export function quoted(text: string): string {
   return JSON.stringify(cleanText(text)).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
 }
@@ -54,7 +54,7 @@ export function entityForms({ type, id, name }: Entity): string[] {
   return [`${plain(type)} ${word(name)} (${word(id)})`, `${plain(type)} (${word(id)})`, ""];
 }
 
-/** One word can say nothing but itself, so it needs no quotes. */
+/** A single word cannot be mistaken for an instruction, so it needs no quotes. */
 function word(text: string): string {
   return /^[\w.-]{1,80}$/.test(text) ? text : quoted(text);
 }
@@ -121,7 +121,7 @@ function more(left: number): string {
   return left === 0 ? "" : ` and ${left} more`;
 }
 
-/** Types are words of the tool's author, but of an upstream one too: only what words are made of stays. */
+/** Types may come from an upstream's author, so only word characters stay. */
 function plain(type: string): string {
   return type.replace(/[^\p{L}\p{N}_ -]/gu, "_");
 }

@@ -11,8 +11,8 @@ export interface Room {
   readonly tokensLeft: number;
   readonly resultTokens: number;
   readonly helpTokens: number;
-  /** The session's handle, where the caller has to repeat it. */
+  /** The session's handle, if the caller has to repeat it. */
   readonly session?: string | undefined;
-  /** Stores a value that is too large to show; the answer is its handle. */
+  /** Stores a value that is too large to show and returns its handle. */
   keep(value: Json, chars: number, name: string): string;
 }

@@ -15,7 +15,7 @@ export type Stored = z.output<typeof storedSchema>;
 
 export interface Shown {
   readonly content: Json;
-  /** Set where the content is only the beginning of the value. */
+  /** Set if the content is only the beginning of the value. */
   readonly stored?: Stored;
 }
 
@@ -27,7 +27,7 @@ const CHARS_PER_TOKEN = 3;
 const MOST_CHARS_PER_TOKEN = 12;
 const BYTES_PER_CHAR = 3;
 
-/** Shows a value whole within the budget, else its beginning and a handle to the rest. */
+/** Shows a value whole if it fits the budget, otherwise its beginning and a handle to the rest. */
 export function showResult(value: Json, name: string, room: Room): Shown {
   const budget = room.resultTokens;
   if (withinBudget(value, budget, room)) return { content: value };

@@ -15,11 +15,11 @@ import { entityGroup, quoted, summaryGroup } from "./render-working-memory.ts";
 
 const paramsSchema = z.strictObject({ maxTokens: z.int().min(50).max(4_000).default(400) });
 
-/** What it costs the reader to lose something; the cheapest goes first. Lines shrink before they are dropped. */
+/** The reader's loss by kind of line; the cheapest goes first. Lines shrink before they are dropped. */
 const PRICE = { shorter: 1, shorterRule: 2, signatureOnly: 3, bare: 4, result: 5, rule: 6, line: 7 };
 const SHORT_RULE_CHARS = 80;
 
-/** All that a session was given, for an agent whose context has been condensed. */
+/** Everything that a session has seen, for an agent whose context has been condensed. */
 export function showSession(address: string, params: unknown, context: OperationContext): string {
   const parsed = paramsSchema.safeParse(params);
   if (!parsed.success) {
@@ -46,7 +46,7 @@ function sessionAt(address: string, { session, sessions, view }: OperationContex
   return session;
 }
 
-/** The newest first; what is no longer in sight is not there. */
+/** Newest first, without entries that the caller may no longer see. */
 function toolGroup({ discoveredTools, usedTools }: WorkingMemory, view: View): LineGroup {
   const uses = new Map(usedTools.map((use) => [use.name, use]));
   const pieces = entriesOf(discoveredTools, view).map((entry) => {

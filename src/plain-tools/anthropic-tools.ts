@@ -2,7 +2,7 @@ import type { Gateway } from "../gateway-api.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { createToolbox, type ToolboxOptions } from "../toolbox.ts";
 
-/** A tool as Anthropic's messages API takes it. */
+/** A tool in the format of Anthropic's messages API. */
 export interface AnthropicTool {
   readonly name: string;
   readonly description: string;
@@ -24,7 +24,7 @@ export interface AnthropicToolResult {
 
 export interface AnthropicTools {
   readonly tools: readonly AnthropicTool[];
-  /** Runs one `tool_use` block; what comes back goes into the next user message. */
+  /** Runs one `tool_use` block and returns the block for the next user message. */
   call(use: AnthropicToolUse, options?: { readonly signal?: AbortSignal }): Promise<AnthropicToolResult>;
 }
 

@@ -3,7 +3,7 @@ import type { Gateway } from "../gateway-api.ts";
 import { problem } from "../schema/problem.ts";
 import { createToolbox, type ToolboxOptions } from "../toolbox.ts";
 
-/** The tools of a gateway for LangChain, whose `@langchain/core` has to be installed beside Keyhole. */
+/** The tools of a gateway for LangChain. Needs `@langchain/core`. */
 export async function toLangChainTools(
   gateway: Gateway,
   options?: ToolboxOptions,

@@ -3,7 +3,7 @@ import type { JsonSchema } from "../schema/json-schema.ts";
 import { createToolbox, type ToolboxOptions } from "../toolbox.ts";
 import { parseArguments } from "./parse-arguments.ts";
 
-/** A tool as the chat completions API of OpenAI and of servers compatible with it takes it. */
+/** A tool in the format of OpenAI's chat completions API, which compatible servers share. */
 export interface OpenAITool {
   readonly type: "function";
   readonly function: {
@@ -26,7 +26,7 @@ export interface OpenAIToolMessage {
 
 export interface OpenAITools {
   readonly tools: readonly OpenAITool[];
-  /** Runs one of the calls of an answer; what comes back is the next message. */
+  /** Runs one call of an answer and returns the next message. */
   call(call: OpenAIToolCall, options?: { readonly signal?: AbortSignal }): Promise<OpenAIToolMessage>;
 }
 

@@ -1,4 +1,4 @@
-/** Arguments as a model wrote them, which need not be JSON. */
+/** Parses arguments as a model wrote them, which may not be JSON. */
 export function parseArguments(text: string): { readonly value: unknown } | { readonly refusal: string } {
   try {
     return { value: text.trim() === "" ? {} : JSON.parse(text) };

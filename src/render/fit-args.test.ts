@@ -23,7 +23,7 @@ test("a list that fits stays as it is", () => {
   });
 });
 
-test("of 400 arguments the required ones stay whole, and the first optional ones are named", () => {
+test("from 400 arguments, the required ones stay whole and the first optional ones are named", () => {
   const { args, omitted } = fitArgs(many, { maxTokens: 600, countTokens });
   expect(countTokens(JSON.stringify(args))).toBeLessThanOrEqual(600);
   expect(args.length + omitted).toBe(400);

@@ -2,7 +2,7 @@ import type { Rule } from "../schema/entry.ts";
 
 type AnyRule = Pick<Rule, "domain" | "text"> & { readonly category?: string | undefined };
 
-/** What a session keeps to know that it has had a rule. */
+/** The mark by which a session knows that it has received a rule. */
 export function ruleId({ domain, category }: Omit<AnyRule, "text">): string {
   return `${domain}/${category ?? ""}`;
 }

@@ -9,7 +9,7 @@ export const PROBLEMS = {
     when: "A route, op or help path names nothing that the caller may see.",
   },
   INVALID_INPUT: {
-    sentence: "The input of {operation} is not right: {reason}.",
+    sentence: "The input of {operation} is invalid: {reason}.",
     next: "Correct the named fields and call again.",
     when: "The input of an operation itself (not of a tool) does not fit its schema.",
   },
@@ -56,22 +56,22 @@ export const PROBLEMS = {
   },
   TIMEOUT: {
     sentence: "{name} did not answer within {ms} ms.",
-    next: "Do not repeat a write blindly: read first whether it took effect, or ask for less.",
-    when: "A tool or resource ran longer than its limit. Its AbortSignal was raised.",
+    next: "Before you repeat a write, read whether it took effect. A smaller request may be fast enough.",
+    when: "A tool or resource ran longer than its limit. Its AbortSignal was aborted.",
   },
   CANCELLED: {
     sentence: "{name} was cancelled by the caller.",
-    next: "Call again if the answer is still wanted.",
-    when: "The caller's AbortSignal was raised while the call ran.",
+    next: "Call again if you still need the answer.",
+    when: "The caller's AbortSignal was aborted during the call.",
   },
   INTERNAL: {
     sentence: "{name} failed: {reason}",
-    next: "Read its help for what it expects; if the args are right, report the trace id.",
+    next: "Read its help and check the args; if they are right, report the trace id.",
     when: "A tool or resource threw, or Keyhole itself failed.",
   },
   RESULT_INVALID: {
     sentence: "{name} returned something that is not JSON: {reason}.",
-    next: "Report it to the tool's author: the call itself may have taken effect.",
+    next: "Report it to the tool's author. The call itself may have taken effect.",
     when: "A result has a cycle, is nested too deeply, or throws while it is read.",
   },
   LIMIT_EXCEEDED: {
@@ -81,30 +81,30 @@ export const PROBLEMS = {
   },
   UNKNOWN_HANDLE: {
     sentence: "The handle {handle} is not known.",
-    next: "Handles expire and belong to one caller: make the call that gave it again.",
+    next: "Handles expire and belong to one caller. Repeat the call that returned it.",
     when: "A session or result handle is expired, made up, or another principal's.",
   },
   BUDGET_EXCEEDED: {
-    sentence: "The session {handle} has been given {used} tokens, and its budget is {limit}.",
+    sentence: "The session {handle} has used {used} tokens, and its budget is {limit}.",
     next: [
-      "Read session://{handle} with {get}, which is still answered.",
-      'Then go on in a session opened with session: "new".',
+      "Read session://{handle} with {get}; this still works.",
+      'Then continue in a new session, which session: "new" opens.',
     ],
-    when: "A session has used up the tokens that `limits.sessionTokens` gives it.",
+    when: "A session has used up the tokens of `limits.sessionTokens`.",
   },
   REFERENCE_FAILED: {
     sentence: "The reference to {reference} has no value: {reason}.",
     next: "Refer to an earlier request that succeeds, with a JSON pointer into its result.",
-    when: "A batch request refers to a result that is not there.",
+    when: "A batch request refers to a result that does not exist.",
   },
   SCHEMA_REJECTED: {
     sentence: "The schema is refused: {reason}.",
-    next: "Make the schema smaller or flatter; the entry stays listed as invalid until then.",
+    next: "Make the schema smaller or flatter. Until then the entry is listed as invalid.",
     when: "An input schema is too large, too deep, refers to itself without end, or does not compile.",
   },
   CATALOG_INVALID: {
     sentence: "The catalog cannot be built: {problems}.\n{list}",
-    next: "Correct what is listed; each line says where to look.",
+    next: "Correct every listed error; each line says where it is.",
     when: "Definitions contradict themselves or each other. All errors are reported at once.",
   },
   DATA_INVALID: {
@@ -115,68 +115,67 @@ export const PROBLEMS = {
   REGISTRY_INVALID: {
     sentence: "The registry file {path} cannot be used: {reason}.",
     next: "Write it again from the running gateway.",
-    when: "A registry file is damaged, of another format, or its version does not fit its content.",
+    when: "A registry file is damaged, of another format, or its version does not match its content.",
   },
   SOURCE_INVALID: {
     sentence: "The source {name} cannot be used: {reason}.",
-    next: "Correct what is named in the source's document or options.",
-    when: "What a source reads is damaged, of an unknown format, or lacks what calls need.",
+    next: "Correct the source's document or options as the message says.",
+    when: "The content of a source is damaged, of an unknown format, or lacks something that calls need.",
   },
   FILE_INVALID: {
     sentence: "{file}:{line}:{column}: {reason}.",
     next: "Correct the file at that place and save it.",
-    when: "A settings file or a Markdown file's front matter cannot be read, or has fields that are not right.",
+    when: "A settings file or a Markdown file's front matter cannot be read, or has invalid fields.",
   },
   FOLDER_NOT_TRUSTED: {
-    sentence:
-      "{file}:{line}:{column}: {setting} is not taken, because the folder of the project is not trusted.",
-    next: "Read the file; to take what it says, add {folder} to trustedFolders in {userFile}.",
+    sentence: "{file}:{line}:{column}: {setting} is ignored, because the project's folder is not trusted.",
+    next: "Read the file. To accept it, add {folder} to trustedFolders in {userFile}.",
     when: "The settings of a project would run commands, allow something, or lead requests elsewhere.",
   },
   VARIABLE_INVALID: {
-    sentence: "The environment variable {name} is not taken: {reason}.",
+    sentence: "The environment variable {name} is ignored: {reason}.",
     next: "Correct it or unset it.",
-    when: "A variable that stands for a setting has a value that the setting cannot have.",
+    when: "A variable has a value that its setting does not allow.",
   },
   SKILL_REFUSED: {
     sentence: "The skill, or a file of it, is refused: {reason}.",
-    next: "Tell the person; what is named has to be corrected in the skill's folder.",
+    next: "Tell the person to correct the skill's folder as the message says.",
     when: "A skill's files are too many or too large, lead out of its folder, or changed since they were listed.",
   },
   REQUEST_REFUSED: {
-    sentence: "The request to {where} is not made: {reason}.",
-    next: "Only public https addresses are reached. Whoever set up the source can allow a private host by name.",
+    sentence: "The request to {where} was not sent: {reason}.",
+    next: "Use a public https address. The owner of the source can allow a private host by name.",
     when: "An outgoing request would reach a private address, another origin, or go without TLS.",
   },
   LOGIN_NEEDED: {
     sentence: "{name} answered {status}: {reason}",
-    next: "Tell the person which credentials or scopes are missing; the same call will fail until they are there.",
+    next: "Tell the person which credentials or scopes are missing. The call fails until they are added.",
     when: "An API refuses the credentials of the source, or they do not cover the operation (401, 403).",
   },
   LOGIN_FAILED: {
-    sentence: "The login to the server {server} did not succeed: {reason}.",
-    next: "Correct what is named, then log in again: keyhole login {server}.",
-    when: "A login to an upstream server was refused, not answered, or not safe to go on with.",
+    sentence: "The login to the server {server} failed: {reason}.",
+    next: "Correct the cause, then log in again: keyhole login {server}.",
+    when: "A login to an upstream server was refused, not answered, or not safe to continue.",
   },
   RATE_LIMITED: {
     sentence: "{name} answered {status}: {reason}",
-    next: "Wait {wait} before the next call, and ask for more in one call where its args allow it.",
-    when: "An API is asked too often (429).",
+    next: "Wait {wait} before the next call. Ask for more in one call if its args allow it.",
+    when: "An API gets too many requests (429).",
   },
   CALL_FAILED: {
     sentence: "{name} failed: {reason}",
     next: "{advice}",
-    when: "An API answered with an error status, or its answer did not arrive whole. The next step depends on which.",
+    when: "An API answered with an error status, or its answer was incomplete. The next step depends on the cause.",
   },
   SERVER_CONFIG_INVALID: {
     sentence: "The configuration of the server {server} cannot be used: {reason}.",
-    next: "Correct it where it was written; set the variables that it names.",
+    next: "Correct the configuration, and set the variables that it names.",
     when: "The configuration of an upstream server is malformed, or names a variable that is not set.",
   },
   UPSTREAM_LOST: {
     sentence: "The connection to the server {server} broke: {reason}",
-    next: "The server is started again by the next call. Do not repeat a write blindly: read first whether it took effect.",
-    when: "An upstream server ended, or sent what cannot be read, while a call ran.",
+    next: "The next call starts the server again. Before you repeat a write, read whether it took effect.",
+    when: "An upstream server ended, or sent unreadable data, during a call.",
   },
   UPSTREAM_ERROR: {
     sentence: "The server {server} answered with an error: {reason}",
@@ -186,7 +185,7 @@ export const PROBLEMS = {
   BUSY: {
     sentence: "The server {server} has {running} calls running and {waiting} waiting, which is its limit.",
     next: "Wait a little, then call again.",
-    when: "An upstream server gets calls faster than it answers them.",
+    when: "An upstream server receives calls faster than it answers them.",
   },
   CONFIG_INVALID: {
     sentence: "The config {path} cannot be used: {reason}.",
@@ -195,10 +194,10 @@ export const PROBLEMS = {
   },
   PACKAGE_MISSING: {
     sentence: "{feature} needs the package {name}, which is not installed.",
-    next: "Install it beside keyhole: npm install {name}",
-    when: "A part of Keyhole that stands on an optional package is used without it.",
+    next: "Install it: npm install {name}",
+    when: "A feature is used without the optional package that it needs.",
   },
-  // Models and workspace tools. They raise RATE_LIMITED, TIMEOUT, NOT_FOUND and others of this table as well.
+  // Models and workspace tools. They also raise others of this table, such as RATE_LIMITED, TIMEOUT and NOT_FOUND.
   PROVIDER_NOT_CONFIGURED: {
     sentence: "The provider {name} is not configured: {reason}",
     next: "Complete the provider's part of the settings, as the message says.",
@@ -242,7 +241,7 @@ export const PROBLEMS = {
   UNKNOWN: {
     sentence: "{name}: {reason}",
     next: "Try again; if it fails again, report the message.",
-    when: "A model call or a workspace tool failed for a reason without a code of its own, or was cancelled.",
+    when: "A model call or a workspace tool failed for a reason that has no other code, or was cancelled.",
   },
   PERMISSIONS_INVALID: {
     sentence: "The permission rules of the {owner} cannot be used: {reason}.",
@@ -250,24 +249,24 @@ export const PROBLEMS = {
     when: "The permissions of a settings file are malformed. Nothing is allowed until they are corrected.",
   },
   SESSION_UNKNOWN: {
-    sentence: "There is no conversation {id}.",
-    next: "List the conversations that there are, or start a new one.",
-    when: "A conversation is resumed that was not kept, or whose file cannot be read.",
+    sentence: "Conversation {id} not found.",
+    next: "List the conversations, or start a new one.",
+    when: "A resumed conversation was never saved, or its file cannot be read.",
   },
   SESSION_NOT_KEPT: {
-    sentence: "The conversation is not kept in {path}: {reason}.",
-    next: "Make the folder writable or free space; the conversation goes on in memory until then.",
+    sentence: "The conversation cannot be saved in {path}: {reason}.",
+    next: "Make the folder writable or free space. Until then the conversation is only in memory.",
     when: "The file of a conversation cannot be written.",
   },
   SESSION_BUSY: {
-    sentence: "The conversation {id} has a run under way.",
-    next: "Wait until it has ended, or cancel it.",
+    sentence: "The conversation {id} has a run in progress.",
+    next: "Wait until it ends, or cancel it.",
     when: "A conversation is continued before its last run has ended.",
   },
   OUTPUT_INVALID: {
-    sentence: "The model's answer does not fit the schema that was asked for: {reason}.",
-    next: "Ask again, with a simpler schema or a stronger model; the answer's text is there as it was given.",
-    when: "A run was asked for structured output, and the model's answer did not fit it twice.",
+    sentence: "The model's answer does not fit the requested schema: {reason}.",
+    next: "Ask again with a simpler schema or a stronger model. The text of the answer is kept.",
+    when: "A run needs structured output, and the model's answer failed to fit the schema twice.",
   },
   CLOSED: {
     sentence: "The gateway is closed.",

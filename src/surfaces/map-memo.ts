@@ -3,20 +3,20 @@ import { dirname } from "node:path";
 import { z } from "zod";
 import { writeFileAtomic } from "../util/write-file-atomic.ts";
 
-/** Maps of menus by what they were fitted from, so that the same catalog need not be counted at each start. */
+/** Caches the maps of menus by their input, so that an unchanged catalog is not counted at each start. */
 export interface MapMemo {
   get(key: string): Promise<string | undefined>;
   /** Failing to write costs a count at the next start and nothing else. */
   set(key: string, map: string): Promise<void>;
 }
 
-/** Principals and surfaces have menus of their own; the latest are kept. */
+/** Each principal and surface has its own menu; the latest are kept. */
 const KEPT = 16;
 const MAX_CHARS = 10_000;
 
 const fileSchema = z.array(z.tuple([z.string(), z.string().max(MAX_CHARS)])).max(KEPT);
 
-/** Keeps maps in one file. What is missing or damaged is worked out again. */
+/** Keeps maps in one file. A missing or damaged file is ignored. */
 export function createMapMemo(path: string): MapMemo {
   async function read(): Promise<Map<string, string>> {
     try {
@@ -34,7 +34,7 @@ export function createMapMemo(path: string): MapMemo {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
         await writeFileAtomic(path, JSON.stringify([...others, [key, map]].slice(-KEPT)));
       } catch {
-        // As the contract says.
+        // The contract allows a write to fail.
       }
     },
   };

@@ -10,7 +10,7 @@ export interface MenuTool {
     readonly readOnlyHint?: boolean;
     readonly destructiveHint?: boolean;
   };
-  /** As another server declares them. */
+  /** Annotations as the upstream server declares them. */
   readonly outputSchema?: JsonSchema;
   readonly icons?: readonly unknown[];
   readonly _meta?: Readonly<Record<string, unknown>>;

@@ -36,8 +36,8 @@ export interface MenuTools {
 }
 
 /**
- * The tools of a surface. The list depends on the domains in sight only, never on what was discovered, so
- * that prompt caches hold. The tool that finds carries a map of what is behind it, as far as there is room.
+ * Lists the tools of a surface. The list depends only on the visible domains, never on what was discovered, so
+ * prompt caches stay valid. The search tool carries a map of the catalog, as detailed as the budget allows.
  */
 export async function createMenu(
   view: View,
@@ -77,14 +77,14 @@ export function menuTool(name: string, view: View): MenuTool {
 
 const mapsInSight = new WeakMap<readonly Entry[], Map<string, string>>();
 
-/** Maps are kept by the entries they show: making one for every conversation would cost too much. */
+/** Caches maps by the entries they show, because making one for every conversation would cost too much. */
 function mapsOf({ shown }: View): Map<string, string> {
   const maps = mapsInSight.get(shown) ?? new Map<string, string>();
   mapsInSight.set(shown, maps);
   return maps;
 }
 
-/** The map with the most details with which the whole menu stays within its budget. */
+/** Returns the most detailed map with which the whole menu keeps to its budget. */
 function fitMap(
   pieces: readonly Piece[],
   withMap: (map: string) => readonly MenuTool[],

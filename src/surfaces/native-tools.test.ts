@@ -25,7 +25,7 @@ async function entriesOf(domains: Readonly<Record<string, readonly string[]>>) {
   return (await gateway.view()).entries;
 }
 
-test("who wants the name that another gets for want of its own does not get it", async () => {
+test("an entry does not get a name that looks like another entry's hashed fallback", async () => {
   const shared = await entriesOf({ one: ["say"], two: ["say"] });
   const [fallback] = [...nativeTools(shared, "names")].find(([, { domain }]) => domain === "one")!;
   const all = await entriesOf({ one: ["say"], two: ["say"], posing: [fallback, "rates_20240101"] });

@@ -4,7 +4,7 @@ import { contentHash } from "../util/content-hash.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { MenuTool } from "./menu-tool.ts";
 
-/** Entries are named by their op, or by the name their author gave as far as that is unique. */
+/** Names tools by their op, or by their author's name if it is unique. */
 export type NativeNames = "ops" | "names";
 
 /** Tool names longer than this are refused by some model vendors. */
@@ -15,8 +15,8 @@ const DESCRIPTION_CHARS = 2_048;
 const KINDS: ReadonlySet<Entry["kind"]> = new Set(["tool", "skill"]);
 
 /**
- * The tools and skills among these entries as tools of their own, by name, in the same order. Documents and
- * prompts are left out: faces have lists of their own for them. A name that the face refuses gives way.
+ * Turns the tools and skills among these entries into tools, by name, in the same order. Documents and prompts are
+ * left out, because faces list them separately. A name that the face refuses is replaced.
  */
 export function nativeTools(
   all: readonly Entry[],
@@ -42,17 +42,17 @@ export function vendorsRefuse(name: string): boolean {
   return name.includes(".") || name in {};
 }
 
-/** Whether an entry becomes a tool of its own, as long as it can be used. */
+/** Whether an entry becomes a tool while it is usable. */
 export function isNative({ kind }: Pick<Entry, "kind">): boolean {
   return KINDS.has(kind);
 }
 
-/** A server that is away for a while keeps its place, so that neither the list nor a name depends on it. */
+/** Entries of a server that is briefly down stay, so that neither the list nor a name depends on it. */
 function isOffered({ status }: Entry): boolean {
   return status === undefined || status.state === "server_down" || status.state === "needs_login";
 }
 
-/** Passes on what another server declares of its tool; the entry fills in the rest. */
+/** Passes on an upstream server's definition of its tool. The entry fills in the rest. */
 export function toNativeTool(name: string, entry: Entry): MenuTool {
   const { presentation, lane } = entry;
   const { title = entry.name, annotations, outputSchema, icons, _meta } = presentation ?? {};

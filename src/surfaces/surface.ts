@@ -1,7 +1,7 @@
 import { OPERATIONS, type OperationName } from "../operations/operations.ts";
 import type { Role, Words } from "../schema/say.ts";
 
-/** The sets of tools that a model can be shown; all of them lead to the same operations. */
+/** The sets of tools that a model can be shown. All offer the same operations. */
 export const SURFACES = ["lanes", "routes", "commands", "native"] as const;
 export type Surface = (typeof SURFACES)[number];
 
@@ -24,7 +24,7 @@ export interface SurfaceOptions {
 }
 
 interface SurfaceRow {
-  /** Which tool plays a role that has no tool of its own here. */
+  /** The tool for each role that this surface has no separate tool for. */
   readonly instead: Readonly<Partial<Record<Role, OperationName>>>;
   /** The field that carries arguments, and the one that asks for a dry run. */
   readonly fields: Pick<Words, "params" | "dry_run">;
@@ -33,7 +33,7 @@ interface SurfaceRow {
   readonly optional?: readonly OperationName[];
 }
 
-/** What each surface does beside naming the operations' tools. `native` lists the entries themselves. */
+/** The differences between surfaces, apart from tool names. `native` lists the entries themselves. */
 const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
   lanes: { instead: {}, fields: { params: "params", dry_run: "dry_run" } },
   routes: {
@@ -71,7 +71,7 @@ export function surfaceTools({ surface = "lanes", toolSearch = false }: SurfaceO
     if (tool === undefined || (optional.includes(operation) && !toolSearch)) return [];
     return [{ name: tool, operation, ...changes[operation] }];
   });
-  // Tools that are added by choice come last, so that the others keep their places in prompt caches.
+  // Optional tools come last, so that the others keep their places in prompt caches.
   const isAdded = ({ operation }: SurfaceTool) => optional.includes(operation);
   return [...named.filter((tool) => !isAdded(tool)), ...named.filter(isAdded)];
 }

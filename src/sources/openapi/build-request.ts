@@ -18,7 +18,7 @@ type Args = Readonly<Record<string, unknown>>;
 /**
  * Builds the request of a call. No args can change the URL's origin or leave the operation's path.
  *
- * @throws `REQUEST_REFUSED` or `VALIDATION_ERROR` for args that would
+ * @throws `REQUEST_REFUSED` or `INVALID_PARAMS` for args that would
  */
 export function buildRequest(plan: OperationPlan, args: Args, base: URL, op: string): ApiRequest {
   const given = (place: ParameterPlan["place"]) =>

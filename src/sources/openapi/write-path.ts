@@ -6,7 +6,7 @@ import { percentEncode, writePath } from "./write-parameter.ts";
  * Fills a path template with parameters, each within its own segment. Refuses a value that would leave or empty
  * its segment, because servers and proxies resolve `..` and `//`.
  *
- * @throws `VALIDATION_ERROR`
+ * @throws `INVALID_PARAMS`
  */
 export function fillTemplate(
   template: string,

@@ -77,7 +77,7 @@ test.each(FORMATS)(
   },
 );
 
-test.each(FORMATS)("what is no object is refused as a %s", (contentType, format) => {
+test.each(FORMATS)("a value that is not an object is refused as a %s", (contentType, format) => {
   for (const content of ["", "{", "[]", "null", '"text"', "1"]) {
     expect(() => format.parse(rawOf(contentType, content), "")).toThrow("is not a JSON object");
   }

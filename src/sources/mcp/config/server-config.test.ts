@@ -33,7 +33,7 @@ describe("configs of other clients", () => {
     ]);
   });
 
-  test("what is disabled is left out", () => {
+  test("disabled servers are left out", () => {
     expect(fromMcpConfig({ mcpServers: { a: { command: "x", disabled: true } } })).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe("variables", () => {
     expect(expandVariables("a", text, variables)).toBe(expanded);
   });
 
-  test("what is missing is named", () => {
+  test("missing variables are named", () => {
     expect(() => expandVariables("files", "${MISSING}", variables)).toThrow(
       "The configuration of the server files cannot be used: the variable MISSING is not set.",
     );
