@@ -57,7 +57,7 @@ export interface Disclosure {
 }
 
 /** The agent's own loop approves calls itself. */
-export interface LoopOptions extends DisclosureOptions {
+interface LoopOptions extends DisclosureOptions {
   readonly approve?: Approve;
   readonly policy?: Partial<CallPolicy>;
 }
@@ -71,7 +71,12 @@ function toApproving({ approvals, approve, policy }: LoopOptions): FaceOptions {
 const SHORTEST_ID = 4;
 
 /** The tools of a gateway for one turn of a conversation with a model. */
-export async function createDisclosure(gateway: Gateway, options: LoopOptions = {}): Promise<Disclosure> {
+export function createDisclosure(gateway: Gateway, options: DisclosureOptions = {}): Promise<Disclosure> {
+  return createLoopDisclosure(gateway, options);
+}
+
+/** A disclosure for a loop that approves calls itself. */
+export async function createLoopDisclosure(gateway: Gateway, options: LoopOptions): Promise<Disclosure> {
   const { mode = "discover", ownTools = {}, trim } = options;
   const ownNames = new Set(Object.keys(ownTools));
   const principal = options.principal ?? (await gateway.view()).principal;

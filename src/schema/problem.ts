@@ -41,7 +41,7 @@ export class Problem extends Error {
     };
   }
 
-  toJSON(): { code: ProblemCode; message: string; next: string; details: Fills } {
+  toJSON(): { code: ProblemCode; message: string; next: string; details: Readonly<Record<string, unknown>> } {
     return { code: this.code, message: this.message, next: this.next, details: this.details };
   }
 }
@@ -56,7 +56,7 @@ export class Problem extends Error {
  */
 export function problem(
   code: ProblemCode,
-  fills: Fills = {},
+  fills: Readonly<Record<string, unknown>> = {},
   details: Record<string, unknown> = {},
 ): Problem {
   return new Problem(code, fills, details);

@@ -7,7 +7,7 @@ import type { ModelWire, WireEvent } from "./model-wire/model-wire.ts";
 import { openAIChat } from "./model-wire/openai-chat.ts";
 import { openAIResponses } from "./model-wire/openai-responses.ts";
 import type { ScriptedReply, ScriptedRequest } from "./model-wire/scripted-exchange.ts";
-import type { ModelScript } from "./scripted-model.ts";
+import { type ModelScript, replyOf } from "./scripted-model.ts";
 
 /** A scripted model behind HTTP. See {@link serveScriptedModel}. */
 export interface ServedModel {
@@ -40,7 +40,7 @@ export async function serveScriptedModel(script: ModelScript): Promise<ServedMod
     requests.push(asked);
     headers.push(request.headers);
     paths.push(request.url ?? "/");
-    const reply = script(asked, requests.length - 1);
+    const reply = replyOf(script, asked, requests.length - 1);
     if (reply.error) return refuse(wire, reply.error, response);
     if (wire.isStream(body, path)) return stream(wire, reply, requests.length, response);
     response.writeHead(200, { "content-type": "application/json" });
