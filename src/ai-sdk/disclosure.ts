@@ -23,6 +23,7 @@ import { createFoundTools } from "./found-tools.ts";
 import { FOUND_NAMES } from "./named-tools.ts";
 import { type TrimOptions, trimMessages } from "./trim-messages.ts";
 
+/** Options of {@link createDisclosure}. */
 export interface DisclosureOptions {
   /** The caller. Default: the gateway's own principal. */
   readonly principal?: Principal;
@@ -70,7 +71,25 @@ function toApproving({ approvals, approve, policy }: LoopOptions): FaceOptions {
 /** Shorter ids may stand in a text by chance. */
 const SHORTEST_ID = 4;
 
-/** The tools of a gateway for one turn of a conversation with a model. */
+/**
+ * Creates the tools of a gateway for one turn of a conversation with a model of the AI SDK.
+ *
+ * @throws INVALID_INPUT if `ownTools` has a name that Keyhole needs
+ * @example
+ * ```ts
+ * import { generateText } from "ai";
+ * import { createGateway } from "keyhole";
+ * import { createDisclosure } from "keyhole/ai-sdk";
+ * import { createScriptedModel } from "keyhole/testing";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const model = createScriptedModel([{ text: "Hello." }]);
+ * const { session, ...disclosure } = await createDisclosure(gateway);
+ * const { text } = await generateText({ ...disclosure, model, prompt: "Hi" });
+ * console.assert(text === "Hello.");
+ * await gateway.close();
+ * ```
+ */
 export function createDisclosure(gateway: Gateway, options: DisclosureOptions = {}): Promise<Disclosure> {
   return createLoopDisclosure(gateway, options);
 }

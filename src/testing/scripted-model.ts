@@ -25,7 +25,19 @@ export interface ScriptedModel extends LanguageModelV4 {
   readonly requests: readonly ScriptedRequest[];
 }
 
-/** Creates a model for the AI SDK that follows a script. See {@link serveScriptedModel}. */
+/**
+ * Creates a model for the AI SDK that follows a script and records its requests. See {@link serveScriptedModel}.
+ *
+ * @example
+ * ```ts
+ * import { generateText } from "ai";
+ * import { createScriptedModel } from "keyhole/testing";
+ *
+ * const model = createScriptedModel([{ text: "Hello." }]);
+ * const { text } = await generateText({ model, prompt: "Hi" });
+ * console.assert(text === "Hello." && model.requests.length === 1);
+ * ```
+ */
 export function createScriptedModel(script: ModelScript): ScriptedModel {
   const requests: ScriptedRequest[] = [];
   const answer = (options: LanguageModelV4CallOptions): ScriptedReply => {

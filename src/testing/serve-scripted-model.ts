@@ -24,7 +24,18 @@ export interface ServedModel {
 
 const WIRES: readonly ModelWire[] = [openAIChat, openAIResponses, anthropicMessages, geminiContent];
 
-/** Serves a scripted model on loopback, in the formats of the vendors. See {@link createScriptedModel}. */
+/**
+ * Serves a scripted model on loopback, in the formats of the vendors. See {@link createScriptedModel}.
+ *
+ * @example
+ * ```ts
+ * import { serveScriptedModel } from "keyhole/testing";
+ *
+ * const server = await serveScriptedModel([{ text: "Hello." }]);
+ * console.log(`${server.url}/v1/chat/completions`);
+ * await server.close();
+ * ```
+ */
 export async function serveScriptedModel(script: ModelScript): Promise<ServedModel> {
   const requests: ScriptedRequest[] = [];
   const headers: IncomingMessage["headers"][] = [];

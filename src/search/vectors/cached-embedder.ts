@@ -11,6 +11,17 @@ export interface CachedEmbedder extends Embedder {
 
 /**
  * Wraps an embedder so that it never embeds the same text twice. With a `path`, vectors last beyond the process.
+ * See {@link createHttpEmbedder}.
+ *
+ * @example
+ * ```ts
+ * import { createCachedEmbedder, createStaticEmbedder } from "keyhole/search";
+ *
+ * const embedder = createCachedEmbedder(createStaticEmbedder(), { path: "vectors.db" });
+ * const [vector] = await embedder.embed(["refund"]);
+ * console.assert(vector?.length === embedder.dimensions);
+ * embedder.close();
+ * ```
  */
 export function createCachedEmbedder(embedder: Embedder, options: VectorCacheOptions = {}): CachedEmbedder {
   const cache = createVectorCache(options);
