@@ -1,8 +1,8 @@
 export type { EmbeddedIndex, EmbeddedIndexOptions } from "./embedded-index.ts";
 export { createEmbeddedIndex } from "./embedded-index.ts";
+export type { SearchDocument, SearchHit, SearchIndex, SearchRequest } from "./port/search-index.ts";
 export type { PostgresIndex, PostgresIndexOptions } from "./postgres/postgres-index.ts";
 export { createPostgresIndex } from "./postgres/postgres-index.ts";
-export type { SearchDocument, SearchHit, SearchIndex, SearchRequest } from "./port/search-index.ts";
 export type { TypesenseIndexOptions } from "./typesense/typesense-index.ts";
 export { createTypesenseIndex } from "./typesense/typesense-index.ts";
 export type { CachedEmbedder } from "./vectors/cached-embedder.ts";
