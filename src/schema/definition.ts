@@ -112,45 +112,53 @@ const entryFields = {
   phrases: words,
 };
 
+const hasOneVisibility = (entry: { readonly visibility?: unknown; readonly searchable?: unknown }) =>
+  entry.visibility === undefined || entry.searchable === undefined;
+const TWICE = "give visibility or searchable, not both";
+
 /** Checks a tool definition at run time, because definitions also come from plain JavaScript. */
-export const toolDefinitionSchema = z.object({
-  ...entryFields,
-  route: z.string().optional(),
-  op: z.string().optional(),
-  inputSchema: schemaSchema.optional(),
-  outputSchema: schemaSchema.optional(),
-  lane: z.enum(["read", "write", "destructive"]).optional(),
-  riskLevel: z.enum(["safe", "moderate", "destructive"]).optional(),
-  requiresConfirmation: z.boolean().optional(),
-  relatedTools: words,
-  extraction: z
-    .object({
-      path: z.string().min(1),
-      type: z.string().min(1),
-      nameField: z.string().min(1),
-      idField: z.string().min(1).optional(),
-      isArray: z.boolean().optional(),
-    })
-    .nullish(),
-  examples: z
-    .array(z.object({ args: z.record(z.string(), z.unknown()), note: z.string().optional() }))
-    .optional(),
-  policy: z.object({ do: words, dont: words, edge_cases: words }).optional(),
-  notes: words,
-  guidance: z.array(guidanceSchema).optional(),
-  timeoutMs: z.number().int().positive().optional(),
-  execute: z.custom((value) => typeof value === "function", "must be a function"),
-  dryRun: z.custom((value) => typeof value === "function", "must be a function").optional(),
-});
+export const toolDefinitionSchema = z
+  .object({
+    ...entryFields,
+    route: z.string().optional(),
+    op: z.string().optional(),
+    inputSchema: schemaSchema.optional(),
+    outputSchema: schemaSchema.optional(),
+    lane: z.enum(["read", "write", "destructive"]).optional(),
+    riskLevel: z.enum(["safe", "moderate", "destructive"]).optional(),
+    requiresConfirmation: z.boolean().optional(),
+    relatedTools: words,
+    extraction: z
+      .object({
+        path: z.string().min(1),
+        type: z.string().min(1),
+        nameField: z.string().min(1),
+        idField: z.string().min(1).optional(),
+        isArray: z.boolean().optional(),
+      })
+      .nullish(),
+    examples: z
+      .array(z.object({ args: z.record(z.string(), z.unknown()), note: z.string().optional() }))
+      .optional(),
+    policy: z.object({ do: words, dont: words, edge_cases: words }).optional(),
+    notes: words,
+    guidance: z.array(guidanceSchema).optional(),
+    timeoutMs: z.number().int().positive().optional(),
+    execute: z.custom((value) => typeof value === "function", "must be a function"),
+    dryRun: z.custom((value) => typeof value === "function", "must be a function").optional(),
+  })
+  .refine(hasOneVisibility, TWICE);
 
 /** Checks a resource definition at run time. */
-export const resourceDefinitionSchema = z.object({
-  ...entryFields,
-  route: z.string(),
-  content: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
-  fetch: z.custom((value) => typeof value === "function", "must be a function"),
-});
+export const resourceDefinitionSchema = z
+  .object({
+    ...entryFields,
+    route: z.string(),
+    content: z.string().optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+    fetch: z.custom((value) => typeof value === "function", "must be a function"),
+  })
+  .refine(hasOneVisibility, TWICE);
 
 const pipelineSchema = z.object({
   source: z.object({ name: z.string().min(1) }).loose(),
