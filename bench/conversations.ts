@@ -4,7 +4,7 @@ import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { generateText, isStepCount, jsonSchema, type ModelMessage, type ToolSet } from "ai";
 import { createGateway, type Gateway, type TokenCounter, type View } from "keyhole";
 import { createDisclosure } from "keyhole/ai-sdk";
-import { createScriptedModel, inOrder, type ScriptedReply } from "keyhole/testing";
+import { createScriptedModel, type ScriptedReply } from "keyhole/testing";
 import { createCms } from "../examples/cms/cms.ts";
 import { toSdkTool } from "../src/ai-sdk/to-sdk-tool.ts";
 import { createToolbox } from "../src/toolbox.ts";
@@ -79,7 +79,7 @@ async function converse(
   let session: string | undefined;
   for (const [index, { prompt, steps, answer }] of turns.entries()) {
     const replies = [...steps.flatMap((step) => toReplies(system, step, view)), { text: answer }];
-    const model = createScriptedModel(inOrder(replies));
+    const model = createScriptedModel(replies);
     const settings =
       system === "all-tools" ? await allTools(gateway, rules) : await keyhole(system, gateway, session);
     if ("session" in settings) session = settings.session;

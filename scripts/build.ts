@@ -2,12 +2,13 @@
 // workspace needs. Types follow the files of `src/`. Code is bundled into few files, with the packages that a start
 // needs, because a start spends most of its time finding and opening modules.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { rolldown } from "rolldown";
 
 rmSync("dist", { recursive: true, force: true });
 const { status } = spawnSync("tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
 if (status !== 0) process.exit(1);
+forgiveOptionalTypes();
 
 const root = JSON.parse(readFileSync("package.json", "utf8"));
 const {
@@ -92,6 +93,21 @@ const manifest = {
 writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
 cpSync("models", "dist/models", { recursive: true });
 for (const file of ["README.md", "LICENSE", "settings.schema.json"]) copyFileSync(file, `dist/${file}`);
+
+/**
+ * Lets declarations import types of packages that a user need not have: where one is absent, its types are `any`
+ * instead of an error in a project that checks the declarations of its packages.
+ */
+function forgiveOptionalTypes(): void {
+  const { peerDependenciesMeta } = JSON.parse(readFileSync("package.json", "utf8"));
+  const optional = [...Object.keys(peerDependenciesMeta), "@ai-sdk/provider"];
+  const imports = new RegExp(`^import .* from "(?:${optional.join("|")})(?:/[^"]*)?";$`, "gm");
+  for (const file of globSync("dist/**/*.d.ts")) {
+    const text = readFileSync(file, "utf8");
+    const forgiving = text.replace(imports, "// @ts-ignore: an optional package\n$&");
+    if (forgiving !== text) writeFileSync(file, forgiving);
+  }
+}
 
 /** Lists the bundled packages with their authors and licences. */
 function thirdParty(files: readonly string[]): string {

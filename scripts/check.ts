@@ -12,6 +12,8 @@ const STEPS: readonly (readonly [name: string, command: string])[] = [
   ["program as built", "node dist/cli/main.js serve --help"],
   ["package", "publint --strict dist"],
   ["package types", "attw --pack dist --profile esm-only"],
+  ["package types without optional packages", "node scripts/check-package-types.ts"],
+  ["examples of the API", "node scripts/run-doc-examples.ts"],
   ["examples", "node scripts/examples.ts"],
   ["examples on the built package", "node scripts/examples.ts --built"],
 ];

@@ -5,8 +5,8 @@ import type { DomainDefinition } from "./schema/definition.ts";
 import type { FetchContext } from "./schema/pipeline.ts";
 import type { Source, SourceContent } from "./schema/source.ts";
 import { fromDomains } from "./sources/code/from-domains.ts";
-import { contentSources } from "./sources/content/content-sources.ts";
 import { createContentStore } from "./sources/content/content-store.ts";
+import { createContentSources } from "./sources/content/create-content-sources.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
 import { systemClock } from "./util/clock.ts";
 
@@ -37,15 +37,15 @@ export function createDomainSources({
     onFailure: (detail: string) => publish({ type: "notice", notice: "content-failed", detail }),
     onProgress: createProgress(),
   };
-  let pipelines = contentSources(domains, environment);
+  let pipelines = createContentSources(domains, environment);
   let others = sources;
   return {
     content: fromDomains(domains),
     sources: () => [...pipelines, ...others],
     setDomains: async (definitions, live) => {
       const content = fromDomains(definitions);
-      // The extractors of an invalid definition cannot be read.
-      const next = content.errors?.length === 0 ? contentSources(definitions, environment) : pipelines;
+      // The extractors of a wrong definition cannot be read.
+      const next = content.errors?.length === 0 ? createContentSources(definitions, environment) : pipelines;
       await live.replace([...next, ...others], { [CODE]: content });
       pipelines = next;
     },

@@ -21,6 +21,7 @@ import type { MenuOptions } from "./surfaces/menu.ts";
 import type { MenuTool } from "./surfaces/menu-tool.ts";
 import type { Clock } from "./util/clock.ts";
 
+/** Options of {@link createGateway}. */
 export interface GatewayOptions {
   readonly domains: readonly DomainDefinition[];
   /** Default principal of calls; otherwise anonymous, without scopes, and read-only. */

@@ -54,9 +54,23 @@ const DEFAULT_LIMITS: Limits = {
 };
 
 /**
- * Builds a gateway: one catalog, one search, one way to run a call.
+ * Builds a gateway: one catalog, one search, one way to run a call. See {@link defineDomain}.
  *
- * @throws CATALOG_INVALID with everything that is wrong with the definitions.
+ * @throws CATALOG_INVALID with every error in the definitions
+ * @example
+ * ```ts
+ * import { createGateway, defineDomain, defineTool } from "keyhole";
+ *
+ * const clock = defineTool({ name: "get_time", description: "Tell the time.", execute: () => "12:00" });
+ * const office = defineDomain({ name: "office", description: "Office life.", tools: [clock] });
+ *
+ * const gateway = createGateway({ domains: [office] });
+ * const found = await gateway.ask({ query: "what time is it?" });
+ * console.log(found.text);
+ * const answer = await gateway.exec({ op: "office.time.get", args: {} });
+ * console.assert(answer.ok && answer.result === "12:00");
+ * await gateway.close();
+ * ```
  */
 export function createGateway(options: GatewayOptions): Gateway {
   const { principal: owner = NOBODY } = options;

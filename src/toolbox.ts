@@ -29,6 +29,7 @@ export interface ToolAnswer {
   readonly data: unknown;
 }
 
+/** Options of {@link createToolbox}: the surface, and who calls. */
 export type ToolboxOptions = MenuOptions & Pick<CallOptions, "principal" | "session" | "approve">;
 
 /** An operation with its input, which every tool call becomes. */
@@ -49,7 +50,23 @@ export interface FaceToolbox extends Toolbox {
   toCall(name: string, args: unknown): ToolCall | undefined;
 }
 
-/** The tools of a gateway for any model vendor. */
+/**
+ * Creates the tools of a gateway for any model vendor. {@link toOpenAITools}, {@link toAnthropicTools} and
+ * {@link toLangChainTools} have them in a vendor's shape.
+ *
+ * @throws INVALID_INPUT for a gateway that {@link createGateway} did not make
+ * @example
+ * ```ts
+ * import { createGateway, createToolbox } from "keyhole";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const toolbox = await createToolbox(gateway);
+ * console.log(toolbox.tools.map((tool) => tool.name));
+ * const answer = await toolbox.call("ask", { query: "refund" });
+ * console.assert(answer.ok);
+ * await gateway.close();
+ * ```
+ */
 export async function createToolbox(gateway: Gateway, options: ToolboxOptions = {}): Promise<Toolbox> {
   const { surface, toolSearch, nativeNames, ...call } = options;
   const { tools, ...toolbox } = await createFaceToolbox(gateway, { refuses: vendorsRefuse, ...options });

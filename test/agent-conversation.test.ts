@@ -5,7 +5,6 @@ import { createOpenAI } from "@ai-sdk/openai";
 import { createDiskResultStore, createGateway } from "keyhole";
 import {
   type AgentEvent,
-  type AskRequest,
   askPermission,
   createAgent,
   createPermissions,
@@ -22,6 +21,7 @@ import {
 } from "keyhole/testing";
 import { expect, onTestFinished } from "vitest";
 import { createCms } from "../examples/cms/cms.ts";
+import type { AskRequest } from "../src/agent/ask-request.ts";
 import { PLANTED } from "./planted-secrets.ts";
 import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";

@@ -10,7 +10,7 @@ import {
 } from "ai";
 import { createGateway, defineDomain, defineTool, loadTokenCounter, type Principal } from "keyhole";
 import { createDisclosure } from "keyhole/ai-sdk";
-import { createScriptedModel, inOrder } from "keyhole/testing";
+import { createScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { call, openShop, search, speak } from "./ai-sdk-kit.ts";
 import { auditor, clerk, createShop, reader } from "./shop.ts";
@@ -232,9 +232,12 @@ test("a budget used up during a turn says how to go on, whether or not the ledge
 
 test("an AI SDK agent streams UI messages", async () => {
   const { gateway } = openShop();
-  const model = createScriptedModel(
-    inOrder([search("list orders"), call("list_orders", { limit: 1 }), { text: "One." }, { text: "Yes." }]),
-  );
+  const model = createScriptedModel([
+    search("list orders"),
+    call("list_orders", { limit: 1 }),
+    { text: "One." },
+    { text: "Yes." },
+  ]);
   const { session, ...disclosure } = await createDisclosure(gateway);
   const asked: UIMessage = { id: "1", role: "user", parts: [{ type: "text", text: "Orders?" }] };
   const run = await new ToolLoopAgent({ ...disclosure, model }).stream({

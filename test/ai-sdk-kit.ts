@@ -3,7 +3,6 @@ import { createGateway, type Gateway } from "keyhole";
 import { createDisclosure, type DisclosureOptions } from "keyhole/ai-sdk";
 import {
   createScriptedModel,
-  inOrder,
   type ModelScript,
   type ScriptedReply,
   type ScriptedRequest,
@@ -59,7 +58,7 @@ export async function speak({
   history = [],
   beforeTurn,
 }: Turn): Promise<Spoken> {
-  const { model, requests } = await connect(inOrder(replies));
+  const { model, requests } = await connect(replies);
   const { session, ...disclosure } = await createDisclosure(gateway, options);
   await beforeTurn?.();
   const settings = {

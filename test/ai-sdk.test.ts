@@ -12,7 +12,7 @@ import {
 
 import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
 import { createToolRanking } from "keyhole/ai-sdk";
-import { inOrder, type ScriptedReply, serveScriptedModel } from "keyhole/testing";
+import { type ScriptedReply, serveScriptedModel } from "keyhole/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { type Connect, call, direct, openShop, search, speak } from "./ai-sdk-kit.ts";
@@ -305,9 +305,7 @@ test("the AI SDK's own toolSearch uses Keyhole's ranking", async () => {
       inputSchema: jsonSchema({ type: "object" }),
       execute: async () => "done",
     });
-  const { model, requests } = await direct(
-    inOrder([call("search", { query: "book a flight" }), { text: "Done." }]),
-  );
+  const { model, requests } = await direct([call("search", { query: "book a flight" }), { text: "Done." }]);
   await generateText({
     model,
     tools: {

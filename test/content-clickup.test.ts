@@ -1,10 +1,8 @@
-import {
-  type ClickUpSourceOptions,
-  createClickUpDocFormat,
-  createClickUpSource,
-  createClickUpTaskFormat,
-} from "keyhole/sources";
+import type { ClickUpSourceOptions } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
+import { createClickUpDocFormat } from "../src/sources/content/formats/clickup-doc-format.ts";
+import { createClickUpTaskFormat } from "../src/sources/content/formats/clickup-task-format.ts";
+import { createClickUpSource } from "../src/sources/content/sources/clickup-source.ts";
 import { describeFaults } from "./content-faults.ts";
 import { nodesOf, type Reply, serve, testClock } from "./content-kit.ts";
 import { startLoopbackApi } from "./loopback-api.ts";

@@ -1,12 +1,10 @@
 import { generateKeyPairSync } from "node:crypto";
 import { importSPKI, jwtVerify } from "jose";
-import {
-  createDriveSource,
-  createMarkdownFormat,
-  createTextFormat,
-  type DriveSourceOptions,
-} from "keyhole/sources";
+import type { DriveSourceOptions } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
+import { createMarkdownFormat } from "../src/sources/content/formats/markdown-format.ts";
+import { createTextFormat } from "../src/sources/content/formats/text-format.ts";
+import { createDriveSource } from "../src/sources/content/sources/drive-source.ts";
 import { describeFaults } from "./content-faults.ts";
 import { type Answer, NOW, nodesOf, type Reply, send, serve, testClock } from "./content-kit.ts";
 import { startLoopbackApi } from "./loopback-api.ts";

@@ -1,10 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createGateway, defineDomain } from "keyhole";
-import { createLocalSource, createMarkdownFormat, createTextFormat } from "keyhole/sources";
 import { expect, onTestFinished } from "vitest";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
 import type { SearchDocument, SearchIndex } from "../src/search/port/search-index.ts";
+import { createMarkdownFormat } from "../src/sources/content/formats/markdown-format.ts";
+import { createTextFormat } from "../src/sources/content/formats/text-format.ts";
+import { createLocalSource } from "../src/sources/content/sources/local-source.ts";
 import { nodesOf } from "./content-kit.ts";
 import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";

@@ -1,8 +1,9 @@
 import { PGlite } from "@electric-sql/pglite";
-import { createPostgresSource, createTableSchemaFormat } from "keyhole/sources";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { PostgresClient } from "../src/schema/postgres-client.ts";
+import { createTableSchemaFormat } from "../src/sources/content/formats/table-schema-format.ts";
+import { createPostgresSource } from "../src/sources/content/sources/postgres-source.ts";
 import { nodesOf } from "./content-kit.ts";
 
 const url = process.env.KEYHOLE_POSTGRES_URL;

@@ -1,5 +1,7 @@
-import { createQaseSource, createQaseSuiteFormat, type QaseSourceOptions } from "keyhole/sources";
+import type { QaseSourceOptions } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
+import { createQaseSuiteFormat } from "../src/sources/content/formats/qase-suite-format.ts";
+import { createQaseSource } from "../src/sources/content/sources/qase-source.ts";
 import { describeFaults } from "./content-faults.ts";
 import { nodesOf, type Reply, serve, testClock } from "./content-kit.ts";
 import { startLoopbackApi } from "./loopback-api.ts";

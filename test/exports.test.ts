@@ -1,12 +1,59 @@
-import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
+import { PROBLEMS } from "../src/schema/problems.ts";
+import { hasReturnType, isFunction, namedTypes, publicDoors, publicNames } from "./public-api.ts";
 
-const { exports: doors } = JSON.parse(readFileSync("package.json", "utf8")) as {
-  exports: Record<string, string>;
-};
+const names = publicNames();
+const values = names.filter(({ isType }) => !isType);
+const types = names.filter(({ isType }) => isType);
+const namesOf = (list: typeof names) => [...new Set(list.map(({ name }) => name))].sort();
 
-test.each(Object.entries(doors))("the exported names of %s", async (_, file) => {
-  const names = Object.keys(await import(resolve(file))).sort();
-  expect(names).toMatchSnapshot();
+test.each(publicDoors())("the exported values of %s", async (door, file) => {
+  const loaded = Object.keys(await import(resolve(file))).sort();
+  expect(loaded).toEqual(namesOf(values.filter((name) => name.door === door)));
+  expect(loaded).toMatchSnapshot();
+});
+
+test.each(publicDoors())("the exported types of %s", (door) => {
+  expect(namesOf(types.filter((name) => name.door === door))).toMatchSnapshot();
+});
+
+test("the public API stays small, and exports each name once", () => {
+  expect(values.length).toBeLessThanOrEqual(51);
+  expect(types.length).toBeLessThanOrEqual(128);
+  expect(namesOf(names)).toHaveLength(names.length);
+});
+
+test("every type in the signature of an exported value is exported", () => {
+  const exported = new Set(names.map(({ declaration }) => declaration));
+  const missing = values.flatMap(({ name, declaration }) =>
+    namedTypes(declaration)
+      .filter((type) => !exported.has(type))
+      .map((type) => `${type.name} of ${name}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("every exported function states its return type, so that its source names every type of its signature", () => {
+  const functions = values.filter(({ declaration }) => isFunction(declaration));
+  expect(functions.length).toBeGreaterThan(40);
+  expect(namesOf(functions.filter(({ declaration }) => !hasReturnType(declaration)))).toEqual([]);
+});
+
+test("every exported name is documented, and every value has an example", () => {
+  expect(namesOf(names.filter(({ declaration }) => declaration.doc.trim() === ""))).toEqual([]);
+  const example = /@example\n```ts(?: no-run)?\n[\s\S]+?```/;
+  expect(namesOf(values.filter(({ declaration }) => !example.test(declaration.doc)))).toEqual([]);
+});
+
+test("documentation names problems and exports that exist", () => {
+  const wrong = names.flatMap(({ name, declaration: { doc } }) => {
+    const codes = [...doc.matchAll(/@throws `?(\S+?)`?(?=\s)/g)].map(([, code]) => code!);
+    const links = [...doc.matchAll(/\{@link (\w+)\}/g)].map(([, link]) => link!);
+    return [
+      ...codes.filter((code) => !Object.hasOwn(PROBLEMS, code)),
+      ...links.filter((link) => !names.some((other) => other.name === link)),
+    ].map((word) => `${word} at ${name}`);
+  });
+  expect(wrong).toEqual([]);
 });

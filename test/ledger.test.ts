@@ -1,5 +1,6 @@
-import { BARE_ENTRY, loadTokenCounter, onEvent, type Source } from "keyhole";
+import { loadTokenCounter, onEvent, type Source } from "keyhole";
 import { describe, expect } from "vitest";
+import { BARE_ENTRY } from "../src/schema/bare-entry.ts";
 import { openPages, textOf } from "./pages.ts";
 import { verifies } from "./requirements.ts";
 

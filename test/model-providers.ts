@@ -1,4 +1,6 @@
-import type { ModelsConfig, ProviderHost, ProviderName } from "keyhole/models";
+import type { ModelsConfig } from "../src/models/models-config.ts";
+import type { ProviderHost } from "../src/models/providers/provider-host.ts";
+import type { ProviderName } from "../src/models/providers/providers.ts";
 
 export interface ProviderCase {
   readonly name: ProviderName;

@@ -1,9 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { generateText } from "ai";
-import { createLLMClient, type LLMCallbacks, type LLMClientOptions, type ModelsConfig } from "keyhole/models";
-import { inOrder, type ScriptedReply, type ServedModel, serveScriptedModel } from "keyhole/testing";
+import { createLLMClient, type LLMClientOptions } from "keyhole/models";
+import { type ScriptedReply, type ServedModel, serveScriptedModel } from "keyhole/testing";
 import { afterEach, expect } from "vitest";
+import type { LLMCallbacks } from "../src/models/llm-client-api.ts";
+import type { ModelsConfig } from "../src/models/models-config.ts";
 import { SECRET } from "./model-providers.ts";
 import { verifies } from "./requirements.ts";
 
@@ -162,7 +164,7 @@ async function start(
   options: Partial<LLMClientOptions> = {},
   config: Partial<ModelsConfig> = {},
 ) {
-  server = await serveScriptedModel(inOrder(replies));
+  server = await serveScriptedModel(replies);
   const told: unknown[][] = [];
   const waits: number[] = [];
   const note = (name: keyof LLMCallbacks) => ({

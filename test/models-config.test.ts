@@ -1,15 +1,10 @@
 import { generateText } from "ai";
-import {
-  createLLMClient,
-  getSupportedProviders,
-  isProviderSupported,
-  type ModelsConfig,
-  type ProviderHost,
-  providersConfigSchema,
-  type RunCommand,
-} from "keyhole/models";
+import { createLLMClient } from "keyhole/models";
 import { serveScriptedModel } from "keyhole/testing";
 import { expect, test } from "vitest";
+import { type ModelsConfig, providersConfigSchema } from "../src/models/models-config.ts";
+import type { ProviderHost, RunCommand } from "../src/models/providers/provider-host.ts";
+import { getSupportedProviders, isProviderSupported } from "../src/models/providers/providers.ts";
 import { foundryLocal, SECRET } from "./model-providers.ts";
 import { verifies } from "./requirements.ts";
 

@@ -1,14 +1,9 @@
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
-import {
-  createLLMClient,
-  type LLMClientOptions,
-  type ModelErrorCode,
-  type ModelResponse,
-  type StreamChunk,
-  type StreamResult,
-} from "keyhole/models";
-import { inOrder, type ScriptedReply, type ServedModel, serveScriptedModel } from "keyhole/testing";
+import { createLLMClient, type LLMClientOptions, type ModelResponse } from "keyhole/models";
+import { type ScriptedReply, type ServedModel, serveScriptedModel } from "keyhole/testing";
 import { afterEach, describe, expect } from "vitest";
+import type { StreamChunk, StreamResult } from "../src/models/llm-client-api.ts";
+import type { ModelErrorCode } from "../src/models/providers/model-response.ts";
 import { PROVIDER_CASES, type ProviderCase, SECRET } from "./model-providers.ts";
 import { verifies } from "./requirements.ts";
 
@@ -145,7 +140,7 @@ async function serve(
   replies: readonly ScriptedReply[],
   options: Partial<LLMClientOptions> = {},
 ) {
-  server = await serveScriptedModel(inOrder(replies));
+  server = await serveScriptedModel(replies);
   return createLLMClient({
     config: { providers: { default: provider.name, ...provider.config(server.url) } },
     retry: { baseDelayMs: 0 },

@@ -3,8 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGateway, defineDomain, defineTool, type KeyholeEvent, onEvent } from "keyhole";
-import { createEmbeddedIndex, createStaticEmbedder, openEmbeddedIndex } from "keyhole/search";
+import { createEmbeddedIndex, createStaticEmbedder } from "keyhole/search";
 import { expect, test } from "vitest";
+import { openEmbeddedIndex } from "../src/search/embedded-index.ts";
 import { verifies } from "./requirements.ts";
 import { createShop } from "./shop.ts";
 

@@ -5,12 +5,12 @@ import {
   defineDomain,
   defineResource,
   defineTool,
-  PROBLEMS,
   type Principal,
 } from "keyhole";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { problem } from "../src/schema/problem.ts";
+import { PROBLEMS } from "../src/schema/problems.ts";
 import { ROLES, rolesIn, say } from "../src/schema/say.ts";
 import { SURFACES, type Surface, surfaceTools, wordsOf } from "../src/surfaces/surface.ts";
 

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import {
   createGateway,
-  createMemorySessionStore,
   createSqliteSessionStore,
   defineDomain,
   defineTool,
@@ -10,6 +9,7 @@ import {
 } from "keyhole";
 import { describe, expect, onTestFinished } from "vitest";
 import { z } from "zod";
+import { createMemorySessionStore } from "../src/session/memory-session-store.ts";
 import { ann, bob, openPages, pages, textOf } from "./pages.ts";
 import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";

@@ -1,12 +1,12 @@
 import { spawnSync } from "node:child_process";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
-import { createMcpSource } from "keyhole/sources";
 import { startTelemetry } from "keyhole/telemetry";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import type { AgentEvent } from "../src/agent/agent-event.ts";
 import { recordAgentEvents } from "../src/agent/record-agent-events.ts";
+import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { newSpan, parseTraceparent } from "../src/telemetry/trace-context.ts";
 import { startLoopbackApi } from "./loopback-api.ts";
 import { connect } from "./mcp/connect.ts";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Gateway } from "keyhole";
-import { createMcpSource } from "keyhole/sources";
 import { afterEach, expect } from "vitest";
+import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { type ChaosOptions, chaos, eventually, gatewayOf } from "./upstream-kit.ts";

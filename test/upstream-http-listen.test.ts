@@ -2,9 +2,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { toNodeHandler } from "@modelcontextprotocol/node";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
-import { createMcpSource } from "keyhole/sources";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
+import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { verifies } from "./requirements.ts";
 import { eventually, gatewayOf } from "./upstream-kit.ts";
 

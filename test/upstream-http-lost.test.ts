@@ -8,9 +8,9 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
 import { createMcpServer } from "keyhole/mcp";
-import { createMcpSource } from "keyhole/sources";
 import { afterEach, describe, expect } from "vitest";
 import { z } from "zod";
+import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { connect } from "./mcp/connect.ts";
 import { verifies } from "./requirements.ts";
 import { eventually, gatewayOf } from "./upstream-kit.ts";

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
-import { createMcpSource } from "keyhole/sources";
 import { expect } from "vitest";
+import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { verifies } from "./requirements.ts";
 import { gatewayOf } from "./upstream-kit.ts";
 

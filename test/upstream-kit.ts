@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { createGateway, type Gateway, type GatewayOptions, type Principal } from "keyhole";
-import { createMcpSource, type McpSource, type McpSourceOptions } from "keyhole/sources";
+import type { McpSource, McpSourceOptions } from "keyhole/sources";
+import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 
 export const operator: Principal = { id: "operator", scopes: [], allowWrite: true };
 

@@ -3,8 +3,8 @@
 import { resolve } from "node:path";
 import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
 import { createMcpServer, serveHttp } from "keyhole/mcp";
-import { createMcpSource } from "keyhole/sources";
 import { z } from "zod";
+import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import type { Surface } from "../../src/surfaces/surface.ts";
 
 const [surface = "native", transport = "stdio", upstream = "code"] = process.argv.slice(2);

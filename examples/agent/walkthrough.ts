@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGateway } from "keyhole";
 import { createAgent, createSessionLogs, run } from "keyhole/agent";
-import { createScriptedModel, inOrder } from "keyhole/testing";
+import { createScriptedModel } from "keyhole/testing";
 import { createCms } from "../cms/cms.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keyhole-agent-"));
@@ -15,14 +15,12 @@ const gateway = createGateway({
   domains: [cms.domain],
   principal: { id: "ed", scopes: [], allowWrite: true },
 });
-const model = createScriptedModel(
-  inOrder([
-    { calls: [{ name: "tool_search", args: { query: "delete page" } }] },
-    { calls: [{ name: "cms_deletePage", args: { page: "press" } }] },
-    { text: "The press page is gone." },
-    { text: "You asked me to delete the press page." },
-  ]),
-);
+const model = createScriptedModel([
+  { calls: [{ name: "tool_search", args: { query: "delete page" } }] },
+  { calls: [{ name: "cms_deletePage", args: { page: "press" } }] },
+  { text: "The press page is gone." },
+  { text: "You asked me to delete the press page." },
+]);
 const agent = createAgent({
   gateway,
   model,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { generateText, isStepCount, type ModelMessage } from "ai";
 import { createGateway } from "keyhole";
 import { createDisclosure } from "keyhole/ai-sdk";
-import { createScriptedModel, inOrder, type ScriptedReply } from "keyhole/testing";
+import { createScriptedModel, type ScriptedReply } from "keyhole/testing";
 import { createCms } from "../cms/cms.ts";
 
 const cms = createCms();
@@ -17,7 +17,7 @@ let session = gateway.openSession();
 
 /** One turn: the person's message and the model's steps. */
 async function turn(prompt: string, replies: readonly ScriptedReply[]) {
-  const model = createScriptedModel(inOrder(replies));
+  const model = createScriptedModel(replies);
   messages.push({ role: "user", content: prompt });
   const { session: handle, ...disclosure } = await createDisclosure(gateway, { session });
   const result = await generateText({ ...disclosure, model, messages, stopWhen: isStepCount(10) });

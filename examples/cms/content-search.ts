@@ -1,7 +1,7 @@
 // Search over the site's content with the engine that searches Keyhole's catalog: words, and the word vectors
 // that come with the package. It uses no model and no network.
 import type { DatabaseSync } from "node:sqlite";
-import type { SearchDocument } from "keyhole";
+import type { SearchDocument } from "keyhole/search";
 import { createEmbeddedIndex, createStaticEmbedder } from "keyhole/search";
 import { all, one } from "./database.ts";
 import { imagesOf } from "./records.ts";

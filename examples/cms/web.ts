@@ -1,7 +1,7 @@
 // The example's requests never leave this machine: addresses under `.example`, which nobody can register, are
 // fetched from the loopback server, and every other address is refused.
 import { problem } from "keyhole";
-import { createGuardedFetch, type GuardedFetch, type GuardedRequest } from "keyhole/sources";
+import { createGuardedFetch, type GuardedFetch } from "keyhole/sources";
 import { type LoopbackServer, startLoopbackServer } from "./loopback-server.ts";
 
 export interface WebAnswer {
@@ -13,9 +13,9 @@ export interface WebAnswer {
 
 export interface Web {
   /** Returns any answer, whatever its status. */
-  send(url: string, request?: GuardedRequest): Promise<WebAnswer>;
+  send(url: string, request?: Parameters<GuardedFetch>[1]): Promise<WebAnswer>;
   /** Returns the body of a successful answer. Throws CALL_FAILED otherwise. */
-  read(url: string, request?: GuardedRequest): Promise<WebAnswer>;
+  read(url: string, request?: Parameters<GuardedFetch>[1]): Promise<WebAnswer>;
   reset(): void;
   close(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export function createWeb(): Web {
     return opened;
   }
 
-  async function send(url: string, request: GuardedRequest = {}): Promise<WebAnswer> {
+  async function send(url: string, request: Parameters<GuardedFetch>[1] = {}): Promise<WebAnswer> {
     const { hostname, pathname, search } = siteOf(url);
     opening ??= open();
     const { server, fetch } = await opening;

@@ -1,5 +1,5 @@
 import { defineDomain } from "keyhole";
-import { createLocalSource, createMarkdownFormat } from "keyhole/sources";
+import { contentFormats, contentSources } from "keyhole/sources";
 
 /** A folder of Markdown files as a domain: a content source and a format. */
 export const handbook = defineDomain({
@@ -7,8 +7,8 @@ export const handbook = defineDomain({
   description: "How we work: travel, on call, expenses",
   extractors: [
     {
-      source: createLocalSource({ root: new URL("./handbook", import.meta.url) }),
-      formats: [createMarkdownFormat()],
+      source: contentSources.local({ root: new URL("./handbook", import.meta.url) }),
+      formats: [contentFormats.markdown()],
       basePath: "pages",
     },
   ],

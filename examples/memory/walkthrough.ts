@@ -36,7 +36,7 @@ const cms = defineDomain({
       route: "cms://tools/image/crop",
       name: "Crop image",
       description: "Crop an image to a format.",
-      searchable: false,
+      visibility: "hidden",
       execute: () => "cropped",
     }),
   ],

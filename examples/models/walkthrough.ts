@@ -1,15 +1,13 @@
 // Gets a model by its provider's name: a busy server, an answer, a stream. The server is a script on loopback.
 import assert from "node:assert/strict";
 import { createLLMClient } from "keyhole/models";
-import { inOrder, serveScriptedModel } from "keyhole/testing";
+import { serveScriptedModel } from "keyhole/testing";
 
-const server = await serveScriptedModel(
-  inOrder([
-    { error: { status: 429, message: "Too many requests", headers: { "retry-after": "0" } } },
-    { text: "Bern.", usage: { input: 14, output: 2 } },
-    { text: "It lies on the Aare.", usage: { input: 15, output: 6 } },
-  ]),
-);
+const server = await serveScriptedModel([
+  { error: { status: 429, message: "Too many requests", headers: { "retry-after": "0" } } },
+  { text: "Bern.", usage: { input: 14, output: 2 } },
+  { text: "It lies on the Aare.", usage: { input: 15, output: 6 } },
+]);
 
 const client = createLLMClient({
   config: { providers: { default: "local", local: { baseUrl: `${server.url}/v1`, model: "phi4" } } },

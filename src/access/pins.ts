@@ -53,7 +53,17 @@ interface Judged {
 /** How often changes by other processes are looked for. */
 const FOLLOW_MS = 500;
 
-/** Keeps the approvals of definitions from outside, in a file if a path is given. */
+/**
+ * Keeps the approvals of definitions from outside, in a file if a path is given. See {@link GatewayOptions}.
+ *
+ * @example
+ * ```ts
+ * import { createGateway, createPins } from "keyhole";
+ *
+ * const gateway = createGateway({ domains: [], pins: createPins({ path: "pins.json" }) });
+ * await gateway.close();
+ * ```
+ */
 export function createPins({ path, advise }: PinsOptions = {}): Pins {
   const store = createPinStore(path);
   let judged = new Map<string, Judged>();

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { readSkills } from "keyhole/sources";
-import { createScriptedModel, inOrder } from "keyhole/testing";
+import { createScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { type AgentOptions, createAgent } from "./agent.ts";
@@ -23,12 +23,10 @@ function openAgent(options: Partial<AgentOptions> = {}) {
     principal: { id: "owner", scopes: [], allowWrite: true },
   });
   onTestFinished(() => gateway.close());
-  const model = createScriptedModel(
-    inOrder([
-      { calls: [{ name: "exec", args: { op: "data.row.drop", args: {}, dry_run: false } }] },
-      { text: "It is dropped." },
-    ]),
-  );
+  const model = createScriptedModel([
+    { calls: [{ name: "exec", args: { op: "data.row.drop", args: {}, dry_run: false } }] },
+    { text: "It is dropped." },
+  ]);
   return { model, agent: createAgent({ gateway, model, mode: "fixed", ...options }) };
 }
 

@@ -90,10 +90,17 @@ const DEFAULT_LIMITS: AgentLimits = { steps: 30, tokens: 1_000_000, sameCalls: 3
  *
  * @example
  * ```ts
+ * import { createGateway } from "keyhole";
+ * import { createAgent, run } from "keyhole/agent";
+ * import { createScriptedModel } from "keyhole/testing";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const model = createScriptedModel([{ text: "Two tests fail." }]);
  * const agent = createAgent({ gateway, model });
  * for await (const event of run(agent, "Which tests fail?")) {
- *   if (event.type === "agent-end") console.log(event.text);
+ *   if (event.type === "agent-end") console.assert(event.text === "Two tests fail.");
  * }
+ * await gateway.close();
  * ```
  */
 export function createAgent(options: AgentOptions): Agent {

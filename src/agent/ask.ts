@@ -21,7 +21,19 @@ export async function askInRun(
   return answer;
 }
 
-/** For `createPermissions({ ask })`: turns questions of workspace tools into events of the current run. */
+/**
+ * Turns questions of workspace tools into events of the current run, as `ask` of {@link createPermissions}. The
+ * agent's own `ask` answers them. Outside of a run the answer is deny.
+ *
+ * @example
+ * ```ts
+ * import { askPermission, createPermissions } from "keyhole/agent";
+ *
+ * const permissions = createPermissions({ root: process.cwd(), ask: askPermission });
+ * const { allowed } = await permissions.command("make");
+ * console.assert(!allowed);
+ * ```
+ */
 export async function askPermission(question: PermissionQuestion): Promise<PermissionAnswer> {
   const { scope, action, resource, given, reason, always } = question;
   const spelled = given === undefined ? "" : ` (given as ${given})`;

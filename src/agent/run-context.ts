@@ -16,7 +16,20 @@ export interface RunContext {
 /** Carries the run through tools and models that do not know about agents. */
 export const runContext = new AsyncLocalStorage<RunContext>();
 
-/** Emits `llm-retry` in the current run. Use it as `onRetry` of a model client. */
+/**
+ * Emits `llm-retry` in the current {@link run}. Call it from `onRetry` of a model client.
+ *
+ * @example
+ * ```ts
+ * import { tellRetry } from "keyhole/agent";
+ * import { createLLMClient } from "keyhole/models";
+ *
+ * createLLMClient({
+ *   config: { providers: { default: "local", local: { model: "phi4" } } },
+ *   callbacks: { onRetry: ({ attempt, delayMs, message }) => tellRetry({ attempt, delayMs, reason: message }) },
+ * });
+ * ```
+ */
 export function tellRetry(retry: {
   readonly attempt: number;
   readonly delayMs: number;

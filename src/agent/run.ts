@@ -24,7 +24,21 @@ export interface RunOptions {
 
 /**
  * Runs an agent on a prompt and yields its events. Never throws; the last event except for notices is `agent-end`.
- * A reader that stops cancels the run.
+ * A reader that stops cancels the run. See {@link createAgent}.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from "keyhole";
+ * import { createAgent, run } from "keyhole/agent";
+ * import { createScriptedModel } from "keyhole/testing";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const model = createScriptedModel([{ text: "Two tests fail." }]);
+ * for await (const event of run(createAgent({ gateway, model }), "Which tests fail?")) {
+ *   if (event.type === "llm-text") console.log(event.text);
+ * }
+ * await gateway.close();
+ * ```
  */
 export async function* run(
   agent: Agent,

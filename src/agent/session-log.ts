@@ -37,6 +37,7 @@ export interface SessionLogs {
   latest(): Promise<string | undefined>;
 }
 
+/** Options of {@link createSessionLogs}. */
 export interface SessionLogsOptions {
   /** The folder of the files, created when needed and readable by its owner only. */
   readonly path: string;
@@ -53,7 +54,22 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * Creates a store of conversations. Lines are only appended; `settle`, which every run calls at its end, syncs them
- * to disk. Readers skip a line that a crash has cut.
+ * to disk. Readers skip a line that a crash has cut. See {@link createAgent}.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from "keyhole";
+ * import { createAgent, createSessionLogs, run } from "keyhole/agent";
+ * import { createScriptedModel } from "keyhole/testing";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const model = createScriptedModel([{ text: "Two tests fail." }]);
+ * const sessions = createSessionLogs({ path: "conversations" });
+ * for await (const _ of run(createAgent({ gateway, model, sessions }), "Which tests fail?"));
+ * const [last] = await sessions.list();
+ * console.assert(last?.prompt === "Which tests fail?");
+ * await gateway.close();
+ * ```
  */
 export function createSessionLogs({
   path,

@@ -34,7 +34,7 @@ test("a list, a function and a class each provide tools that the gateway runs", 
   const { domains, refused } = await loadSkillToolsets(skills);
   expect(refused).toEqual([]);
   const gateway = createGateway({ domains });
-  const { hits } = await gateway.ask({ query: "count books" });
+  const { hits } = await gateway.ask({ query: "count books", limit: 10 });
   expect(hits.map(({ name }) => name).sort()).toEqual(["count_books", "count_rooms", "count_shelves"]);
   const answer = await gateway.get({ routes: [{ route: hits[0]!.route }] });
   expect(answer.text).toContain("3");

@@ -8,7 +8,7 @@ import {
   type ToolSet,
 } from "ai";
 import { z } from "zod";
-import { createDisclosure, type Disclosure } from "../ai-sdk/disclosure.ts";
+import { createLoopDisclosure, type Disclosure } from "../ai-sdk/disclosure.ts";
 import { problem } from "../schema/problem.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
 import type { Agent, ModelGiven, SessionState } from "./agent.ts";
@@ -57,7 +57,7 @@ export async function createTurn(
   const { signal, emit } = context;
   // A conversation may outlive its gateway session.
   session.handle = gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
-  const disclosure = await createDisclosure(gateway, {
+  const disclosure = await createLoopDisclosure(gateway, {
     session: session.handle,
     ...(mode && { mode }),
     ...(principal && { principal }),

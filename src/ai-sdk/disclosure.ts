@@ -23,6 +23,7 @@ import { createFoundTools } from "./found-tools.ts";
 import { FOUND_NAMES } from "./named-tools.ts";
 import { type TrimOptions, trimMessages } from "./trim-messages.ts";
 
+/** Options of {@link createDisclosure}. */
 export interface DisclosureOptions {
   /** The caller. Default: the gateway's own principal. */
   readonly principal?: Principal;
@@ -57,7 +58,7 @@ export interface Disclosure {
 }
 
 /** The agent's own loop approves calls itself. */
-export interface LoopOptions extends DisclosureOptions {
+interface LoopOptions extends DisclosureOptions {
   readonly approve?: Approve;
   readonly policy?: Partial<CallPolicy>;
 }
@@ -70,8 +71,31 @@ function toApproving({ approvals, approve, policy }: LoopOptions): FaceOptions {
 /** Shorter ids may occur in a text by chance. */
 const SHORTEST_ID = 4;
 
-/** The tools of a gateway for one turn of a conversation with a model. */
-export async function createDisclosure(gateway: Gateway, options: LoopOptions = {}): Promise<Disclosure> {
+/**
+ * Creates the tools of a gateway for one turn of a conversation with a model of the AI SDK.
+ *
+ * @throws INVALID_INPUT if `ownTools` has a name that Keyhole needs
+ * @example
+ * ```ts
+ * import { generateText } from "ai";
+ * import { createGateway } from "keyhole";
+ * import { createDisclosure } from "keyhole/ai-sdk";
+ * import { createScriptedModel } from "keyhole/testing";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const model = createScriptedModel([{ text: "Hello." }]);
+ * const { session, ...disclosure } = await createDisclosure(gateway);
+ * const { text } = await generateText({ ...disclosure, model, prompt: "Hi" });
+ * console.assert(text === "Hello.");
+ * await gateway.close();
+ * ```
+ */
+export function createDisclosure(gateway: Gateway, options: DisclosureOptions = {}): Promise<Disclosure> {
+  return createLoopDisclosure(gateway, options);
+}
+
+/** A disclosure for a loop that approves calls itself. */
+export async function createLoopDisclosure(gateway: Gateway, options: LoopOptions): Promise<Disclosure> {
   const { mode = "discover", ownTools = {}, trim } = options;
   const ownNames = new Set(Object.keys(ownTools));
   const principal = options.principal ?? (await gateway.view()).principal;

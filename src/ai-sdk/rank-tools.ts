@@ -23,8 +23,17 @@ const MOST_HITS = 50;
 const DOMAIN = { name: "tools", description: "Tools.", scopes: [], rules: [] };
 
 /**
- * Keyhole's ranking for tools that are not in a gateway: the `search` callback of the AI SDK's own `toolSearch`.
- * The same list of tools is indexed once.
+ * Creates Keyhole's ranking for tools that are not in a gateway: the `search` callback of the AI SDK's own
+ * `toolSearch`. The same list of tools is indexed once.
+ *
+ * @example
+ * ```ts
+ * import { createToolRanking } from "keyhole/ai-sdk";
+ *
+ * const rank = createToolRanking();
+ * const tools = [{ name: "send_mail", description: "Send a mail." }, { name: "add", description: "Add numbers." }];
+ * console.assert((await rank({ query: "write a mail", tools }))[0] === "send_mail");
+ * ```
  */
 export function createToolRanking(): RankTools {
   const gateways = new LRUCache<string, Gateway>({

@@ -1,5 +1,6 @@
 import type { ModelMessage } from "ai";
 
+/** When a long conversation is cut, and how much of it stays. */
 export interface TrimOptions {
   /** Up to this many messages nothing is cut. Default: 20. */
   readonly most?: number;

@@ -44,15 +44,34 @@ export function toRegistry(catalog: {
   return { format: 1, registry_version: catalog.version, checksum: contentHash(ops), ops };
 }
 
-/** Writes a registry file atomically. See {@link readRegistry}. */
+/**
+ * Writes a registry file atomically. See {@link readRegistry}.
+ *
+ * @example
+ * ```ts
+ * import { createGateway, readRegistry, writeRegistry } from "keyhole";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * await writeRegistry("registry.json", gateway.registry());
+ * console.assert((await readRegistry("registry.json")).registry_version === gateway.version);
+ * await gateway.close();
+ * ```
+ */
 export async function writeRegistry(path: string, registry: Registry): Promise<void> {
   await writeFileAtomic(path, `${JSON.stringify(registry, null, 2)}\n`);
 }
 
 /**
- * Reads a registry file.
+ * Reads a registry file. See {@link writeRegistry}.
  *
- * @throws `REGISTRY_INVALID` if the file is missing, damaged or of another format
+ * @throws REGISTRY_INVALID if the file is missing, damaged or of another format
+ * @example
+ * ```ts
+ * import { isProblem, readRegistry } from "keyhole";
+ *
+ * const reason = await readRegistry("no-such-file.json").catch((error) => error);
+ * console.assert(isProblem(reason) && reason.code === "REGISTRY_INVALID");
+ * ```
  */
 export async function readRegistry(path: string): Promise<Registry> {
   const refuse = (reason: string) => problem("REGISTRY_INVALID", { path, reason });

@@ -27,7 +27,17 @@ export interface Telemetry {
 
 const ENDPOINT = "http://localhost:4318";
 
-/** Starts sending traces and metrics of this process to an OpenTelemetry collector, if enabled. */
+/**
+ * Starts sending traces and metrics of this process to an OpenTelemetry collector, if enabled. See {@link onEvent}.
+ *
+ * @example
+ * ```ts no-run
+ * import { startTelemetry } from "keyhole/telemetry";
+ *
+ * const telemetry = await startTelemetry({ enabled: true, endpoint: "http://localhost:4318" });
+ * process.once("beforeExit", () => telemetry?.close());
+ * ```
+ */
 export async function startTelemetry(options: TelemetryOptions): Promise<Telemetry | undefined> {
   if (options.enabled !== true) return undefined;
   const { endpoint = ENDPOINT, headers = {}, service = "keyhole", version = "0", secrets = [] } = options;

@@ -21,6 +21,7 @@ import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { readBody } from "./read-body.ts";
 import { createRounds } from "./rounds.ts";
 
+/** Options of {@link createMcpServer}. */
 export interface McpServerOptions {
   /** Which tools a model sees. Default: `lanes`. */
   readonly surface?: Surface;
@@ -73,6 +74,21 @@ const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const LIST_TTL_MS = 5 * 60_000;
 const DEBOUNCE_MS = 100;
 
+/**
+ * Turns a gateway into an MCP server. {@link serveHttp} serves it over HTTP, its `connect` over stdio.
+ *
+ * @throws INVALID_INPUT for a gateway that {@link createGateway} did not make
+ * @example
+ * ```ts
+ * import { createGateway } from "keyhole";
+ * import { createMcpServer } from "keyhole/mcp";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const server = createMcpServer(gateway, { name: "office", surface: "lanes" });
+ * await server.close();
+ * await gateway.close();
+ * ```
+ */
 export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}): McpServer {
   const { maxBodyBytes = MAX_BODY_BYTES, debounceMs = DEBOUNCE_MS, onError = () => {} } = options;
   const { surface = "lanes", toolSearch = false, nativeNames = "ops", instructions } = options;

@@ -58,12 +58,21 @@ export interface HttpServer {
 const OWN = "own";
 
 /**
- * Serves an MCP server over Streamable HTTP. No body is read before its caller is authenticated.
+ * Serves an MCP server over Streamable HTTP. No body is read before its caller is authenticated. See
+ * {@link createMcpServer}.
  *
- * @throws `INVALID_INPUT` if `oauth` has no keys, a webhook has no secret, or two endpoints share a path.
+ * @throws INVALID_INPUT if `oauth` has no keys, a webhook has no secret, or two endpoints share a path
  * @example
- * const http = await serveHttp(createMcpServer(gateway), { port: 8080 });
- * console.log(http.url, http.token);
+ * ```ts
+ * import { createGateway } from "keyhole";
+ * import { createMcpServer, serveHttp } from "keyhole/mcp";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const http = await serveHttp(createMcpServer(gateway));
+ * console.log(`${http.url} with the token ${http.token}`);
+ * await http.close();
+ * await gateway.close();
+ * ```
  */
 export async function serveHttp(server: McpServer, options: HttpOptions = {}): Promise<HttpServer> {
   const { host = "127.0.0.1", path = "/mcp", drainMs = 5_000 } = options;

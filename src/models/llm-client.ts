@@ -16,13 +16,19 @@ import { extractTokenUsage } from "./token-usage.ts";
 
 /**
  * Creates a client for the model that a config names. The model is made at the first call and kept until its
- * config changes. Calls do not throw; failures are {@link ModelErrorResponse}s.
+ * config changes. Calls do not throw; failures are a {@link ModelResponse} too.
  *
  * @example
  * ```ts
- * const client = createLLMClient({ config: { providers: { default: "local", local: { model: "phi4" } } } });
+ * import { createLLMClient } from "keyhole/models";
+ * import { serveScriptedModel } from "keyhole/testing";
+ *
+ * const server = await serveScriptedModel([{ text: "Bern" }]);
+ * const local = { baseUrl: `${server.url}/v1`, model: "phi4" };
+ * const client = createLLMClient({ config: { providers: { default: "local", local } } });
  * const answer = await client.invoke("What is the capital of Switzerland?");
- * if (answer.success) console.log(answer.result.content);
+ * console.assert(answer.success && answer.result.content === "Bern");
+ * await server.close();
  * ```
  */
 export function createLLMClient(options: LLMClientOptions): LLMClient {

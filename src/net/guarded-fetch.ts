@@ -33,12 +33,19 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
  * Creates a fetch that reaches public addresses over https only. It checks the address that it connects to, and
  * checks every redirect again. It ignores the proxy settings of the environment.
  *
- * @throws `REQUEST_REFUSED` where the guard refuses a URL, an address or a redirect.
- * @throws `CALL_FAILED` where the host cannot be reached or does not answer in HTTP.
+ * Its calls reject with REQUEST_REFUSED where the guard refuses a URL, an address or a redirect, and with
+ * CALL_FAILED where the host cannot be reached or does not answer in HTTP.
+ *
  * @example
- * const guarded = createGuardedFetch({ allowPrivateHosts: ["127.0.0.1:8080"] });
- * const response = await guarded("http://127.0.0.1:8080/orders", { headers: { accept: "application/json" } });
+ * ```ts
+ * import { isProblem } from "keyhole";
+ * import { createGuardedFetch } from "keyhole/sources";
+ *
+ * const guarded = createGuardedFetch();
+ * const refused = await guarded("http://127.0.0.1:8080/orders").catch((error) => error);
+ * console.assert(isProblem(refused) && refused.code === "REQUEST_REFUSED");
  * await guarded.close();
+ * ```
  */
 export function createGuardedFetch(options: GuardOptions = {}): GuardedFetch {
   const { allowPrivateHosts = [], ownUrl, redirects = "same-origin" } = options;

@@ -25,8 +25,20 @@ const PRICE = {
 const RECENT = 10;
 
 /**
- * Renders a session's memory as a block for the system prompt; empty for a new session. Outside text is written
- * as JSON strings that cannot close the block or begin a line.
+ * Renders the memory of a session as a block for a system prompt; empty for a new session. Text from outside stands
+ * in it as JSON strings that cannot close the block or begin a line. See {@link Session} and
+ * {@link loadTokenCounter}.
+ *
+ * @example
+ * ```ts
+ * import { createGateway, loadTokenCounter, renderWorkingMemory } from "keyhole";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const session = gateway.session(gateway.openSession());
+ * const block = renderWorkingMemory(session.memory, await loadTokenCounter());
+ * console.assert(block === "");
+ * await gateway.close();
+ * ```
  */
 export function renderWorkingMemory(
   memory: WorkingMemory,

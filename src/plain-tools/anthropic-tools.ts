@@ -22,13 +22,27 @@ export interface AnthropicToolResult {
   readonly is_error?: true;
 }
 
+/** The tools of a gateway for Anthropic's messages. See {@link toAnthropicTools}. */
 export interface AnthropicTools {
   readonly tools: readonly AnthropicTool[];
   /** Runs one `tool_use` block and returns the block for the next user message. */
   call(use: AnthropicToolUse, options?: { readonly signal?: AbortSignal }): Promise<AnthropicToolResult>;
 }
 
-/** The tools of a gateway for Anthropic's messages. */
+/**
+ * Creates the tools of a gateway for Anthropic's messages. See {@link createToolbox}.
+ *
+ * @example
+ * ```ts
+ * import { createGateway, toAnthropicTools } from "keyhole";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const { tools, call } = await toAnthropicTools(gateway);
+ * const result = await call({ id: "toolu_1", name: "ask", input: { query: "refund" } });
+ * console.assert(tools.length === 4 && result.tool_use_id === "toolu_1");
+ * await gateway.close();
+ * ```
+ */
 export async function toAnthropicTools(gateway: Gateway, options?: ToolboxOptions): Promise<AnthropicTools> {
   const toolbox = await createToolbox(gateway, options);
   return {

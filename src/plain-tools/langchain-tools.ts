@@ -3,7 +3,19 @@ import type { Gateway } from "../gateway-api.ts";
 import { problem } from "../schema/problem.ts";
 import { createToolbox, type ToolboxOptions } from "../toolbox.ts";
 
-/** The tools of a gateway for LangChain. Needs `@langchain/core`. */
+/**
+ * Creates the tools of a gateway for LangChain. Needs the package `@langchain/core`. See {@link createToolbox}.
+ *
+ * @throws PACKAGE_MISSING without `@langchain/core`
+ * @example
+ * ```ts no-run
+ * import { createGateway, toLangChainTools } from "keyhole";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const tools = await toLangChainTools(gateway);
+ * console.log(tools.map((tool) => tool.name));
+ * ```
+ */
 export async function toLangChainTools(
   gateway: Gateway,
   options?: ToolboxOptions,

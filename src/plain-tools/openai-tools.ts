@@ -24,13 +24,27 @@ export interface OpenAIToolMessage {
   readonly content: string;
 }
 
+/** The tools of a gateway for OpenAI's chat completions. See {@link toOpenAITools}. */
 export interface OpenAITools {
   readonly tools: readonly OpenAITool[];
   /** Runs one call of an answer and returns the next message. */
   call(call: OpenAIToolCall, options?: { readonly signal?: AbortSignal }): Promise<OpenAIToolMessage>;
 }
 
-/** The tools of a gateway for OpenAI's chat completions. */
+/**
+ * Creates the tools of a gateway for OpenAI's chat completions. See {@link createToolbox}.
+ *
+ * @example
+ * ```ts
+ * import { createGateway, toOpenAITools } from "keyhole";
+ *
+ * const gateway = createGateway({ domains: [] });
+ * const { tools, call } = await toOpenAITools(gateway);
+ * const message = await call({ id: "call_1", function: { name: "ask", arguments: '{ "query": "refund" }' } });
+ * console.assert(tools.length === 4 && message.role === "tool");
+ * await gateway.close();
+ * ```
+ */
 export async function toOpenAITools(gateway: Gateway, options?: ToolboxOptions): Promise<OpenAITools> {
   const toolbox = await createToolbox(gateway, options);
   return {

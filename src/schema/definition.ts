@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CallContext, Example, Lane, Policy, RiskLevel, SearchConfig } from "./entry.ts";
+import type { CallContext, Example, Lane, Policy, RiskLevel, SearchConfig, Visibility } from "./entry.ts";
 import type { Entity, ExtractionSchema } from "./extraction.ts";
 import type { Guidance } from "./guidance.ts";
 import type { FromJsonSchema, JsonSchema } from "./json-schema.ts";
@@ -20,6 +20,10 @@ interface EntryDefinition {
   readonly description: string;
   /** `domain://tools/path` or `domain://resources/path`. Without it, a tool's route is derived from its name. */
   readonly route?: string;
+  /** How the entry is found. Default: `listed`. */
+  readonly visibility?: Visibility;
+  /** Another spelling of {@link visibility}: `true` is `entry`, `false` is `hidden`. Give one of the two. */
+  readonly searchable?: boolean;
   readonly requiredScopes?: readonly string[];
   readonly category?: string;
   readonly tags?: readonly string[];
@@ -30,8 +34,6 @@ interface EntryDefinition {
 interface ToolFields extends EntryDefinition {
   /** Dotted op, such as `onto.task.list`. Replaces the op that is derived from the name. */
   readonly op?: string;
-  /** `true`: an entry point, always shown. `false`: hidden until guidance unveils it. Absent: found by search. */
-  readonly searchable?: boolean;
   readonly lane?: Lane;
   readonly riskLevel?: RiskLevel;
   readonly requiresConfirmation?: boolean;
@@ -65,7 +67,6 @@ export interface AnyTool extends ToolFields {
 /** A resource as people write it: content that is loaded on demand. See {@link defineResource}. */
 export interface ResourceDefinition extends EntryDefinition {
   readonly route: string;
-  readonly searchable?: boolean;
   /** Body text for search. Search does not read the result of `fetch`. */
   readonly content?: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -102,6 +103,8 @@ const schemaSchema = z.custom<InputSchema>(
 const entryFields = {
   name: z.string().min(1).max(256),
   description: z.string().trim().min(1),
+  visibility: z.enum(["entry", "listed", "hidden"]).optional(),
+  searchable: z.boolean().optional(),
   requiredScopes: words,
   category: z.string().min(1).optional(),
   tags: words,
@@ -109,47 +112,53 @@ const entryFields = {
   phrases: words,
 };
 
+const hasOneVisibility = (entry: { readonly visibility?: unknown; readonly searchable?: unknown }) =>
+  entry.visibility === undefined || entry.searchable === undefined;
+const TWICE = "give visibility or searchable, not both";
+
 /** Checks a tool definition at run time, because definitions also come from plain JavaScript. */
-export const toolDefinitionSchema = z.object({
-  ...entryFields,
-  route: z.string().optional(),
-  op: z.string().optional(),
-  searchable: z.boolean().optional(),
-  inputSchema: schemaSchema.optional(),
-  outputSchema: schemaSchema.optional(),
-  lane: z.enum(["read", "write", "destructive"]).optional(),
-  riskLevel: z.enum(["safe", "moderate", "destructive"]).optional(),
-  requiresConfirmation: z.boolean().optional(),
-  relatedTools: words,
-  extraction: z
-    .object({
-      path: z.string().min(1),
-      type: z.string().min(1),
-      nameField: z.string().min(1),
-      idField: z.string().min(1).optional(),
-      isArray: z.boolean().optional(),
-    })
-    .nullish(),
-  examples: z
-    .array(z.object({ args: z.record(z.string(), z.unknown()), note: z.string().optional() }))
-    .optional(),
-  policy: z.object({ do: words, dont: words, edge_cases: words }).optional(),
-  notes: words,
-  guidance: z.array(guidanceSchema).optional(),
-  timeoutMs: z.number().int().positive().optional(),
-  execute: z.custom((value) => typeof value === "function", "must be a function"),
-  dryRun: z.custom((value) => typeof value === "function", "must be a function").optional(),
-});
+export const toolDefinitionSchema = z
+  .object({
+    ...entryFields,
+    route: z.string().optional(),
+    op: z.string().optional(),
+    inputSchema: schemaSchema.optional(),
+    outputSchema: schemaSchema.optional(),
+    lane: z.enum(["read", "write", "destructive"]).optional(),
+    riskLevel: z.enum(["safe", "moderate", "destructive"]).optional(),
+    requiresConfirmation: z.boolean().optional(),
+    relatedTools: words,
+    extraction: z
+      .object({
+        path: z.string().min(1),
+        type: z.string().min(1),
+        nameField: z.string().min(1),
+        idField: z.string().min(1).optional(),
+        isArray: z.boolean().optional(),
+      })
+      .nullish(),
+    examples: z
+      .array(z.object({ args: z.record(z.string(), z.unknown()), note: z.string().optional() }))
+      .optional(),
+    policy: z.object({ do: words, dont: words, edge_cases: words }).optional(),
+    notes: words,
+    guidance: z.array(guidanceSchema).optional(),
+    timeoutMs: z.number().int().positive().optional(),
+    execute: z.custom((value) => typeof value === "function", "must be a function"),
+    dryRun: z.custom((value) => typeof value === "function", "must be a function").optional(),
+  })
+  .refine(hasOneVisibility, TWICE);
 
 /** Checks a resource definition at run time. */
-export const resourceDefinitionSchema = z.object({
-  ...entryFields,
-  route: z.string(),
-  searchable: z.boolean().optional(),
-  content: z.string().optional(),
-  metadata: z.record(z.string(), z.unknown()).optional(),
-  fetch: z.custom((value) => typeof value === "function", "must be a function"),
-});
+export const resourceDefinitionSchema = z
+  .object({
+    ...entryFields,
+    route: z.string(),
+    content: z.string().optional(),
+    metadata: z.record(z.string(), z.unknown()).optional(),
+    fetch: z.custom((value) => typeof value === "function", "must be a function"),
+  })
+  .refine(hasOneVisibility, TWICE);
 
 const pipelineSchema = z.object({
   source: z.object({ name: z.string().min(1) }).loose(),

@@ -41,22 +41,31 @@ export class Problem extends Error {
     };
   }
 
-  toJSON(): { code: ProblemCode; message: string; next: string; details: Fills } {
+  toJSON(): { code: ProblemCode; message: string; next: string; details: Readonly<Record<string, unknown>> } {
     return { code: this.code, message: this.message, next: this.next, details: this.details };
   }
 }
 
 /**
- * Makes the problem of that code. `fills` replace the `{words}` of its sentences.
+ * Makes the problem of that code, for a tool to throw. `fills` replace the `{words}` of its sentences. See
+ * {@link isProblem}.
  *
  * @example
  * ```ts
- * throw problem("CONFLICT", { reason: "The page was changed meanwhile." });
+ * import { defineTool, problem } from "keyhole";
+ *
+ * defineTool({
+ *   name: "save_page",
+ *   description: "Save the page.",
+ *   execute: () => {
+ *     throw problem("CONFLICT", { reason: "The page was changed meanwhile." });
+ *   },
+ * });
  * ```
  */
 export function problem(
   code: ProblemCode,
-  fills: Fills = {},
+  fills: Readonly<Record<string, unknown>> = {},
   details: Record<string, unknown> = {},
 ): Problem {
   return new Problem(code, fills, details);
@@ -74,7 +83,20 @@ export function problemSaying(
   return new Problem(code, { message, next }, details, OWN_WORDS);
 }
 
-/** Recognises a problem of any copy of the package. Node has errors of code UNKNOWN too, but without `next`. */
+/**
+ * Recognises a problem of any copy of the package. See {@link problem}.
+ *
+ * @example
+ * ```ts
+ * import { isProblem, problem } from "keyhole";
+ *
+ * try {
+ *   throw problem("CONFLICT", { reason: "The page was changed meanwhile." });
+ * } catch (error) {
+ *   console.assert(isProblem(error) && error.code === "CONFLICT");
+ * }
+ * ```
+ */
 export function isProblem(value: unknown): value is Problem {
   if (!(value instanceof Error) || !("code" in value) || !("next" in value)) return false;
   return typeof value.next === "string" && Object.hasOwn(PROBLEMS, String(value.code));

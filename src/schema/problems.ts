@@ -283,4 +283,5 @@ interface ProblemRow {
   readonly when: string;
 }
 
+/** The code of a problem, by which it is matched. */
 export type ProblemCode = keyof typeof PROBLEMS;

@@ -8,6 +8,7 @@ import { VectorSide } from "./vector-side.ts";
 import type { Embedder } from "./vectors/embedder.ts";
 import { vectorStoreFromBytes } from "./vectors/vector-store.ts";
 
+/** Options of {@link createEmbeddedIndex}. */
 export interface EmbeddedIndexOptions {
   /** Makes vectors beside the words. Without it search is lexical. */
   readonly embedder?: Embedder;
@@ -31,7 +32,20 @@ const MAX_BACKLOG = 32;
 /** Documents taken in before searches have their turn. */
 const PUT_STEP = 1_024;
 
-/** An empty index. */
+/**
+ * Creates an empty search index in this process. With an `embedder` it searches by meaning too. See
+ * {@link createStaticEmbedder}.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from "keyhole";
+ * import { createEmbeddedIndex, createStaticEmbedder } from "keyhole/search";
+ *
+ * const index = createEmbeddedIndex({ embedder: createStaticEmbedder(), snapshot: "search.bin" });
+ * const gateway = createGateway({ domains: [], index });
+ * await gateway.close();
+ * ```
+ */
 export function createEmbeddedIndex(options: EmbeddedIndexOptions = {}): EmbeddedIndex {
   return createOver(
     { words: new LexicalIndex(), side: options.embedder && new VectorSide(options.embedder) },

@@ -29,6 +29,16 @@ const MAX_CHARS = 512 * 1024 * 1024;
 /**
  * Keeps results on disk and their handles in memory. Only this process knows its handles, so files of ended
  * processes are deleted. See {@link ResultStore}.
+ *
+ * @example
+ * ```ts
+ * import { createDiskResultStore, createGateway } from "keyhole";
+ *
+ * const results = createDiskResultStore({ path: "results" });
+ * const gateway = createGateway({ domains: [], results });
+ * await gateway.close();
+ * results.clear();
+ * ```
  */
 export function createDiskResultStore(options: DiskResultStoreOptions): DiskResultStore {
   const { path, secrets = [], maxChars = MAX_CHARS } = options;

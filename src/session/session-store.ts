@@ -14,7 +14,7 @@ export interface SessionStore {
   close(): void;
 }
 
-/** Options of {@link createMemorySessionStore} and {@link createSqliteSessionStore}. */
+/** Options of {@link createSqliteSessionStore}. */
 export interface SessionStoreOptions {
   /** Beyond this many the least recently used sessions are forgotten. Default: 10,000. */
   readonly maxSessions?: number;

@@ -93,7 +93,22 @@ export function publish(event: KeyholeEvent): void {
   if (notices.hasSubscribers && (event.type === "notice" || event.type === "source")) notices.publish(event);
 }
 
-/** Calls the listener for every event of this process. Returns unsubscribe. */
+/**
+ * Calls the listener for every event of this process. Returns unsubscribe. See {@link startTelemetry}.
+ *
+ * @example
+ * ```ts
+ * import { createGateway, onEvent } from "keyhole";
+ *
+ * const stop = onEvent((event) => {
+ *   if (event.type === "operation") console.log(event.operation, event.outcome);
+ * });
+ * const gateway = createGateway({ domains: [] });
+ * await gateway.ask({ query: "refund" });
+ * stop();
+ * await gateway.close();
+ * ```
+ */
 export function onEvent(listener: (event: KeyholeEvent) => void): () => void {
   return listen(EVENT_CHANNEL, listener);
 }

@@ -28,8 +28,17 @@ const BEHAVIOURS: readonly Behaviour[] = [...STORING, ...FILTERING, ...RANKING, 
 export const INDEX_BEHAVIOURS: readonly string[] = BEHAVIOURS.map(({ name }) => name);
 
 /**
- * Tests that an engine behaves as the `SearchIndex` port demands. `create` must return a new, empty, independent
- * index each time. No score is compared with a number.
+ * Tests that an engine behaves as the {@link SearchIndex} port demands. `create` must return a new, empty,
+ * independent index each time. No score is compared with a number.
+ *
+ * @example
+ * ```ts no-run
+ * import { describe, test } from "node:test";
+ * import { createEmbeddedIndex } from "keyhole/search";
+ * import { describeIndex } from "keyhole/testing";
+ *
+ * describeIndex("embedded", () => createEmbeddedIndex(), { describe, test });
+ * ```
  */
 export function describeIndex(
   name: string,

@@ -1,7 +1,7 @@
 export type { DescribeIndexOptions, TestRunner } from "./describe-index.ts";
-export { describeIndex, INDEX_BEHAVIOURS } from "./describe-index.ts";
-export type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "./model-wire/scripted-exchange.ts";
+export { describeIndex } from "./describe-index.ts";
+export type { ScriptedReply, ScriptedRequest } from "./model-wire/scripted-exchange.ts";
 export type { ModelScript, ScriptedModel } from "./scripted-model.ts";
-export { createScriptedModel, inOrder } from "./scripted-model.ts";
+export { createScriptedModel } from "./scripted-model.ts";
 export type { ServedModel } from "./serve-scripted-model.ts";
 export { serveScriptedModel } from "./serve-scripted-model.ts";

@@ -5,12 +5,18 @@ import type {
 } from "@ai-sdk/provider";
 import type { ScriptedMessage, ScriptedReply, ScriptedRequest } from "./model-wire/scripted-exchange.ts";
 
-/** Chooses the answer to a request. `turn` counts requests from 0. */
-export type ModelScript = (request: ScriptedRequest, turn: number) => ScriptedReply;
+/**
+ * The answers of a scripted model: a list of them, or a function that chooses one. `turn` counts requests from 0.
+ * After the end of a list, the model answers with a text that says so.
+ */
+export type ModelScript =
+  | readonly ScriptedReply[]
+  | ((request: ScriptedRequest, turn: number) => ScriptedReply);
 
-/** Creates a script of these answers, one after another. Further requests get a text that says so. */
-export function inOrder(replies: readonly ScriptedReply[]): ModelScript {
-  return (_request, turn) => replies[turn] ?? { text: `The script has no reply to request ${turn + 1}.` };
+/** The answer of a script to a request. */
+export function replyOf(script: ModelScript, request: ScriptedRequest, turn: number): ScriptedReply {
+  if (typeof script === "function") return script(request, turn);
+  return script[turn] ?? { text: `The script has no reply to request ${turn + 1}.` };
 }
 
 /** A model that follows a script and records its requests. */
@@ -19,13 +25,25 @@ export interface ScriptedModel extends LanguageModelV4 {
   readonly requests: readonly ScriptedRequest[];
 }
 
-/** Creates a model for the AI SDK that follows a script. See {@link serveScriptedModel}. */
+/**
+ * Creates a model for the AI SDK that follows a script and records its requests. See {@link serveScriptedModel}.
+ *
+ * @example
+ * ```ts
+ * import { generateText } from "ai";
+ * import { createScriptedModel } from "keyhole/testing";
+ *
+ * const model = createScriptedModel([{ text: "Hello." }]);
+ * const { text } = await generateText({ model, prompt: "Hi" });
+ * console.assert(text === "Hello." && model.requests.length === 1);
+ * ```
+ */
 export function createScriptedModel(script: ModelScript): ScriptedModel {
   const requests: ScriptedRequest[] = [];
   const answer = (options: LanguageModelV4CallOptions): ScriptedReply => {
     const request = toRequest(options);
     requests.push(request);
-    return script(request, requests.length - 1);
+    return replyOf(script, request, requests.length - 1);
   };
   return {
     requests,

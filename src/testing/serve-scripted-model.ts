@@ -7,7 +7,7 @@ import type { ModelWire, WireEvent } from "./model-wire/model-wire.ts";
 import { openAIChat } from "./model-wire/openai-chat.ts";
 import { openAIResponses } from "./model-wire/openai-responses.ts";
 import type { ScriptedReply, ScriptedRequest } from "./model-wire/scripted-exchange.ts";
-import type { ModelScript } from "./scripted-model.ts";
+import { type ModelScript, replyOf } from "./scripted-model.ts";
 
 /** A scripted model behind HTTP. See {@link serveScriptedModel}. */
 export interface ServedModel {
@@ -24,7 +24,18 @@ export interface ServedModel {
 
 const WIRES: readonly ModelWire[] = [openAIChat, openAIResponses, anthropicMessages, geminiContent];
 
-/** Serves a scripted model on loopback, in the formats of the vendors. See {@link createScriptedModel}. */
+/**
+ * Serves a scripted model on loopback, in the formats of the vendors. See {@link createScriptedModel}.
+ *
+ * @example
+ * ```ts
+ * import { serveScriptedModel } from "keyhole/testing";
+ *
+ * const server = await serveScriptedModel([{ text: "Hello." }]);
+ * console.log(`${server.url}/v1/chat/completions`);
+ * await server.close();
+ * ```
+ */
 export async function serveScriptedModel(script: ModelScript): Promise<ServedModel> {
   const requests: ScriptedRequest[] = [];
   const headers: IncomingMessage["headers"][] = [];
@@ -40,7 +51,7 @@ export async function serveScriptedModel(script: ModelScript): Promise<ServedMod
     requests.push(asked);
     headers.push(request.headers);
     paths.push(request.url ?? "/");
-    const reply = script(asked, requests.length - 1);
+    const reply = replyOf(script, asked, requests.length - 1);
     if (reply.error) return refuse(wire, reply.error, response);
     if (wire.isStream(body, path)) return stream(wire, reply, requests.length, response);
     response.writeHead(200, { "content-type": "application/json" });

@@ -1,7 +1,17 @@
 /** Counts the tokens of a text. See {@link loadTokenCounter}. */
 export type TokenCounter = (text: string) => number;
 
-/** Loads a counter of o200k tokens, once. The counter never throws and takes linear time. */
+/**
+ * Loads a counter of o200k tokens, once. The counter never throws and takes linear time.
+ *
+ * @example
+ * ```ts
+ * import { loadTokenCounter } from "keyhole";
+ *
+ * const countTokens = await loadTokenCounter();
+ * console.assert(countTokens("Hello world") === 2);
+ * ```
+ */
 export function loadTokenCounter(): Promise<TokenCounter> {
   loading ??= load().catch((error: unknown) => {
     loading = undefined;

@@ -2,7 +2,8 @@
 import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createGateway } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
-import { createMcpSource, type McpServerConfig } from "keyhole/sources";
+import type { McpServerConfig } from "../../src/sources/mcp/config/server-config.ts";
+import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 
 interface Context
   extends Partial<Record<"client_id" | "client_secret" | "private_key_pem" | "signing_algorithm", string>> {

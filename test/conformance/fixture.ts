@@ -1,4 +1,5 @@
-import { BARE_ENTRY, type CallContext, createGateway, type Source, type SourceContent } from "keyhole";
+import { type CallContext, createGateway, type Source, type SourceContent } from "keyhole";
+import { BARE_ENTRY } from "../../src/schema/bare-entry.ts";
 import { OWNER, type Served, serveNative } from "./serve-native.ts";
 import { askingPrompt, PNG, TOOLS } from "./tools.ts";
 

@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { createGateway } from "keyhole";
-import { createMcpSource } from "keyhole/sources";
+import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { type Served, serveNative } from "./serve-native.ts";
 
 const REFERENCE = resolve("node_modules/@modelcontextprotocol/server-everything/dist/index.js");

@@ -1,6 +1,7 @@
-import { BARE_ENTRY, createGateway, defineDomain, defineResource, type Source } from "keyhole";
+import { createGateway, defineDomain, defineResource, type Source } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { describe, expect } from "vitest";
+import { BARE_ENTRY } from "../../src/schema/bare-entry.ts";
 import { verifies } from "../requirements.ts";
 import { auditor, clerk, createShop } from "../shop.ts";
 import { connect, connectHttp, ERAS } from "./connect.ts";

@@ -3,8 +3,9 @@ import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from "jose";
 import { createGateway, defineDomain, defineTool, onEvent, type Principal } from "keyhole";
-import { createMcpServer, type HttpServer, type OAuthOptions, serveHttp } from "keyhole/mcp";
+import { createMcpServer, type HttpServer, serveHttp } from "keyhole/mcp";
 import { afterAll, beforeAll, describe, expect, onTestFinished } from "vitest";
+import type { OAuthOptions } from "../../src/mcp/oauth.ts";
 import { verifies } from "../requirements.ts";
 import { createShop } from "../shop.ts";
 

@@ -1,11 +1,9 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../test/requirements.ts";
 import { setUpPermissions as setUp } from "../../../test/set-up-permissions.ts";
-import { temporaryFolder } from "../../../test/temporary-folder.ts";
-import { createRuleFile } from "./rule-file.ts";
 
 describe("files", () => {
   test("reading inside the project is allowed; all else is asked", async () => {
@@ -220,18 +218,5 @@ describe("rules", () => {
         expect.objectContaining({ code: "PERMISSIONS_INVALID" }),
       );
     }
-  });
-
-  test("are kept in a file, which is created, added to, and never loses comments", async () => {
-    const path = join(temporaryFolder(), "deep/permissions.json");
-    const file = createRuleFile(path, "user");
-    expect(await file.read()).toEqual({});
-    await Promise.all([file.allow(["shell-run(a)"]), file.allow(["shell-run(b)", "shell-run(a)"])]);
-    expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({ allow: ["shell-run(a)", "shell-run(b)"] });
-    writeFileSync(path, '{ // mine\n "deny": ["shell-run(rm *)"] }');
-    expect(await file.read()).toEqual({ deny: ["shell-run(rm *)"] });
-    await expect(file.allow(["shell-run(c)"])).rejects.toMatchObject({ code: "PERMISSIONS_INVALID" });
-    writeFileSync(path, '{ "allow": ["nonsense"] }');
-    await expect(file.read()).rejects.toMatchObject({ code: "PERMISSIONS_INVALID" });
   });
 });

@@ -27,7 +27,7 @@ export interface PermissionQuestion {
 /** A person's answer. `session` allows the same request until the session ends, `always` by rules. */
 export type PermissionAnswer = "once" | "session" | "always" | "deny";
 
-/** Keeps the rules of the answer `always`, as {@link createRuleFile} does in a file. */
+/** Keeps the rules of the answer `always`. */
 export interface RuleStore {
   allow(rules: readonly string[]): Promise<void>;
 }
@@ -72,8 +72,17 @@ const ACTIONS = {
 } as const;
 
 /**
- * Decides what an agent may do in a folder, by rules and by asking.
- * @throws `PERMISSIONS_INVALID` for rules that cannot be read.
+ * Decides what an agent may do in a folder, by rules and by asking. See {@link workspaceDomain}.
+ *
+ * @throws PERMISSIONS_INVALID for rules that cannot be read
+ * @example
+ * ```ts
+ * import { createPermissions } from "keyhole/agent";
+ *
+ * const permissions = createPermissions({ root: process.cwd(), user: { allow: ["shell-run(git status)"] } });
+ * console.assert((await permissions.command("git status")).allowed);
+ * console.assert(!(await permissions.command("git push")).allowed);
+ * ```
  */
 export function createPermissions(options: PermissionsOptions): Permissions {
   const place = { root: realpathSync(options.root), home: options.home ?? homedir() };

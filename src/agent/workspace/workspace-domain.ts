@@ -20,7 +20,21 @@ export interface WorkspaceDomainOptions extends WorkspaceOptions {
   readonly name?: string;
 }
 
-/** The tools of {@link createWorkspace} as a domain for a gateway. Their failures are problems (`TOOL_FAILED`). */
+/**
+ * Creates a domain with tools for the files and commands of a project, within {@link createPermissions}.
+ *
+ * @example
+ * ```ts
+ * import { createGateway } from "keyhole";
+ * import { createPermissions, workspaceDomain } from "keyhole/agent";
+ *
+ * const permissions = createPermissions({ root: process.cwd() });
+ * const gateway = createGateway({ domains: [workspaceDomain({ permissions })] });
+ * const { text } = await gateway.help({ path: "workspace" });
+ * console.log(text);
+ * await gateway.close();
+ * ```
+ */
 export function workspaceDomain({
   name = "workspace",
   ...options

@@ -54,13 +54,3 @@ export function errorResponse(
 export function failWith(error: ModelErrorCode, fills: Readonly<Record<string, string>>): ModelErrorResponse {
   return errorResponse(error, problem(error, fills).message);
 }
-
-/** Narrows a {@link ModelResponse} to a success. */
-export function isModelSuccess<T>(response: ModelResponse<T>): response is ModelSuccessResponse<T> {
-  return response.success;
-}
-
-/** Narrows a {@link ModelResponse} to a failure. */
-export function isModelError<T>(response: ModelResponse<T>): response is ModelErrorResponse {
-  return !response.success;
-}

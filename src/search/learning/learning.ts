@@ -9,6 +9,7 @@ import type { LearningEvent } from "./learning-event.ts";
 import { openLearningLog } from "./learning-log.ts";
 import { createLearningState, type LearningState } from "./learning-state.ts";
 
+/** How a gateway learns from use. */
 export interface LearningOptions {
   /** File that keeps the events; without it, learning lasts as long as the process. */
   readonly log?: string;

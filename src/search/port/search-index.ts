@@ -53,6 +53,7 @@ export interface SearchFilter {
   readonly tags?: readonly string[];
 }
 
+/** A search of a {@link SearchIndex}. */
 export interface SearchRequest {
   readonly query: string;
   readonly limit: number;
@@ -61,6 +62,7 @@ export interface SearchRequest {
   readonly explain?: boolean;
 }
 
+/** An entry that a search found. */
 export interface SearchHit {
   readonly id: string;
   readonly score: number;

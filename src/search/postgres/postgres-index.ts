@@ -10,6 +10,7 @@ import { tableNames } from "./table-names.ts";
 import { VectorTable } from "./vector-table.ts";
 import { dropDocuments, writeDocuments } from "./write-documents.ts";
 
+/** Options of {@link createPostgresIndex}. */
 export interface PostgresIndexOptions {
   /** A `Pool` of `pg`, or anything with its `query`. Closing the index leaves it open. */
   readonly client: PostgresClient;
@@ -32,9 +33,19 @@ const MAX_LIMIT = 1_000;
 const BLEND_DEPTH = 100;
 
 /**
- * Opens a search index in PostgreSQL. The first put creates the tables; searches find nothing before that.
+ * Opens a search index in PostgreSQL. The first put creates the tables; searches find nothing before that. See
+ * {@link SearchIndex}.
  *
- * @throws `INVALID_INPUT` if `table` is not a plain name.
+ * @throws INVALID_INPUT if `table` is not a plain name
+ * @example
+ * ```ts no-run
+ * import { createGateway } from "keyhole";
+ * import { createPostgresIndex } from "keyhole/search";
+ * import pg from "pg";
+ *
+ * const client = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+ * const gateway = createGateway({ domains: [], index: createPostgresIndex({ client, table: "keyhole" }) });
+ * ```
  */
 export function createPostgresIndex(options: PostgresIndexOptions): PostgresIndex {
   const { client, embedder, readOnly = false } = options;

@@ -38,9 +38,18 @@ const MAX_PAGES = 40;
 const MAX_LIMIT = 1_000;
 
 /**
- * Opens a search index in a Typesense collection, which the first put creates. It searches by words only.
+ * Opens a search index in a Typesense collection, which the first put creates. It searches by words only. See
+ * {@link SearchIndex}.
  *
- * @throws `INVALID_INPUT` if the URL or the collection name is malformed.
+ * @throws INVALID_INPUT if the URL or the collection name is malformed
+ * @example
+ * ```ts no-run
+ * import { createGateway } from "keyhole";
+ * import { createTypesenseIndex } from "keyhole/search";
+ *
+ * const index = createTypesenseIndex({ url: "http://127.0.0.1:8108", apiKey: process.env.TYPESENSE_KEY ?? "" });
+ * const gateway = createGateway({ domains: [], index });
+ * ```
  */
 export function createTypesenseIndex(options: TypesenseIndexOptions): SearchIndex {
   const { collection = "mcp_resources", apiKey } = options;

@@ -1,7 +1,32 @@
 import { hash } from "node:crypto";
 import { problem } from "../../schema/problem.ts";
 import type { Embedder } from "./embedder.ts";
-import type { VectorCache } from "./vector-cache.ts";
+import { createVectorCache, type VectorCache, type VectorCacheOptions } from "./vector-cache.ts";
+
+/** An embedder with a cache of its vectors. */
+export interface CachedEmbedder extends Embedder {
+  /** Closes the file of the cache. */
+  close(): void;
+}
+
+/**
+ * Wraps an embedder so that it never embeds the same text twice. With a `path`, vectors last beyond the process.
+ * See {@link createHttpEmbedder}.
+ *
+ * @example
+ * ```ts
+ * import { createCachedEmbedder, createStaticEmbedder } from "keyhole/search";
+ *
+ * const embedder = createCachedEmbedder(createStaticEmbedder(), { path: "vectors.db" });
+ * const [vector] = await embedder.embed(["refund"]);
+ * console.assert(vector?.length === embedder.dimensions);
+ * embedder.close();
+ * ```
+ */
+export function createCachedEmbedder(embedder: Embedder, options: VectorCacheOptions = {}): CachedEmbedder {
+  const cache = createVectorCache(options);
+  return Object.assign(cachedEmbedder(embedder, cache), { close: () => cache.close() });
+}
 
 /** The same embedder, except that a text it has seen is never embedded again. */
 export function cachedEmbedder(embedder: Embedder, cache: VectorCache): Embedder {

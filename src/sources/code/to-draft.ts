@@ -51,7 +51,7 @@ function common(definition: AnyTool | ResourceDefinition, domain: DomainDefiniti
     domain: domain.name,
     name: definition.name,
     description: definition.description,
-    visibility: toVisibility(definition.searchable),
+    visibility: toVisibility(definition),
     scopes: definition.requiredScopes ?? [],
     tags: definition.tags ?? [],
     aliases: definition.aliases ?? [],
@@ -60,7 +60,8 @@ function common(definition: AnyTool | ResourceDefinition, domain: DomainDefiniti
   };
 }
 
-function toVisibility(searchable: boolean | undefined): Visibility {
+function toVisibility({ visibility, searchable }: AnyTool | ResourceDefinition): Visibility {
+  if (visibility) return visibility;
   if (searchable === undefined) return "listed";
   return searchable ? "entry" : "hidden";
 }

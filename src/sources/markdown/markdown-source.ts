@@ -68,11 +68,20 @@ const LONGEST_MS = 400;
 /**
  * Creates a source for a directory of Markdown files. Its entries are in the domain of the given name.
  *
- * @throws INVALID_INPUT if the name or the scheme is not one.
+ * @throws INVALID_INPUT if the name or the scheme is not one
  * @example
  * ```ts
- * const notes = createMarkdownSource("notes", { directory: "./notes", description: "How we work." });
+ * import { mkdir, writeFile } from "node:fs/promises";
+ * import { createGateway } from "keyhole";
+ * import { createMarkdownSource } from "keyhole/sources";
+ *
+ * await mkdir("notes/fragments/guides", { recursive: true });
+ * await writeFile("notes/fragments/guides/travel.md", "# Travel\n\nBook trains early.");
+ * const notes = createMarkdownSource("notes", { directory: "notes", description: "How we work." });
  * const gateway = createGateway({ domains: [], sources: [notes] });
+ * const { hits } = await gateway.ask({ query: "travel" });
+ * console.assert(hits.length > 0);
+ * await gateway.close();
  * ```
  */
 export function createMarkdownSource(name: string, options: MarkdownSourceOptions): MarkdownSource {

@@ -5,9 +5,16 @@ const CONFIG = "in the config";
 
 /**
  * Creates one source for each enabled server of a config block of another client (`mcpServers`, or `servers` of
- * VS Code), given as text or object. Starts nothing.
+ * VS Code), given as text or object. Starts nothing; the gateway does.
  *
- * @throws SERVER_CONFIG_INVALID
+ * @throws SERVER_CONFIG_INVALID with every error in the config
+ * @example
+ * ```ts
+ * import { fromMcpConfig } from "keyhole/sources";
+ *
+ * const sources = fromMcpConfig({ mcpServers: { files: { command: "npx", args: ["-y", "files-server"] } } });
+ * console.assert(sources[0]?.id === "mcp:files");
+ * ```
  */
 export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): McpSource[] {
   const block = typeof json === "string" ? parse(json) : json;

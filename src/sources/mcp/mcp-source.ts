@@ -15,7 +15,7 @@ import type { LogInOptions } from "./login/log-in.ts";
 import { createLogins, type Logins } from "./login/logins.ts";
 import { DEFAULT_LIMITS, type UpstreamLimits } from "./upstream-limits.ts";
 
-/** Options of {@link createMcpSource}. */
+/** Options of {@link fromMcpConfig}. */
 export interface McpSourceOptions {
   /** Folder that keeps listings between starts. Without it, each start has to list the server. */
   readonly cacheDirectory?: string;
@@ -39,7 +39,7 @@ export interface McpSourceOptions {
   readonly logins?: Logins;
 }
 
-/** Source for one upstream server. See {@link createMcpSource}. */
+/** Source for one upstream server. See {@link fromMcpConfig}. */
 export interface McpSource extends Source {
   /** Connects if needed and lists everything again. Rejects with UNAVAILABLE if the server is down. */
   refresh(signal?: AbortSignal): Promise<void>;

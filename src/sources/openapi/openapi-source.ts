@@ -38,7 +38,23 @@ const DESCRIPTION_CHARS = 400;
 /**
  * Creates a source that yields a domain `label` with one tool for each operation of an OpenAPI 3 document.
  *
- * @throws `SOURCE_INVALID` if the label is not usable
+ * @throws SOURCE_INVALID if the label is not usable
+ * @example
+ * ```ts
+ * import { createGateway } from "keyhole";
+ * import { createOpenApiSource } from "keyhole/sources";
+ *
+ * const document = {
+ *   openapi: "3.1.0",
+ *   info: { title: "Pets", version: "1" },
+ *   servers: [{ url: "https://pets.example.com" }],
+ *   paths: { "/pets": { get: { operationId: "listPets", summary: "List pets.", responses: {} } } },
+ * };
+ * const gateway = createGateway({ domains: [], sources: [createOpenApiSource("pets", { document })] });
+ * const { hits } = await gateway.ask({ query: "list pets" });
+ * console.log(hits[0]?.op);
+ * await gateway.close();
+ * ```
  */
 export function createOpenApiSource(label: string, options: OpenApiOptions): Source {
   if (!/^[a-z][a-z0-9_-]{0,63}$/i.test(label)) {

@@ -6,7 +6,7 @@ import { collectPages } from "./collect-pages.ts";
 import { createHeaderAuth } from "./http-auth.ts";
 import { createHttpClient, type HttpOptions } from "./http-client.ts";
 
-/** Options of {@link createClickUpSource}. */
+/** Options of `clickUp` of {@link contentSources}. */
 export interface ClickUpSourceOptions extends HttpOptions {
   /** The workspace. Older parts of the API call it a team. */
   readonly workspaceId: string;

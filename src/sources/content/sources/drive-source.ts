@@ -7,7 +7,7 @@ import { contentTypeOf, decodeText } from "./content-type.ts";
 import { createGoogleAuth, type ServiceAccount } from "./google-auth.ts";
 import { createHttpClient, type HttpOptions } from "./http-client.ts";
 
-/** Options of {@link createDriveSource}. */
+/** Options of `drive` of {@link contentSources}. */
 export interface DriveSourceOptions extends HttpOptions {
   /** Key file of a service account. Share the files with its address. */
   readonly account: ServiceAccount;

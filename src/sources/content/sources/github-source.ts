@@ -8,7 +8,7 @@ import { createHeaderAuth, NO_AUTH } from "./http-auth.ts";
 import { createHttpClient, type HttpOptions } from "./http-client.ts";
 import { linkNext } from "./link-next.ts";
 
-/** Options of {@link createGitHubSource}. */
+/** Options of `github` of {@link contentSources}. */
 export interface GitHubSourceOptions extends HttpOptions {
   readonly owner: string;
   readonly repo: string;

@@ -8,7 +8,7 @@ import { problem } from "../../../schema/problem.ts";
 import { mapLimit } from "../../../util/map-limit.ts";
 import { contentTypeOf, decodeText } from "./content-type.ts";
 
-/** Options of {@link createLocalSource}. */
+/** Options of `local` of {@link contentSources}. */
 export interface LocalSourceOptions {
   /** Folder to read. Links out of it are not followed. */
   readonly root: string | URL;

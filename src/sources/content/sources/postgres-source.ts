@@ -4,7 +4,7 @@ import { problem } from "../../../schema/problem.ts";
 import { contentHash } from "../../../util/content-hash.ts";
 import { readTables, type TableSchema } from "./read-tables.ts";
 
-/** Options of {@link createPostgresSource}. */
+/** Options of `postgres` of {@link contentSources}. */
 export interface PostgresSourceOptions {
   /** A `Pool` or `Client` of `pg`, PGlite, or anything else with their `query`. */
   readonly client: PostgresClient;

@@ -7,7 +7,7 @@ import { collectPages } from "./collect-pages.ts";
 import { createHeaderAuth } from "./http-auth.ts";
 import { createHttpClient, type HttpOptions } from "./http-client.ts";
 
-/** Options of {@link createQaseSource}. */
+/** Options of `qase` of {@link contentSources}. */
 export interface QaseSourceOptions extends HttpOptions {
   /** Code of the project, such as `DEMO`. */
   readonly project: string;

@@ -34,7 +34,20 @@ const MAX_QUERY_CHARS = 8_000;
 
 /**
  * Chooses the skills that a query calls for and how much of them is shown. Skills whose triggers match are shown in
- * full. Questions about skills, and skills without triggers, give the list. Otherwise only their number is told.
+ * full. Questions about skills, and skills without triggers, give the list. Otherwise only their number is told. See
+ * {@link readSkills}.
+ *
+ * @example
+ * ```ts
+ * import { mkdir, writeFile } from "node:fs/promises";
+ * import { discloseSkills, readSkills } from "keyhole/sources";
+ *
+ * await mkdir("skills/review", { recursive: true });
+ * const text = "---\nname: review\ndescription: Review a change.\n---\nRead the tests first.";
+ * await writeFile("skills/review/SKILL.md", text);
+ * const { skills } = await readSkills([{ origin: "project", folder: "skills" }]);
+ * console.assert(discloseSkills("what can you do?", skills).tier === "registry");
+ * ```
  */
 export function discloseSkills(
   query: string,

@@ -23,6 +23,18 @@ export interface SkillsRead {
 /**
  * Reads the skills of all places. If several places have a skill of one name, the last place wins and the others are
  * reported. Must not throw for any content of the files. See {@link skillDrafts}.
+ *
+ * @example
+ * ```ts
+ * import { mkdir, writeFile } from "node:fs/promises";
+ * import { readSkills } from "keyhole/sources";
+ *
+ * await mkdir("skills/review", { recursive: true });
+ * const text = "---\nname: review\ndescription: Review a change.\n---\nRead the tests first.";
+ * await writeFile("skills/review/SKILL.md", text);
+ * const { skills } = await readSkills([{ origin: "project", folder: "skills" }]);
+ * console.assert(skills[0]?.name === "review");
+ * ```
  */
 export async function readSkills(places: readonly SkillPlace[]): Promise<SkillsRead> {
   const refusals: RefusedSkill[] = [];

@@ -14,7 +14,23 @@ export interface SkillDraftOptions {
   readonly enabled?: readonly string[];
 }
 
-/** Turns each skill into an entry and each of its files into a hidden entry below it. See {@link readSkills}. */
+/**
+ * Turns each skill into an entry and each of its files into a hidden entry below it. A {@link Source} yields them.
+ * See {@link readSkills}.
+ *
+ * @example
+ * ```ts
+ * import { mkdir, writeFile } from "node:fs/promises";
+ * import { readSkills, skillDrafts } from "keyhole/sources";
+ *
+ * await mkdir("skills/review", { recursive: true });
+ * const text = "---\nname: review\ndescription: Review a change.\n---\nRead the tests first.";
+ * await writeFile("skills/review/SKILL.md", text);
+ * const { skills } = await readSkills([{ origin: "project", folder: "skills" }]);
+ * const [entry] = skillDrafts(skills, "team");
+ * console.assert(entry?.route === "team://skills/review");
+ * ```
+ */
 export function skillDrafts(
   skills: readonly Skill[],
   domain: string,

@@ -43,7 +43,18 @@ const MIGRATIONS = [
 const HELD_MS = 60_000;
 const POLL_MS = 50;
 
-/** Opens a store of logins. `:memory:` as the path keeps them for the life of the process. */
+/**
+ * Opens a store of logins. `:memory:` as the path keeps them for the life of the process. See {@link fromMcpConfig}.
+ *
+ * @example
+ * ```ts
+ * import { createLogins, fromMcpConfig } from "keyhole/sources";
+ *
+ * const logins = createLogins({ path: ":memory:" });
+ * fromMcpConfig({ mcpServers: { docs: { url: "https://docs.example.com/mcp" } } }, { logins });
+ * await logins.close();
+ * ```
+ */
 export function createLogins({ path }: { readonly path: string }): Logins {
   const owner = randomUUID();
   let opening: Promise<DatabaseSync> | undefined;

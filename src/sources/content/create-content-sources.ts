@@ -8,7 +8,7 @@ type SharedOptions = Pick<ContentSourceOptions, "store" | "clock" | "random" | "
 };
 
 /** Creates one source for each pipeline of the domains. */
-export function contentSources(domains: readonly DomainDefinition[], shared: SharedOptions): Source[] {
+export function createContentSources(domains: readonly DomainDefinition[], shared: SharedOptions): Source[] {
   return domains.flatMap(({ name: domain, extractors = [] }) =>
     extractors.map((pipeline) => {
       const { source, basePath = "" } = pipeline;

@@ -1,0 +1,39 @@
+import { createClickUpDocFormat } from "./clickup-doc-format.ts";
+import { createClickUpTaskFormat } from "./clickup-task-format.ts";
+import { createCommitFormat } from "./commit-format.ts";
+import { createMarkdownFormat } from "./markdown-format.ts";
+import { createPrFormat } from "./pr-format.ts";
+import { createQaseSuiteFormat } from "./qase-suite-format.ts";
+import { createTableSchemaFormat } from "./table-schema-format.ts";
+import { createTextFormat } from "./text-format.ts";
+
+/**
+ * Creates the built-in formats of a pipeline, each with its own {@link FormatOptions}. Formats are tried in the
+ * order of the list. Documents come from {@link contentSources} or a source of your own.
+ *
+ * @example
+ * ```ts
+ * import { contentFormats } from "keyhole/sources";
+ *
+ * const formats = [contentFormats.markdown(), contentFormats.text()];
+ * console.assert(formats[0]?.canHandle("text/markdown"));
+ * ```
+ */
+export const contentFormats = {
+  /** Markdown: one node for the document, below it nested nodes for its headings. */
+  markdown: createMarkdownFormat,
+  /** Any other text, unchanged. Put it last in a list of formats. */
+  text: createTextFormat,
+  /** Pull requests and issues, as GitHub's API returns them. */
+  pr: createPrFormat,
+  /** Commits, as GitHub's API returns them. */
+  commit: createCommitFormat,
+  /** Tables: one node for the table, and one under `columns/` for each column. */
+  tableSchema: createTableSchemaFormat,
+  /** Qase test suites: one node for the suite, and one under `cases/` for each test case. */
+  qaseSuite: createQaseSuiteFormat,
+  /** ClickUp documents: one node for the document, below it its nested pages, split by headings. */
+  clickUpDoc: createClickUpDocFormat,
+  /** ClickUp tasks and lists, as its API returns them. */
+  clickUpTask: createClickUpTaskFormat,
+} as const;
