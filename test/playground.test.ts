@@ -109,7 +109,9 @@ describe("npm start", () => {
 
   verifies("playground:start", "the first thing to try finds knowledge beside tools", async () => {
     const { stdout, stderr } = await shell(ask, started.env, 30_000);
-    const routes = [...textOf(fromEvent(stdout || stderr)).matchAll(/^- (\w+:\/\/\w+)/gm)].map(([, route]) => route);
+    const routes = [...textOf(fromEvent(stdout || stderr)).matchAll(/^- (\w+:\/\/\w+)/gm)].map(
+      ([, route]) => route,
+    );
     expect(routes[0]).toBe("library://resources");
     expect(routes.some((route) => route!.endsWith("//tools"))).toBe(true);
   });
