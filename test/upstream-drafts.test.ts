@@ -28,6 +28,8 @@ const upstream = createUpstream({
     relistMs: 1,
   },
   variables: {},
+  cwd: undefined,
+  mayStart: () => true,
   clock: systemClock,
   onChange: () => {},
 });
@@ -44,6 +46,7 @@ function catalogOf(listing: Partial<Listing>) {
   };
   const drafts = toDrafts(whole, {
     label: "up",
+    program: "a program",
     trusted: true,
     upstream,
     status: undefined,

@@ -11,10 +11,16 @@ export interface Pin {
   readonly source: string;
   readonly state: PinState;
   readonly hash: string;
+  /** Identifies the program or the address behind the source. */
+  readonly program: string;
 }
 
-/** Selects all pins, those of a source, or one. */
-export type PinSelection = "all" | { readonly source: string } | { readonly route: string };
+/** Selects all pins, those of a source, one, or those of a list exactly as they were listed. */
+export type PinSelection =
+  | "all"
+  | { readonly source: string }
+  | { readonly route: string }
+  | { readonly pins: readonly Pin[] };
 
 /** Approvals of definitions from outside. The same state decides about finding and calling. */
 export interface Pins {
@@ -38,12 +44,7 @@ export interface Pins {
 export interface PinsOptions {
   /** The file that keeps approvals. Without it they end with the process. */
   readonly path?: string;
-  /** Returns the sentence that tells how to approve a waiting entry. */
-  advise?(pin: { readonly route: string; readonly source: string; readonly state: WaitingState }): string;
 }
-
-/** The states in which an entry cannot be used. */
-export type WaitingState = Extract<PinState, "pending" | "changed">;
 
 interface Judged {
   readonly route: string;
@@ -64,7 +65,7 @@ const FOLLOW_MS = 500;
  * await gateway.close();
  * ```
  */
-export function createPins({ path, advise }: PinsOptions = {}): Pins {
+export function createPins({ path }: PinsOptions = {}): Pins {
   const store = createPinStore(path);
   let judged = new Map<string, Judged>();
   const masked = new WeakMap<EntryDraft, EntryDraft>();
@@ -93,6 +94,7 @@ export function createPins({ path, advise }: PinsOptions = {}): Pins {
   function select(which: PinSelection): Judged[] {
     return [...judged.values()].filter(({ route, origin }) => {
       if (which === "all") return true;
+      if ("pins" in which) return which.pins.some((pin) => isSamePin(pin, route, origin));
       return "source" in which ? origin.source === which.source : route === which.route;
     });
   }
@@ -119,8 +121,7 @@ export function createPins({ path, advise }: PinsOptions = {}): Pins {
     const state = stateOf(pin);
     if (state === "trusted" || state === "approved") return draft;
     const known = masked.get(draft);
-    const advice = advise?.({ route, source: origin.source, state });
-    const reason = advice === undefined ? REASONS[state] : `${REASONS[state]}; ${advice}`;
+    const reason = REASONS[state];
     if (known?.status?.reason === reason) return known;
     const made = mask(draft, route, { state: "quarantined", reason });
     masked.set(draft, made);
@@ -142,6 +143,7 @@ export function createPins({ path, advise }: PinsOptions = {}): Pins {
           source: pin.origin.source,
           state: stateOf(pin),
           hash: pin.origin.hash,
+          program: pin.origin.program,
         }))
         .sort((left, right) => (left.route < right.route ? -1 : 1)),
     diff: (route) => {
@@ -172,13 +174,19 @@ export function createPins({ path, advise }: PinsOptions = {}): Pins {
   };
 }
 
+/** Names no command: a model with a shell would run it for its person. */
 const REASONS = {
   pending: "its definition waits for a person's approval",
-  changed: "its definition has changed since it was approved",
+  changed: "its definition has changed since it was approved; a person has to approve it again",
 } as const;
 
+/** Bound to the program, so that another one under the same label has no approvals. */
 function keyOf(route: string, origin: Origin): string {
-  return JSON.stringify([origin.source, origin.partOf ?? route]);
+  return JSON.stringify([origin.source, origin.partOf ?? route, origin.program]);
+}
+
+function isSamePin(pin: Pin, route: string, { hash, program }: Origin): boolean {
+  return pin.route === route && pin.hash === hash && pin.program === program;
 }
 
 /** Keeps only the address: unapproved words reach no model. */

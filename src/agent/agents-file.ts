@@ -1,10 +1,11 @@
-import { open, stat } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { realpath } from "node:fs/promises";
+import { join, sep } from "node:path";
 import { cleanText } from "../util/clean-text.ts";
+import { projectFolders } from "../util/project-folders.ts";
+import { readRegularFile } from "../util/read-regular-file.ts";
 
 const NAME = "AGENTS.md";
 const MAX_BYTES = 32 * 1024;
-const MAX_FOLDERS = 64;
 
 /** The AGENTS.md of a project. */
 export interface AgentsFile {
@@ -12,39 +13,30 @@ export interface AgentsFile {
   readonly text: string;
 }
 
-/** Reads the first 32 KB of the nearest AGENTS.md, from a folder up to the project's root. */
+/**
+ * Reads the first 32 KB of the nearest AGENTS.md, from a folder up to the root of its repository. Only regular
+ * files inside the project count: a link that leads out could show a model any file of the person.
+ */
 export async function readAgentsFile(folder: string): Promise<AgentsFile | undefined> {
-  let current = resolve(folder);
-  for (let looked = 0; looked < MAX_FOLDERS; looked++) {
+  const folders = await projectFolders(folder);
+  const root = folders.at(-1);
+  if (root === undefined) return undefined;
+  for (const current of folders) {
     const path = join(current, NAME);
-    const text = await readStart(path);
+    const text = await readInside(path, root);
     if (text !== undefined && text.trim() !== "") return { path, text: cleanText(text) };
-    const parent = dirname(current);
-    if (parent === current || (await exists(join(current, ".git")))) return undefined;
-    current = parent;
   }
   return undefined;
 }
 
-async function readStart(path: string): Promise<string | undefined> {
+async function readInside(path: string, root: string): Promise<string | undefined> {
   try {
-    if (!(await stat(path)).isFile()) return undefined;
-    const file = await open(path, "r");
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
-      // Drops a character that the limit cuts in two.
-      return new TextDecoder().decode(buffer.subarray(0, bytesRead), { stream: true });
-    } finally {
-      await file.close();
-    }
+    const [real, inside] = await Promise.all([realpath(path), realpath(root)]);
+    if (!real.startsWith(inside.endsWith(sep) ? inside : inside + sep)) return undefined;
+    const bytes = await readRegularFile(real, MAX_BYTES);
+    // Drops a character that the limit cuts in two.
+    return bytes && new TextDecoder().decode(bytes, { stream: true });
   } catch {
     return undefined;
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

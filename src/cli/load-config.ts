@@ -1,12 +1,14 @@
 import { existsSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { DEFAULT_CONFIGS } from "../config/folder-contents.ts";
 import type { Gateway, GatewayOptions } from "../gateway-api.ts";
 import type { HttpOptions } from "../mcp/serve-http.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { openPins } from "./open-pins.ts";
-import { cacheFolder, setStateFolder } from "./user-folders.ts";
+import { askForTrust } from "./trust-folder.ts";
+import { setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
 
 /** Every option of createGateway; the compiler asks for a new one here. */
@@ -25,7 +27,6 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   clock: true,
 };
 const OPTION_NAMES = Object.keys(OPTIONS) as (keyof GatewayOptions)[];
-const DEFAULT_CONFIGS = ["keyhole.config.ts", "keyhole.config.js", "keyhole.config.mjs"];
 
 export interface LoadedConfig {
   readonly options: GatewayOptions;
@@ -35,43 +36,71 @@ export interface LoadedConfig {
 }
 
 export interface ConfigOptions {
-  /** Trusts the definitions of a JSON config's servers without approval. */
+  /** Starts the servers that a JSON config names now, and trusts the definitions of all its servers. */
   readonly trusted?: boolean;
 }
 
 /**
- * Loads a config: a module that exports options of createGateway, or the JSON config of an MCP client.
+ * Loads a config: a module that exports options of createGateway, or the JSON config of an MCP client. The folder's
+ * own config is loaded only if a person trusts the folder.
  *
- * @throws CONFIG_INVALID if the file is missing, cannot be loaded, or has nothing to serve.
+ * @throws CONFIG_INVALID if the file is missing, cannot be loaded, or has nothing to serve. CONFIG_NOT_TRUSTED
  */
 export async function loadConfig(
   given: string | undefined,
-  { trusted = false }: ConfigOptions = {},
+  options: ConfigOptions = {},
 ): Promise<LoadedConfig> {
-  setStateFolder();
-  const path = given ?? DEFAULT_CONFIGS.find((file) => existsSync(file)) ?? DEFAULT_CONFIGS[0]!;
+  const path = given ?? defaultConfig() ?? DEFAULT_CONFIGS[0]!;
   if (!existsSync(path)) throw problem("CONFIG_INVALID", { path, reason: "the file does not exist" });
-  return /\.jsonc?$/i.test(path) ? loadJson(path, trusted) : loadModule(path, given);
+  if (given === undefined && !(await askForTrust(process.cwd()))) {
+    throw problem("CONFIG_NOT_TRUSTED", { path: resolve(path), folder: process.cwd() });
+  }
+  return loadFile(path, options);
 }
 
-/** Like {@link loadConfig}, but without a named or default config the options are empty. */
+/** Like {@link loadConfig}, but without a named config and a default in a trusted folder the options are empty. */
 export async function loadAnyConfig(
   given: string | undefined,
+  isFolderTrusted: boolean,
   options: ConfigOptions = {},
 ): Promise<GatewayOptions> {
-  if (given === undefined && !DEFAULT_CONFIGS.some((file) => existsSync(file))) return { domains: [] };
-  return (await loadConfig(given, options)).options;
+  const path = given ?? (isFolderTrusted ? defaultConfig() : undefined);
+  if (path === undefined) return { domains: [] };
+  return (await (given === undefined ? loadFile(path, options) : loadConfig(path, options))).options;
+}
+
+function defaultConfig(): string | undefined {
+  return DEFAULT_CONFIGS.find((file) => existsSync(file));
+}
+
+function loadFile(path: string, { trusted = false }: ConfigOptions): Promise<LoadedConfig> {
+  setStateFolder();
+  return isJsonConfig(path) ? loadJson(path, trusted) : loadModule(path);
+}
+
+/** Whether a config is that of an MCP client and no module. */
+export function isJsonConfig(path: string | undefined): boolean {
+  return path !== undefined && /\.jsonc?$/i.test(path);
 }
 
 async function loadJson(path: string, trusted: boolean): Promise<LoadedConfig> {
-  const { readJsonConfig } = await import("./read-json-config.ts");
-  const read = () => readJsonConfig(path, { cacheDirectory: join(cacheFolder(), "listings"), trusted });
+  const [{ readJsonConfig }, { serverOptions }] = await Promise.all([
+    import("./read-json-config.ts"),
+    import("./configured-servers.ts"),
+  ]);
+  const { mayStart, ...options } = serverOptions(trusted);
+  const named = new Set<string>();
+  const read = () =>
+    readJsonConfig(path, {
+      ...options,
+      cwd: dirname(resolve(path)),
+      mayStart: (program) => named.has(program.hash) || mayStart?.(program) === true,
+    });
+  const sources = await read();
+  // The flag speaks for the servers of the file as the person knows it, not for those that are added later.
+  if (trusted) for (const source of sources) named.add(source.program().hash);
   return {
-    options: {
-      domains: [],
-      sources: await read(),
-      pins: openPins(path),
-    },
+    options: { domains: [], sources, pins: openPins() },
     watch: (gateway) =>
       watchConfig({
         path,
@@ -82,8 +111,8 @@ async function loadJson(path: string, trusted: boolean): Promise<LoadedConfig> {
   };
 }
 
-/** Reads the options that a module exports by name. The module is the user's own code and runs as such. */
-async function loadModule(path: string, given: string | undefined): Promise<LoadedConfig> {
+/** Reads the options that a module exports by name. A person has named the module or trusted its folder. */
+async function loadModule(path: string): Promise<LoadedConfig> {
   const exported = (await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
     const reason = reasonOf(error);
     throw problem("CONFIG_INVALID", { path, reason });
@@ -96,6 +125,6 @@ async function loadModule(path: string, given: string | undefined): Promise<Load
     name,
     exported[name],
   ]);
-  const options: GatewayOptions = { domains, sources, pins: openPins(given), ...Object.fromEntries(named) };
+  const options: GatewayOptions = { domains, sources, pins: openPins(), ...Object.fromEntries(named) };
   return { options, ...(webhooks && { webhooks }) };
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { enableCompileCache, flushCompileCache } from "node:module";
 import { isProblem } from "../schema/problem.ts";
+import { keepCompiled } from "./keep-compiled.ts";
 
 interface Command {
   readonly summary: string;
@@ -14,6 +14,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   run: { summary: "Ask the agent once and print its answer.", load: () => import("./run.ts") },
   login: { summary: "Log in to an upstream server.", load: () => import("./login.ts") },
   logout: { summary: "Delete the login to an upstream server.", load: () => import("./logout.ts") },
+  trust: { summary: "Show what a folder would run, and trust it.", load: () => import("./trust.ts") },
+  servers: { summary: "Show what servers run, and let them start.", load: () => import("./servers.ts") },
   pins: { summary: "Show and approve the definitions of upstream servers.", load: () => import("./pins.ts") },
   index: {
     summary: "Build the index of a library of Markdown files.",
@@ -21,11 +23,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
-/** Clients often kill their servers, so the compile cache is written before they can. */
-const KEEP_COMPILED_MS = 3_000;
-
-enableCompileCache();
-setTimeout(flushCompileCache, KEEP_COMPILED_MS).unref();
+keepCompiled();
 
 const [name = "", ...args] = process.argv.slice(2);
 if (!Object.hasOwn(COMMANDS, name)) {

@@ -10,9 +10,12 @@ import { tellRetry } from "../agent/run-context.ts";
 import { createSessionLogs } from "../agent/session-log.ts";
 import { loadSkillToolsets } from "../agent/skill-toolsets.ts";
 import { workspaceDomain } from "../agent/workspace/workspace-domain.ts";
-import { type LoadedSettings, loadSettings, settingsPath } from "../config/load-settings.ts";
+import { folderContents } from "../config/folder-contents.ts";
+import { isTrusted, recordTrust } from "../config/folder-trust.ts";
+import { type LoadedSettings, loadSettings } from "../config/load-settings.ts";
 import { saveSetting } from "../config/save-setting.ts";
 import { secretsOf } from "../config/secrets-of.ts";
+import { settingsPath } from "../config/settings-path.ts";
 import type { PermissionLists, Settings } from "../config/settings-schema.ts";
 import { createGateway } from "../gateway.ts";
 import type { Gateway } from "../gateway-api.ts";
@@ -22,10 +25,12 @@ import { readSkills } from "../sources/markdown/skills/read-skills.ts";
 import type { Skill } from "../sources/markdown/skills/skill.ts";
 import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
 import { secretVariables } from "../util/redact.ts";
+import { toVisibleText } from "../util/visible-text.ts";
+import { settingsServers } from "./configured-servers.ts";
 import { loadAnyConfig } from "./load-config.ts";
 import { openPins } from "./open-pins.ts";
 import { telemetryName, withModel } from "./provider-in-use.ts";
-import { settingsServers } from "./settings-servers.ts";
+import { askForTrust } from "./trust-folder.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 export interface OpenAgentOptions {
@@ -60,8 +65,10 @@ export interface OpenedAgent {
 /** Opens the agent of `run` and `chat` from settings and config. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
   const { folder, trust = false, allowWrite = false, ask } = options;
+  const trusted = await askForTrust(folder, options.config === undefined);
   const loaded = await loadSettings({ project: folder, env: environment(options) });
-  const { settings, trusted } = loaded;
+  const { settings } = loaded;
+  if (!trusted) await tellLeftOut(folder);
   const data = settings.agent.dataDir || join(homedir(), ".keyhole");
   const secrets = [...secretVariables(process.env), ...secretsOf(settings)];
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
@@ -77,8 +84,8 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     sources = [],
     principal,
     ...config
-  } = await loadAnyConfig(options.config, { trusted: trust });
-  const servers = settingsServers(settings, trust);
+  } = await loadAnyConfig(options.config, trusted, { trusted: trust });
+  const servers = settingsServers(loaded, { home: homedir(), project: folder }, trust);
   const skills = await skillsOf(settings, folder, trusted);
   // Toolsets run with the user's rights, so the settings have to name their skills.
   const toolsets = await loadSkillToolsets(
@@ -86,7 +93,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   );
   for (const reason of toolsets.refused) console.error(reason);
   const gateway = createGateway({
-    pins: openPins(options.config),
+    pins: openPins(),
     results,
     cacheDirectory: cacheFolder(),
     ...config,
@@ -110,7 +117,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     gateway,
     model: () => client.languageModel(),
     mode,
-    folder,
+    ...(trusted && { folder }),
     writes: allowWrite ? "allow" : "ask",
     skills,
     limits: { steps: maxSteps, ...(maxTokens !== undefined && { tokens: maxTokens }) },
@@ -186,13 +193,27 @@ async function skillsOf({ skills }: Settings, folder: string, trusted: boolean):
   );
 }
 
-/** Saves rules in the project, because they name its files and commands. They count if its folder is trusted. */
+/** Tells that the model does not get the folder's instructions. */
+async function tellLeftOut(folder: string): Promise<void> {
+  const { texts } = await folderContents(folder);
+  if (texts.length === 0) return;
+  console.error(
+    `${toVisibleText(texts.join(", "))} left out, because nobody has trusted the folder: keyhole trust in a terminal shows what it holds and asks.`,
+  );
+}
+
+/**
+ * Saves rules in the project, because they name its files and commands. The person has just agreed to the rule, so
+ * the folder stays trusted with it.
+ */
 function projectRules({ permissions }: Settings, folder: string): RuleStore {
   let allow: readonly string[] = permissions.project.allow;
   return {
     allow: async (rules) => {
       allow = [...new Set([...allow, ...rules])];
+      const wasTrusted = await isTrusted(folder);
       await saveSetting("permissions.allow", [...allow], { file: settingsPath(folder) });
+      if (wasTrusted) await recordTrust(await folderContents(folder));
     },
   };
 }

@@ -1,8 +1,10 @@
-import type { Pin, PinSelection, PinState } from "../access/pins.ts";
+import type { Pin, PinSelection, PinState, Pins } from "../access/pins.ts";
 import { problem } from "../schema/problem.ts";
+import { contentHash } from "../util/content-hash.ts";
 import { cutText } from "../util/cut-text.ts";
 import { nearest } from "../util/nearest.ts";
 import { toVisibleText } from "../util/visible-text.ts";
+import { confirm, shortHash } from "./confirm.ts";
 import { readArgs } from "./read-args.ts";
 import { type Survey, surveyServers } from "./survey-servers.ts";
 
@@ -12,23 +14,24 @@ const USAGE = `Usage: keyhole pins [CONFIG]
        keyhole pins revoke SOURCE|ROUTE|--all
 
 Lists the definitions of upstream servers and whether each is approved, pending ones first. diff shows how a
-definition differs from the approved one. approve accepts definitions exactly as they are now, revoke takes
-approvals back. A running gateway notices within a second.
+definition differs from the approved one. approve shows definitions, asks, and accepts them exactly as they are
+shown; revoke takes approvals back. A running gateway notices within a second. Servers that wait for a consent to
+start are not listed: keyhole servers shows what they run.
 
   --config FILE    as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists);
                    the servers of the settings are included
   --refresh        ask all servers, even those listed within a day
   --all            approve or revoke everything
+  --yes HASH       approve without a terminal exactly what was listed under this hash
   --help
 
 Exits with 1 if a server could not be listed.`;
 
-type Action = (survey: Survey, target: string) => Promise<void> | void;
+type Action = (survey: Survey, target: string, yes: string | undefined) => Promise<void> | void;
 
 const ACTIONS: Readonly<Record<string, Action>> = { diff: showDiff, approve, revoke };
 const ALL = "--all";
 const ORDER: readonly PinState[] = ["changed", "pending", "approved", "trusted"];
-const VALUE_CHARS = 4_000;
 
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = readOptions(args);
@@ -49,7 +52,7 @@ export async function run(args: readonly string[]): Promise<void> {
     if (survey.pins.damage) console.error(survey.pins.damage);
     for (const reason of survey.unreached) console.error(toVisibleText(reason));
     if (survey.unreached.length > 0) process.exitCode = 1;
-    if (action) await action(survey, target ?? "");
+    if (action) await action(survey, target ?? "", values.yes);
     else list(survey);
   } finally {
     await survey.close();
@@ -77,22 +80,43 @@ function showDiff({ pins }: Survey, route: string): void {
       route,
       pins.list().map((one) => one.route),
     );
-  console.log(`${toVisibleText(route)}  ${pin.state}`);
-  const changes = pins.diff(route);
-  if (changes.length === 0) console.log("It has not changed since it was approved.");
-  for (const change of changes) {
+  showChanges(pins, pin);
+  if (pins.diff(route).length === 0) console.log("It has not changed since it was approved.");
+}
+
+/** Shows a definition whole: a person decides by it. */
+function showChanges(pins: Pins, { route, state }: Pin): void {
+  console.log(`${toVisibleText(route)}  ${state}`);
+  for (const change of pins.diff(route)) {
     console.log(toVisibleText(change.path));
-    if ("before" in change) console.log(`- ${toVisibleText(shown(change.before))}`);
-    if ("after" in change) console.log(`+ ${toVisibleText(shown(change.after))}`);
+    if ("before" in change) console.log(`- ${toVisibleText(JSON.stringify(change.before))}`);
+    if ("after" in change) console.log(`+ ${toVisibleText(JSON.stringify(change.after))}`);
   }
 }
 
-async function approve({ pins }: Survey, target: string): Promise<void> {
+async function approve({ pins }: Survey, target: string, yes: string | undefined): Promise<void> {
   const chosen = choose(pins.list(), target).filter(
     ({ state }) => state === "pending" || state === "changed",
   );
-  const count = await pins.approve(selectionOf(target));
-  say("Approved", count, chosen);
+  if (chosen.length === 0) return console.log("Nothing waits for approval.");
+  for (const pin of chosen) showChanges(pins, pin);
+  const hash = contentHash(
+    chosen.map(({ route, hash: definition, program }) => [route, definition, program]),
+  );
+  console.log(`Hash: ${shortHash(hash)}`);
+  const question = `Approve ${chosen.length === 1 ? "this definition" : `these ${chosen.length} definitions`}?`;
+  const agreed = await confirm({
+    operation: "pins",
+    action: "Approving definitions",
+    question,
+    hash,
+    yes,
+  });
+  if (!agreed) {
+    process.exitCode = 1;
+    return console.log("Nothing is approved.");
+  }
+  console.log(`Approved: ${await pins.approve({ pins: chosen })}.`);
 }
 
 async function revoke({ pins }: Survey, target: string): Promise<void> {
@@ -100,12 +124,8 @@ async function revoke({ pins }: Survey, target: string): Promise<void> {
     ({ state }) => state === "approved" || state === "changed",
   );
   const count = await pins.revoke(selectionOf(target));
-  say("Revoked", count, chosen);
-}
-
-function say(done: string, count: number, pins: readonly Pin[]): void {
-  for (const { route } of pins) console.log(toVisibleText(route));
-  console.log(`${done}: ${count}.`);
+  for (const { route } of chosen) console.log(toVisibleText(route));
+  console.log(`Revoked: ${count}.`);
 }
 
 function choose(pins: readonly Pin[], target: string): readonly Pin[] {
@@ -122,12 +142,6 @@ function selectionOf(target: string): PinSelection {
   return target.includes("://") ? { route: target } : { source: target };
 }
 
-function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? "";
-  if (text.length <= VALUE_CHARS) return text;
-  return `${cutText(text, VALUE_CHARS)} (${text.length} characters)`;
-}
-
 function unknown(target: string, names: readonly string[]) {
   const near = nearest(target, names);
   const hint = near.length === 0 ? "keyhole pins lists all" : `nearest: ${near.join(", ")}`;
@@ -142,6 +156,7 @@ function readOptions(args: readonly string[]) {
       config: { type: "string" },
       refresh: { type: "boolean", default: false },
       all: { type: "boolean", default: false },
+      yes: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });

@@ -1,12 +1,15 @@
+import { homedir } from "node:os";
 import type { Pins } from "../access/pins.ts";
 import { loadSettings } from "../config/load-settings.ts";
 import { createGateway } from "../gateway.ts";
 import type { Source } from "../schema/source.ts";
+import type { McpSource } from "../sources/mcp/mcp-source.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { toAge } from "../util/to-age.ts";
-import { loadAnyConfig } from "./load-config.ts";
+import { settingsServers } from "./configured-servers.ts";
+import { isJsonConfig, loadAnyConfig } from "./load-config.ts";
 import { openPins } from "./open-pins.ts";
-import { settingsServers } from "./settings-servers.ts";
+import { askForTrust } from "./trust-folder.ts";
 
 export interface SurveyOptions {
   readonly config: string | undefined;
@@ -24,14 +27,35 @@ export interface Survey {
   close(): Promise<void>;
 }
 
+export interface FoundServers {
+  readonly sources: readonly Source[];
+  /** Those that need a consent to start. A module could start its servers by itself, so they need none. */
+  readonly guarded: readonly McpSource[];
+  readonly pins: Pins;
+  /** Mistakes in the settings. */
+  readonly problems: readonly string[];
+}
+
+/** Finds the servers of a config and of the settings. Starts none. */
+export async function findServers(config: string | undefined): Promise<FoundServers> {
+  const isFolderTrusted = config === undefined && (await askForTrust(process.cwd()));
+  const { sources = [], pins = openPins() } = await loadAnyConfig(config, isFolderTrusted);
+  const loaded = await loadSettings();
+  const others = settingsServers(loaded, { home: homedir(), project: process.cwd() }).filter(
+    ({ id }) => !sources.some((one) => one.id === id),
+  );
+  const named = isJsonConfig(config) ? sources.filter((source) => "program" in source) : [];
+  return {
+    sources: [...sources, ...others],
+    guarded: [...(named as McpSource[]), ...others],
+    pins,
+    problems: loaded.problems.map(({ message }) => message),
+  };
+}
+
 /** Reads the definitions of the servers in a config and the settings, from fresh listings or from the servers. */
 export async function surveyServers({ config, source, refresh }: SurveyOptions): Promise<Survey> {
-  const { sources: configured = [], pins = openPins(config) } = await loadAnyConfig(config);
-  const { settings, problems } = await loadSettings();
-  const others = settingsServers(settings, false).filter(
-    ({ id }) => !configured.some((one) => one.id === id),
-  );
-  const all = [...configured, ...others];
+  const { sources: all, pins, problems } = await findServers(config);
   const chosen = all.filter((one) => labelOf(one) === source);
   const sources = chosen.length > 0 ? chosen : all;
   const gateway = createGateway({ domains: [], sources, pins, learning: false });
@@ -48,7 +72,7 @@ export async function surveyServers({ config, source, refresh }: SurveyOptions):
     });
   return {
     pins,
-    unreached: [...problems.map(({ message }) => message), ...(await Promise.all(unreached)).flat()],
+    unreached: [...problems, ...(await Promise.all(unreached)).flat()],
     close: () => gateway.close(),
   };
 }

@@ -1,11 +1,13 @@
 import { realpath } from "node:fs/promises";
 import { homedir } from "node:os";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type Problem, problem } from "../schema/problem.ts";
 import { envSettings, type Variables } from "./env-settings.ts";
+import { isTrusted } from "./folder-trust.ts";
 import { mergeSettings } from "./merge-settings.ts";
 import { type ReadSettings, readSettingsFile } from "./read-settings-file.ts";
 import { restrictProject } from "./restrict-project.ts";
+import { settingsPath } from "./settings-path.ts";
 import {
   DEFAULT_SETTINGS,
   type PermissionLists,
@@ -35,13 +37,8 @@ export interface LoadedSettings {
   readonly settings: Settings;
   readonly sources: readonly SettingsSource[];
   readonly problems: readonly Problem[];
-  /** Whether the project may set everything that the user may. */
+  /** Whether a person has trusted the project's folder as it is now, so that it may set everything. */
   readonly trusted: boolean;
-}
-
-/** The settings file of a folder. */
-export function settingsPath(folder: string): string {
-  return join(folder, ".keyhole", "settings.json");
 }
 
 /** Loads the agent's settings: defaults ← the user's file ← the project's file ← the environment. Never throws. */
@@ -60,7 +57,7 @@ export async function loadSettings({
   ]);
   const user = toSource("user", userFile, readUser, last);
   const below = mergeSettings<object>(DEFAULT_SETTINGS, user.value);
-  const trusted = isOneFile || (await isWithin(project, home, user.value.trustedFolders ?? []));
+  const trusted = await isTrusted(project, home);
   const given = toSource("project", projectFile, readProject, last);
   const { value, refused } = restrictProject(given.value, below, trusted);
   const merged = mergeSettings<object>(below, value) as Omit<Settings, "permissions">;
@@ -72,7 +69,7 @@ export async function loadSettings({
   ];
   const untrusted = refused.map((path) => {
     const at = readProject.state === "read" ? readProject.positionOf(path) : { line: 1, column: 1 };
-    const fills = { file: projectFile, ...at, setting: path.join("."), folder: resolve(project), userFile };
+    const fills = { file: projectFile, ...at, setting: path.join("."), folder: resolve(project) };
     return problem("FOLDER_NOT_TRUSTED", fills, { file: projectFile, ...at, path });
   });
   // An unreadable file may contain deny rules, so no allow rule counts.
@@ -109,18 +106,6 @@ function problemsOf(read: ReadSettings): readonly Problem[] {
 function toLists({ permissions = {} }: SettingsFile, isSure: boolean): PermissionLists {
   const { allow = [], ask = [], deny = [] } = permissions;
   return { allow: isSure ? allow : [], ask, deny };
-}
-
-/** Resolves links first, because a link inside a trusted folder may lead out of it. */
-async function isWithin(project: string, home: string, folders: readonly string[]): Promise<boolean> {
-  const inside = await realFolder(project);
-  for (const folder of folders) {
-    const full = folder === "~" || folder.startsWith("~/") ? join(home, folder.slice(1)) : folder;
-    if (!isAbsolute(full)) continue;
-    const way = relative(await realFolder(full), inside);
-    if (way === "" || (way.split(/[\\/]/)[0] !== ".." && !isAbsolute(way))) return true;
-  }
-  return false;
 }
 
 async function realFolder(folder: string): Promise<string> {

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import type { z } from "zod";
 import { type Problem, problem } from "../schema/problem.ts";
 import { fieldPath } from "../util/field-path.ts";
@@ -17,11 +17,20 @@ export type ReadSettings =
   | { readonly state: "wrong"; readonly problems: readonly Problem[] };
 
 const MAX_ISSUES = 20;
+/** Keys of earlier versions, and what to do instead. */
+const REPLACED: Readonly<Record<string, string>> = {
+  trustedFolders: "remove it, and run keyhole trust in each folder",
+};
 
 /** Reads one settings file. Any mistake makes the whole file wrong. Problems never repeat values. */
 export async function readSettingsFile(file: string): Promise<ReadSettings> {
   let text: string;
   try {
+    if (!(await stat(file)).isFile())
+      return {
+        state: "wrong",
+        problems: [wrongAt(file, { line: 1, column: 1 }, "it is not a regular file")],
+      };
     text = await readFile(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { state: "missing" };
@@ -55,7 +64,11 @@ function toProblems(
   const known = keysAt(path);
   return issue.keys.slice(0, MAX_ISSUES).map((key) => {
     const slip = findSlip([key], known);
-    const hint = slip ? `; the nearest key is ${slip.meant}` : `; known keys: ${known.join(", ")}`;
+    const hint = Object.hasOwn(REPLACED, key)
+      ? `; ${REPLACED[key]}`
+      : slip
+        ? `; the nearest key is ${slip.meant}`
+        : `; known keys: ${known.join(", ")}`;
     return wrongAt(file, positionOf([...path, key]), `${fieldPath([...path, key])} is not known${hint}`);
   });
 }

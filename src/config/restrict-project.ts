@@ -13,8 +13,6 @@ const HARMLESS = [
 ];
 /** Limits that an untrusted project may lower, but not raise. */
 const LIMITS = ["agent.maxSteps", "agent.maxTokens", "skills.maxSkills", "retry.maxRetries"];
-/** Settings that only the user's own file may have. */
-const PERSONAL = ["trustedFolders"];
 
 export interface Restricted {
   readonly value: SettingsFile;
@@ -30,7 +28,6 @@ export interface Restricted {
 export function restrictProject(project: SettingsFile, below: object, trusted: boolean): Restricted {
   const refused: string[][] = [];
   const keep = (path: readonly string[], value: unknown, lower: unknown): boolean => {
-    if (path.length === 1 && PERSONAL.includes(path[0]!)) return false;
     if (trusted || HARMLESS.some((pattern) => matches(pattern, path))) return true;
     const isLimit = LIMITS.includes(path.join("."));
     return isLimit && (typeof lower !== "number" || Number(value) <= lower);

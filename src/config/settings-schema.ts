@@ -82,10 +82,6 @@ export const settingsFileSchema = z.strictObject({
     .record(name, z.looseObject({ command: text.optional(), url: text.optional() }))
     .optional()
     .describe("MCP servers, in the format of other clients"),
-  trustedFolders: z
-    .array(text)
-    .optional()
-    .describe("Projects in these folders may set everything; only the user's own file may name them"),
 });
 
 export type SettingsFile = z.infer<typeof settingsFileSchema>;
@@ -108,7 +104,6 @@ export const DEFAULT_SETTINGS = {
   logging: { level: "info" },
   session: { keep: true, maxAgeDays: 30 },
   mcpServers: {},
-  trustedFolders: [],
 } as const satisfies SettingsFile;
 
 type Defaulted<Name extends keyof typeof DEFAULT_SETTINGS> = Section<Name> &
@@ -126,5 +121,4 @@ export interface Settings {
   readonly logging: Required<Section<"logging">>;
   readonly session: Required<Section<"session">>;
   readonly mcpServers: Section<"mcpServers">;
-  readonly trustedFolders: readonly string[];
 }

@@ -30,6 +30,8 @@ export interface EntryStatus {
 export interface Origin {
   /** The id of its source. */
   readonly source: string;
+  /** Identifies the program or the address behind the source. Approvals are bound to it. */
+  readonly program: string;
   /** The definition that a person approves, and its SHA-256 over canonical JSON. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly hash: string;

@@ -16,6 +16,10 @@ export interface ConnectionOptions {
   readonly config: ServerConfig;
   readonly limits: UpstreamLimits;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** The folder in which a process starts unless its config names one. */
+  readonly cwd: string | undefined;
+  /** Whether a person has consented to the program as it is now. */
+  mayStart(): boolean;
   readonly clock: Clock;
   /** Access to an HTTP server; undefined for a server that runs as a child process. */
   readonly login?: ServerLogin | undefined;
@@ -66,6 +70,13 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** How often a consent is looked for. */
+const CONSENT_MS = 500;
+const WAITS: EntryStatus = {
+  state: "quarantined",
+  reason: "a person has to consent to what it runs before it starts",
+};
+
 export function createConnection(options: ConnectionOptions): Connection {
   const { label, config, limits, variables, clock, login, onChange } = options;
   const restarts = createRestartPolicy({
@@ -81,7 +92,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   let last: Made | undefined;
   let session: Session | undefined;
   let connecting: Promise<Session> | undefined;
-  let status: EntryStatus | undefined;
+  let status: EntryStatus | undefined = options.mayStart() ? undefined : WAITS;
   let restUntil = 0;
   let listing: Listing | undefined;
   let era: PriorDiscovery | undefined;
@@ -89,8 +100,11 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   const hide = (text: string) => (last?.hide ?? createHider([]))(text);
 
-  function connect(): Promise<Session> {
-    if (session) return Promise.resolve(session);
+  async function connect(): Promise<Session> {
+    // Asked again while connected, because a person may take the consent back.
+    if (!options.mayStart()) throw goDown(WAITS, CONSENT_MS);
+    if (status === WAITS) status = undefined;
+    if (session) return session;
     connecting ??= open().finally(() => {
       connecting = undefined;
     });
@@ -111,6 +125,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         label,
         config,
         variables,
+        cwd: options.cwd,
         login,
         era,
         clock,
@@ -243,7 +258,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
     connect,
     relist: async () => {
-      if (session) return relist();
+      if (session && options.mayStart()) return relist();
       await connect();
     },
     drop: ({ made }) => void end(made),

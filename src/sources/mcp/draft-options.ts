@@ -5,6 +5,8 @@ import type { Upstream } from "./upstream.ts";
 /** The server that drafts call. */
 export interface DraftOptions {
   readonly label: string;
+  /** Identifies the program or the address behind the server. */
+  readonly program: string;
   readonly trusted: boolean;
   readonly upstream: Upstream;
   readonly status: EntryStatus | undefined;

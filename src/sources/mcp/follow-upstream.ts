@@ -1,5 +1,7 @@
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { Domain, EntryDraft, EntryStatus } from "../../schema/entry.ts";
+import { problem } from "../../schema/problem.ts";
+import type { ServerProgram } from "../../schema/server-program.ts";
 import type { Freshness, SourceContent } from "../../schema/source.ts";
 import { cleanText } from "../../util/clean-text.ts";
 import type { Clock } from "../../util/clock.ts";
@@ -7,6 +9,7 @@ import { toSummary } from "../../util/to-summary.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { type FollowedSource, followSource, type Reading } from "../follow-source.ts";
 import type { ServerConfig } from "./config/server-config.ts";
+import { toServerProgram } from "./config/server-program.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
@@ -25,6 +28,8 @@ export interface FollowUpstreamOptions {
   readonly description: string | undefined;
   readonly scopes: readonly string[];
   readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string | undefined;
+  readonly mayStart: ((program: ServerProgram) => boolean) | undefined;
   readonly limits: UpstreamLimits;
   readonly clock: Clock;
   readonly logins: Logins;
@@ -64,7 +69,13 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
       : undefined;
   let onChange = () => {};
-  const upstream = createUpstream({ ...options, login, onChange: () => onChange() });
+  const { mayStart } = options;
+  const upstream = createUpstream({
+    ...options,
+    login,
+    mayStart: () => mayStart?.(toServerProgram(label, config, options)) ?? true,
+    onChange: () => onChange(),
+  });
   let kept: Remembered | undefined;
   let shown: Shown | undefined;
   let writing: Promise<void> = Promise.resolve();
@@ -81,12 +92,15 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     const { status } = upstream;
     if (shown && shown.listing === listing && shown.status === status) return shown;
     const transport = config.transport === "stdio" ? ("pipe" as const) : ("tcp" as const);
-    const shared = { label, trusted, upstream, status, timeoutMs: config.timeoutMs, transport };
+    const program = toServerProgram(label, config, options).identity;
+    const shared = { label, program, trusted, upstream, status, timeoutMs: config.timeoutMs, transport };
     const drafts = listing ? toDrafts(listing, shared) : status ? [standIn(label, status)] : [];
     const fingerprint = toFingerprint(drafts);
     if (shown?.fingerprint === fingerprint) return { ...shown, listing, status };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
-    return { listing, status, fingerprint, content: { domains: [{ ...domain, keptSince }], drafts } };
+    const warnings = status && isWaiting() ? [status.reason] : [];
+    const content = { domains: [{ ...domain, keptSince }], drafts, warnings };
+    return { listing, status, fingerprint, content };
   }
 
   /** Read with every answer, so that seeing the server again needs no new catalog. */
@@ -115,7 +129,10 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       return kept && toReading();
     },
     read: async ({ signal }) => {
-      await untilAborted(upstream.refresh(), signal);
+      await untilAborted(upstream.refresh(), signal).catch((error: unknown) => {
+        // Waiting for a consent is a state to show and no failure to repeat.
+        if (!isWaiting()) throw error;
+      });
       const reading = toReading();
       await writing;
       return reading;
@@ -139,6 +156,16 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     return true;
   }
 
+  function isWaiting(): boolean {
+    return upstream.status?.state === "quarantined";
+  }
+
+  async function refresh(signal?: AbortSignal, anew?: boolean): Promise<void> {
+    await followed.refresh(signal, anew);
+    const { status } = upstream;
+    if (isWaiting()) throw problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
+  }
+
   function freshness(): Freshness {
     const own = followed.freshness();
     const { status } = upstream;
@@ -147,6 +174,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
 
   return {
     ...followed,
+    refresh,
     freshness,
     logIn,
     logOut: async () => (await login?.logOut()) ?? false,
@@ -189,6 +217,12 @@ function standIn(label: string, status: EntryStatus): EntryDraft {
 /** Equal for drafts that make the same catalog. */
 function toFingerprint(drafts: readonly EntryDraft[]): string {
   return JSON.stringify(
-    drafts.map(({ route, origin, status, presentation }) => [route, origin?.hash, status, presentation]),
+    drafts.map(({ route, origin, status, presentation }) => [
+      route,
+      origin?.hash,
+      origin?.program,
+      status,
+      presentation,
+    ]),
   );
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { ServerProgram } from "../../schema/server-program.ts";
 import type { Source } from "../../schema/source.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
@@ -9,6 +10,7 @@ import {
   readServerConfig,
   type ServerConfig,
 } from "./config/server-config.ts";
+import { toServerProgram } from "./config/server-program.ts";
 import { type FollowUpstreamOptions, followUpstream, type McpDiagnostics } from "./follow-upstream.ts";
 import { createListingCache } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
@@ -29,6 +31,13 @@ export interface McpSourceOptions {
   readonly scopes?: readonly string[];
   /** Values for `${X}` in the config. Default: the environment. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
+  /** The folder in which a server starts unless its config names one. Default: that of the process. */
+  readonly cwd?: string;
+  /**
+   * Decides whether the server may be started or reached; asked before each use. While the answer is no, the
+   * server waits like one whose definitions are not approved. Default: always.
+   */
+  readonly mayStart?: (program: ServerProgram) => boolean;
   readonly limits?: Partial<UpstreamLimits>;
   /** For tests. Default: the system clock. */
   readonly clock?: Clock;
@@ -41,6 +50,8 @@ export interface McpSourceOptions {
 
 /** Source for one upstream server. See {@link fromMcpConfig}. */
 export interface McpSource extends Source {
+  /** Describes what starting the server runs or reaches. Starts nothing. */
+  program(): ServerProgram;
   /** Connects if needed and lists everything again. Rejects with UNAVAILABLE if the server is down. */
   refresh(signal?: AbortSignal): Promise<void>;
   /** Lets a person log in. Returns false if the server needs no login. Rejects with LOGIN_FAILED. */
@@ -78,6 +89,8 @@ export function createMcpSource(
     description: options.description,
     scopes: options.scopes ?? [],
     variables: options.variables ?? process.env,
+    cwd: options.cwd,
+    mayStart: options.mayStart,
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     clock: options.clock ?? systemClock,
     logins: options.logins ?? defaultLogins(process.env.KEYHOLE_STATE),
@@ -86,6 +99,7 @@ export function createMcpSource(
   let isUsed = false;
   return {
     id: `mcp:${label}`,
+    program: () => toServerProgram(label, server, settings),
     digest: digestOf(server, options),
     contents: (signal, onFailed) => {
       sweepSoon();

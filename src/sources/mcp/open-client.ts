@@ -21,6 +21,8 @@ export interface OpenOptions {
   readonly label: string;
   readonly config: ServerConfig;
   readonly variables: Readonly<Record<string, string | undefined>>;
+  /** The folder in which a process starts unless its config names one. */
+  readonly cwd: string | undefined;
   /** Access to an HTTP server; undefined for a child process. */
   readonly login?: ServerLogin | undefined;
   readonly era: PriorDiscovery | undefined;
@@ -103,12 +105,13 @@ function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), optio
   const { label, config, variables, login } = options;
   if (config.transport === "http") return makeHttpTransport(sdk, login!);
   const env = expandAll(label, config.env, variables);
+  const cwd = config.cwd ?? options.cwd;
   const process = createStdioTransport({
     label,
     command: expandVariables(label, config.command, variables),
     args: config.args.map((argument) => expandVariables(label, argument, variables)),
     env,
-    ...(config.cwd !== undefined && { cwd: expandVariables(label, config.cwd, variables) }),
+    ...(cwd !== undefined && { cwd: expandVariables(label, cwd, variables) }),
     maxLineBytes: options.maxLineBytes,
     graceMs: options.graceMs,
     readMessage: sdk.deserializeMessage,

@@ -175,7 +175,7 @@ function resourceDraft(
   };
 }
 
-function common(listed: Listed, route: string, { label, trusted, status }: DraftOptions) {
+function common(listed: Listed, route: string, { label, program, trusted, status }: DraftOptions) {
   const { content, hash } = toDefinition(listed);
   const title = listed.title === undefined || listed.title === listed.name ? [] : [listed.title];
   return {
@@ -187,7 +187,7 @@ function common(listed: Listed, route: string, { label, trusted, status }: Draft
     phrases: title,
     metadata: addressOf(listed),
     presentation: presentationOf(listed),
-    origin: { source: label, definition: content, hash, trusted },
+    origin: { source: label, program, definition: content, hash, trusted },
     ...(status && { status }),
   };
 }

@@ -43,7 +43,7 @@ export function skillDrafts(
       const route = `${domain}://skills/${skill.name}`;
       const definition = { frontmatter: { ...skill.frontmatter }, files: skill.files };
       const origin: Origin | undefined = quarantine.includes(skill.origin)
-        ? { source, definition, hash: contentHash(definition), trusted: false }
+        ? { source, program: skill.folder, definition, hash: contentHash(definition), trusted: false }
         : undefined;
       return [
         skillDraft(skill, domain, route, origin),

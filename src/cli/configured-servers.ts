@@ -1,0 +1,33 @@
+import { join } from "node:path";
+import type { LoadedSettings } from "../config/load-settings.ts";
+import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
+import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
+import { openConsents } from "./open-consents.ts";
+import { cacheFolder } from "./user-folders.ts";
+
+/** Options of servers that a file names: none starts before a person has consented to it. */
+export function serverOptions(trusted: boolean): McpSourceOptions {
+  const consents = openConsents();
+  return {
+    cacheDirectory: join(cacheFolder(), "listings"),
+    trusted,
+    mayStart: (program) => consents.isGiven(program),
+  };
+}
+
+/**
+ * One source for each server of the settings. The person's own servers start in the home folder, those of a project
+ * in the project, so that the folder that a command happens to stand in decides nothing.
+ */
+export function settingsServers(
+  { settings: { mcpServers }, sources, trusted: isProjectTrusted }: LoadedSettings,
+  folders: { readonly home: string; readonly project: string },
+  trusted = false,
+): McpSource[] {
+  const project = sources.find(({ from }) => from === "project")?.value.mcpServers ?? {};
+  const placed = Object.entries(mcpServers).map(([name, config]) => {
+    const cwd = isProjectTrusted && Object.hasOwn(project, name) ? folders.project : folders.home;
+    return [name, config.command === undefined ? config : { cwd, ...config }];
+  });
+  return fromMcpConfig({ mcpServers: Object.fromEntries(placed) }, serverOptions(trusted));
+}

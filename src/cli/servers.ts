@@ -1,0 +1,111 @@
+import type { Consents } from "../access/consents.ts";
+import { problem } from "../schema/problem.ts";
+import type { ServerProgram } from "../schema/server-program.ts";
+import { contentHash } from "../util/content-hash.ts";
+import { nearest } from "../util/nearest.ts";
+import { toVisibleText } from "../util/visible-text.ts";
+import { confirm, shortHash } from "./confirm.ts";
+import { openConsents } from "./open-consents.ts";
+import { readArgs } from "./read-args.ts";
+import { showProgram } from "./show-program.ts";
+import { findServers } from "./survey-servers.ts";
+
+const USAGE = `Usage: keyhole servers [CONFIG]
+       keyhole servers allow LABEL|--all
+       keyhole servers revoke LABEL|--all
+
+Lists the servers of a JSON config and of the settings, and exactly what each runs or reaches. allow shows it, asks,
+and lets the servers start; revoke takes that back. A server that changes has to be allowed again. A running gateway
+notices within a second. Nothing is started here. Servers of a config module start with it and are not listed.
+
+  --config FILE    as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists);
+                   the servers of the settings are included
+  --all            all servers
+  --yes HASH       allow without a terminal exactly what was listed under this hash
+  --help`;
+
+const ALL = "--all";
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = readOptions(args);
+  if (values.help) return console.log(USAGE);
+  const [first = "", second, ...more] = positionals;
+  const action = first === "allow" || first === "revoke" ? first : undefined;
+  const target = values.all ? ALL : second;
+  if (more.length > 0 || (!action && second !== undefined)) throw invalid("too many arguments");
+  if (action && target === undefined) throw invalid(`${action} needs the label of a server`);
+  const { guarded, problems } = await findServers(values.config ?? (action ? undefined : positionals[0]));
+  for (const reason of problems) console.error(toVisibleText(reason));
+  const programs = guarded.map((source) => source.program());
+  const consents = openConsents();
+  if (consents.damage) console.error(consents.damage);
+  if (!action) return list(programs, consents);
+  const chosen = choose(programs, target ?? ALL);
+  if (action === "revoke") return console.log(`Revoked: ${await consents.revoke(chosen)}.`);
+  await allow(chosen, consents, values.yes);
+}
+
+function list(programs: readonly ServerProgram[], consents: Consents): void {
+  for (const program of programs) {
+    const state = consents.isGiven(program) ? "allowed" : "waits for consent";
+    console.log([`${toVisibleText(program.label)}  ${state}`, ...showProgram(program)].join("\n  "));
+  }
+  const waiting = programs.filter((program) => !consents.isGiven(program));
+  console.log(`${programs.length} servers, ${waiting.length} of them wait for consent.`);
+}
+
+async function allow(
+  chosen: readonly ServerProgram[],
+  consents: Consents,
+  yes: string | undefined,
+): Promise<void> {
+  const waiting = chosen.filter((program) => !consents.isGiven(program));
+  if (waiting.length === 0) return console.log("Nothing waits for consent.");
+  for (const program of waiting) {
+    console.log([toVisibleText(program.label), ...showProgram(program)].join("\n  "));
+  }
+  const hash = contentHash(waiting.map((program) => [program.label, program.hash]));
+  console.log(`Hash: ${shortHash(hash)}`);
+  const question = waiting.length === 1 ? "Let it start?" : `Let these ${waiting.length} servers start?`;
+  const agreed = await confirm({
+    operation: "servers",
+    action: "Letting a server start",
+    question,
+    hash,
+    yes,
+  });
+  if (!agreed) {
+    process.exitCode = 1;
+    return console.log("Nothing is allowed.");
+  }
+  await consents.give(waiting);
+  console.log(`Allowed: ${waiting.length}.`);
+}
+
+function choose(programs: readonly ServerProgram[], target: string): readonly ServerProgram[] {
+  const chosen = programs.filter(({ label }) => target === ALL || label === target);
+  if (chosen.length > 0 || target === ALL) return chosen;
+  const near = nearest(
+    target,
+    programs.map(({ label }) => label),
+  );
+  const hint = near.length === 0 ? "keyhole servers lists all" : `nearest: ${near.join(", ")}`;
+  throw invalid(toVisibleText(`server ${target} not found; ${hint}`));
+}
+
+function readOptions(args: readonly string[]) {
+  return readArgs("servers", {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      config: { type: "string" },
+      all: { type: "boolean", default: false },
+      yes: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+}
+
+function invalid(reason: string) {
+  return problem("INVALID_INPUT", { operation: "servers", reason });
+}

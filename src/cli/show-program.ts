@@ -1,0 +1,44 @@
+import type { ServerProgram } from "../schema/server-program.ts";
+import { namesSecret } from "../util/secret-patterns.ts";
+import { toVisibleText } from "../util/visible-text.ts";
+
+const VARIABLE = /\$\{[^{}]*\}/g;
+
+/**
+ * Describes what a server runs or reaches, in whole lines for a person who decides. Nothing is cut, and characters
+ * that do not show are spelt out. Values whose names say secret are left out.
+ */
+export function showProgram({ runs }: ServerProgram): string[] {
+  if ("url" in runs) {
+    return [
+      `reaches  ${toVisibleText(runs.url)}`,
+      ...fields("header", runs.headers),
+      ...sent([runs.url, ...Object.values(runs.headers)], "it"),
+    ];
+  }
+  return [
+    `runs     ${[runs.command, ...runs.args].map(quoted).join(" ")}`,
+    `program  ${runs.path === undefined ? "not found" : toVisibleText(runs.path)}`,
+    `in       ${toVisibleText(runs.cwd)}`,
+    ...fields("variable", runs.env),
+    ...sent([...runs.args, ...Object.values(runs.env)], "the program"),
+  ];
+}
+
+/** Unquoted only if no reader could split it otherwise. */
+function quoted(word: string): string {
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `"${toVisibleText(word).replaceAll('"', '\\"')}"`;
+}
+
+function fields(kind: string, values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).map(([name, value]) => {
+    const isHidden = namesSecret(name) && !value.includes("${");
+    return `${kind.padEnd(8)} ${toVisibleText(name)}=${isHidden ? "(hidden)" : quoted(value)}`;
+  });
+}
+
+/** Names the person's own variables whose values go out. */
+function sent(texts: readonly string[], to: string): string[] {
+  const names = new Set(texts.flatMap((text) => text.match(VARIABLE) ?? []));
+  return names.size === 0 ? [] : [`sends    ${[...names].map(toVisibleText).join(", ")} of yours to ${to}`];
+}

@@ -1,0 +1,99 @@
+import { relative } from "node:path";
+import { type FolderContents, type FolderFile, folderContents } from "../config/folder-contents.ts";
+import { isTrusted, recordTrust } from "../config/folder-trust.ts";
+import { readSettingsFile } from "../config/read-settings-file.ts";
+import { settingsPath } from "../config/settings-path.ts";
+import { problem } from "../schema/problem.ts";
+import type { ServerProgram } from "../schema/server-program.ts";
+import { contentHash } from "../util/content-hash.ts";
+import { toVisibleText } from "../util/visible-text.ts";
+import { confirm, hasTerminal, shortHash } from "./confirm.ts";
+import { openConsents } from "./open-consents.ts";
+import { showProgram } from "./show-program.ts";
+
+const WHY: Readonly<Record<FolderFile["why"], string>> = {
+  config: "runs as code",
+  code: "runs as code, imported by the config",
+  packages: "decides which packages the config imports",
+  settings: "sets permissions, servers, addresses and prompts",
+  skill: "may run as code of a skill",
+};
+
+/** A folder with everything that a person agrees to when trusting it. */
+export interface TrustRequest {
+  readonly contents: FolderContents;
+  readonly servers: readonly ServerProgram[];
+  /** SHA-256 of all that is shown. */
+  readonly hash: string;
+}
+
+/** Finds what trusting a folder means. Runs nothing of it. */
+export async function trustRequest(folder: string): Promise<TrustRequest> {
+  const contents = await folderContents(folder);
+  const servers = await serversOf(contents.folder);
+  const hash = contentHash([contents.folder, contents.hash, contents.texts, servers.map((one) => one.hash)]);
+  return { contents, servers, hash };
+}
+
+/** Shows what trusting a folder means, in whole lines. */
+export function showRequest({ contents, servers, hash }: TrustRequest): string[] {
+  const { folder, files, texts } = contents;
+  const near = (path: string) => {
+    const way = relative(folder, path);
+    return toVisibleText(way.startsWith("..") ? path : way);
+  };
+  return [
+    `If you trust ${toVisibleText(folder)}, Keyhole uses there:`,
+    ...files.map(({ path, why }) => `  ${near(path)}: ${WHY[why]}`),
+    ...texts.map((path) => `  ${near(path)}: is read to the model`),
+    ...servers.flatMap((program) => [
+      `  the server ${toVisibleText(program.label)}:`,
+      ...showProgram(program).map((line) => `    ${line}`),
+    ]),
+    ...(files.length + texts.length === 0 ? ["  nothing"] : []),
+    `Hash: ${shortHash(hash)}`,
+  ];
+}
+
+/** Records the trust in a folder, together with the consent to start the servers that were shown. */
+export async function giveTrust({ contents, servers }: TrustRequest): Promise<void> {
+  await openConsents().give(servers);
+  await recordTrust(contents);
+}
+
+/**
+ * Whether the folder is trusted. A person in a terminal is shown what it holds and asked. `wantsConfig`: whether
+ * the command would run the folder's own config.
+ *
+ * @throws CONFIG_NOT_TRUSTED without a terminal, if the folder has a config that would run.
+ */
+export async function askForTrust(folder: string, wantsConfig = true): Promise<boolean> {
+  if (await isTrusted(folder)) return true;
+  const request = await trustRequest(folder);
+  const { contents, hash } = request;
+  if (contents.files.length + contents.texts.length === 0) return false;
+  const config = contents.files.find(({ why }) => why === "config");
+  if (!hasTerminal()) {
+    if (config && wantsConfig)
+      throw problem("CONFIG_NOT_TRUSTED", { path: config.path, folder: contents.folder });
+    return false;
+  }
+  console.error(showRequest(request).join("\n"));
+  const question = "Trust this folder as it is now?";
+  const agreed = await confirm({ operation: "trust", action: "Trusting a folder", question, hash });
+  if (agreed) await giveTrust(request);
+  return agreed;
+}
+
+/** Servers of the project's settings. A wrong file has none: it is not used as long as it is wrong. */
+async function serversOf(folder: string): Promise<ServerProgram[]> {
+  const read = await readSettingsFile(settingsPath(folder));
+  const { mcpServers = {} } = read.state === "read" ? read.value : {};
+  if (Object.keys(mcpServers).length === 0) return [];
+  const { fromMcpConfig } = await import("../sources/mcp/from-mcp-config.ts");
+  try {
+    return fromMcpConfig({ mcpServers }, { cwd: folder }).map((source) => source.program());
+  } catch {
+    return [];
+  }
+}

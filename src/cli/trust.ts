@@ -1,0 +1,48 @@
+import { resolve } from "node:path";
+import { endTrust } from "../config/folder-trust.ts";
+import { problem } from "../schema/problem.ts";
+import { toVisibleText } from "../util/visible-text.ts";
+import { confirm } from "./confirm.ts";
+import { readArgs } from "./read-args.ts";
+import { giveTrust, showRequest, trustRequest } from "./trust-folder.ts";
+
+const USAGE = `Usage: keyhole trust [FOLDER] [options]
+
+Shows what Keyhole would run, start and read to a model in a folder (default: this one), and asks whether you trust
+it. The trust holds for the folder's real path until something changes that can run.
+
+  --end        end the trust in the folder
+  --yes HASH   agree without a terminal to exactly what was listed under this hash
+  --help`;
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = readArgs("trust", {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      end: { type: "boolean", default: false },
+      yes: { type: "string" },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return console.log(USAGE);
+  const [folder = ".", ...more] = positionals;
+  if (more.length > 0) throw problem("INVALID_INPUT", { operation: "trust", reason: "too many arguments" });
+  const request = await trustRequest(resolve(folder));
+  const name = toVisibleText(request.contents.folder);
+  if (values.end) {
+    const had = await endTrust(request.contents);
+    return console.log(had ? `${name} is no longer trusted.` : `${name} was not trusted.`);
+  }
+  console.log(showRequest(request).join("\n"));
+  const agreed = await confirm({
+    operation: "trust",
+    action: "Trusting a folder",
+    question: "Trust this folder as it is now?",
+    hash: request.hash,
+    yes: values.yes,
+  });
+  if (agreed) await giveTrust(request);
+  else process.exitCode = 1;
+  console.log(agreed ? `${name} is trusted.` : `${name} is not trusted.`);
+}

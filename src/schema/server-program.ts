@@ -1,0 +1,28 @@
+/** The program or the address behind a server, as a person consents to it. Texts are as written in the config. */
+export interface ServerProgram {
+  readonly label: string;
+  /** SHA-256 of all that `runs` holds. A person consents to exactly this. */
+  readonly hash: string;
+  /** SHA-256 without the variables, headers and logins. Approvals of definitions are bound to it. */
+  readonly identity: string;
+  readonly runs: ServerProcess | ServerAddress;
+}
+
+/** A server that runs as a child process. */
+export interface ServerProcess {
+  readonly command: string;
+  /** The file that the command stands for; undefined if it is not found. */
+  readonly path?: string;
+  readonly args: readonly string[];
+  /** The folder that it runs in. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** A server over HTTP. */
+export interface ServerAddress {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** How Keyhole logs in there, if the config says so. */
+  readonly oauth?: Readonly<Record<string, unknown>>;
+}

@@ -1,0 +1,73 @@
+import { accessSync, constants, realpathSync, statSync } from "node:fs";
+import { delimiter, isAbsolute, resolve } from "node:path";
+import type { ServerAddress, ServerProcess, ServerProgram } from "../../../schema/server-program.ts";
+import { contentHash } from "../../../util/content-hash.ts";
+import { expandVariables } from "./expand-variables.ts";
+import type { ServerConfig } from "./server-config.ts";
+
+export interface ProgramOptions {
+  readonly variables: Readonly<Record<string, string | undefined>>;
+  /** The folder in which a process starts unless its config names another one. */
+  readonly cwd?: string | undefined;
+}
+
+/** Describes what a server runs, with two hashes of it. Looks the command up, starts nothing. */
+export function toServerProgram(label: string, config: ServerConfig, options: ProgramOptions): ServerProgram {
+  const runs = config.transport === "http" ? toAddress(config) : toProcess(label, config, options);
+  const { env: _, headers: __, oauth: ___, ...program } = { env: {}, headers: {}, oauth: {}, ...runs };
+  return { label, hash: hashOf(runs), identity: hashOf(program), runs };
+}
+
+function toAddress({ url, headers, oauth }: Extract<ServerConfig, { transport: "http" }>): ServerAddress {
+  return { url, headers, ...(oauth && { oauth }) };
+}
+
+function toProcess(
+  label: string,
+  config: Extract<ServerConfig, { transport: "stdio" }>,
+  { variables, cwd = process.cwd() }: ProgramOptions,
+): ServerProcess {
+  const expand = (text: string) => {
+    try {
+      return expandVariables(label, text, variables);
+    } catch {
+      // The start will report the missing variable.
+      return text;
+    }
+  };
+  const { command, args, env } = config;
+  const folder = realFolder(resolve(expand(config.cwd ?? cwd)));
+  const searched = expand(env.PATH ?? process.env.PATH ?? "");
+  const path = findCommand(expand(command), searched, folder);
+  return { command, ...(path !== undefined && { path }), args, cwd: folder, env };
+}
+
+/** Looks a command up in the way that starting it will. */
+function findCommand(command: string, searched: string, cwd: string): string | undefined {
+  const candidates =
+    isAbsolute(command) || /[\\/]/.test(command)
+      ? [resolve(cwd, command)]
+      : searched.split(delimiter).map((folder) => resolve(cwd, folder, command));
+  return candidates.find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}
+
+function realFolder(folder: string): string {
+  try {
+    return realpathSync(folder);
+  } catch {
+    return folder;
+  }
+}
+
+function hashOf(value: unknown): string {
+  return contentHash(JSON.parse(JSON.stringify(value)));
+}

@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { onTestFinished } from "vitest";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { openTerminal } from "../tmux.ts";
+
+export const MAIN = resolve("src/cli/main.ts");
+const CHAOS = resolve("src/testing/chaos-upstream.ts");
+
+/** A server that answers, as an entry of an mcp.json. */
+export function chaos(env: Readonly<Record<string, string>> = {}): object {
+  return { command: process.execPath, args: [CHAOS], env };
+}
+
+export interface Ended {
+  readonly code: number;
+  readonly out: string;
+  readonly errors: string;
+}
+
+/** The program in a home and a folder of its own. */
+export interface Program {
+  readonly home: string;
+  readonly folder: string;
+  /** Writes a file of the folder, JSON unless it is a text. Returns its path. */
+  write(path: string, content: unknown): string;
+  /** Runs the program without a terminal until it ends. */
+  keyhole(...args: string[]): Promise<Ended>;
+  /** Runs the program in a terminal. */
+  terminal(...args: string[]): ReturnType<typeof openTerminal>;
+  /** Serves over stdio. Returns a way to call tools. */
+  serve(...args: string[]): Promise<(name: string, args: Record<string, unknown>) => Promise<string>>;
+}
+
+export interface ProgramOptions {
+  readonly home?: string;
+  readonly folder?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export function openProgram(options: ProgramOptions = {}): Program {
+  const { home = temporaryFolder(), folder = temporaryFolder() } = options;
+  const env = { PATH: process.env.PATH ?? "", HOME: home, ...options.env };
+  return {
+    home,
+    folder,
+    write: (path, content) => {
+      const full = join(folder, path);
+      mkdirSync(dirname(full), { recursive: true });
+      writeFileSync(full, typeof content === "string" ? content : JSON.stringify(content));
+      return full;
+    },
+    keyhole: async (...args) => {
+      const child = spawn(process.execPath, [MAIN, ...args], {
+        cwd: folder,
+        env,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
+      let [out, errors] = ["", ""];
+      child.stdout.on("data", (chunk) => {
+        out += chunk;
+      });
+      child.stderr.on("data", (chunk) => {
+        errors += chunk;
+      });
+      const [code] = await once(child, "close");
+      return { code: Number(code), out, errors };
+    },
+    terminal: (...args) => openTerminal([process.execPath, MAIN, ...args], { folder, env }),
+    serve: async (...args) => {
+      const client = new Client({ name: "test", version: "1" });
+      const command = { command: process.execPath, args: [MAIN, "serve", ...args] };
+      await client.connect(new StdioClientTransport({ ...command, cwd: folder, env, stderr: "ignore" }));
+      onTestFinished(() => client.close());
+      return async (name, given) => {
+        const { content } = await client.callTool({ name, arguments: given });
+        return (content as { text: string }[])[0]?.text ?? "";
+      };
+    },
+  };
+}
+
+/** The hash that a listing shows to be repeated with --yes. */
+export function listedHash(text: string): string {
+  return /\bHash: ([0-9a-f]{16})\b/.exec(text)?.[1] ?? "no hash was listed";
+}
