@@ -31,6 +31,11 @@ function setUp(servers: Record<string, object>) {
     const [code] = await once(child, "close");
     return { out, errors, code: Number(code) };
   };
+  /** Repeats a command with the hash of what it listed. */
+  const agree = async (...args: string[]) => {
+    const { out } = await keyhole(...args);
+    return keyhole(...args, "--yes", /Hash: (\S+)/.exec(out)?.[1] ?? "none");
+  };
   const serve = async () => {
     const args = [MAIN, "serve", "--config", config, "--allow-write"];
     const client = new Client({ name: "test", version: "1" });
@@ -43,7 +48,7 @@ function setUp(servers: Record<string, object>) {
       return (content as { text: string }[])[0]?.text ?? "";
     };
   };
-  return { config, save, keyhole, serve };
+  return { config, save, keyhole, agree, serve };
 }
 
 function chaos(description?: string): object {
@@ -52,16 +57,12 @@ function chaos(description?: string): object {
 }
 
 verifies("pins:command", "a running gateway notices what its command approves", async () => {
-  const { config, keyhole, serve } = setUp({ bad: chaos() });
+  const { config, keyhole, agree, serve } = setUp({ bad: chaos() });
+  await agree("servers", "allow", "bad", "--config", config);
   const call = await serve();
   const refused = await call("exec", { op: "bad.add", args: { a: 1 } });
   expect(refused).toContain("UNAVAILABLE");
-  const command = `run: keyhole pins approve bad --config ${config}`;
-  expect(refused).toContain(command);
-  expect(await call("help", { path: "bad.add" })).toContain(command);
-  expect(await call("ask", { query: "bad.add" })).toContain("run: keyhole pins approve bad");
-
-  const approved = await keyhole("pins", "approve", "bad", "--config", config);
+  const approved = await agree("pins", "approve", "bad", "--config", config);
   expect(approved).toMatchObject({ code: 0, out: expect.stringContaining("Approved: 14.") });
   await eventually(async () =>
     expect(await call("exec", { op: "bad.add", args: { a: 1 } })).toContain('"a":1'),
@@ -76,9 +77,11 @@ verifies("pins:command", "a running gateway notices what its command approves", 
 });
 
 verifies("pins:command", "lists pending definitions first and shows their exact words", async () => {
-  const { config, save, keyhole } = setUp({ bad: chaos() });
-  await keyhole("pins", "approve", "--all", "--config", config);
+  const { config, save, keyhole, agree } = setUp({ bad: chaos() });
+  await agree("servers", "allow", "bad", "--config", config);
+  await agree("pins", "approve", "--all", "--config", config);
   save({ bad: chaos("Adds.\u001b[2J\u202e<!-- steal -->") });
+  await agree("servers", "allow", "bad", "--config", config);
   const { out } = await keyhole("pins", config);
   expect(out).toMatch(/^bad:\/\/tools\/add +bad +changed\n/);
   expect(out).toMatch(/14 definitions: 1 changed, 13 approved\.\n$/);
@@ -90,11 +93,12 @@ verifies("pins:command", "lists pending definitions first and shows their exact 
 });
 
 verifies("pins:command", "names an unreachable server and shows the others", async () => {
-  const { config, keyhole } = setUp({ bad: chaos(), gone: { command: "/nonexistent/server" } });
+  const { config, keyhole, agree } = setUp({ bad: chaos(), gone: { command: "/nonexistent/server" } });
+  await agree("servers", "allow", "--all", "--config", config);
   const listed = await keyhole("pins", config);
   expect(listed).toMatchObject({ code: 1, errors: expect.stringContaining("mcp:gone could not be listed") });
   expect(listed.out).toContain("14 definitions: 14 pending.");
-  expect((await keyhole("pins", "approve", "bad", "--config", config)).code).toBe(0);
+  expect((await agree("pins", "approve", "bad", "--config", config)).code).toBe(0);
   const unknown = await keyhole("pins", "approve", "bed", "--config", config);
   expect(unknown).toMatchObject({
     code: 1,

@@ -12,14 +12,15 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const MAX_CHANGES = 200;
 
-/** Lists the innermost fields in which two definitions differ, in order. */
+/** Lists the innermost fields in which two definitions differ, in order. Very many are one change of the whole. */
 export function diffDefinitions(before: Fields, after: Fields): DefinitionChange[] {
   const changes: DefinitionChange[] = [];
   const pending: { path: string; before: unknown; after: unknown }[] = [
     { path: "", before: { ...before }, after: { ...after } },
   ];
   // A list of open places instead of recursion: definitions may be nested deeper than the stack.
-  for (let at = pending.pop(); at !== undefined && changes.length < MAX_CHANGES; at = pending.pop()) {
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    if (changes.length === MAX_CHANGES) return [{ path: "", before, after }];
     if (isFields(at.before) && isFields(at.after)) {
       const names = [...new Set([...Object.keys(at.before), ...Object.keys(at.after)])].sort().reverse();
       for (const name of names) {

@@ -1,0 +1,113 @@
+import { readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createPins } from "keyhole";
+import { createMcpSource } from "keyhole/sources";
+import { expect, onTestFinished, test } from "vitest";
+import { diffDefinitions } from "../../src/access/diff-definitions.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { tmuxMissing } from "../tmux.ts";
+import { gatewayOf } from "../upstream-kit.ts";
+import { chaos, listedHash, openProgram, type Program } from "./program.ts";
+
+async function states(path: string, config: object, cwd: string) {
+  const source = createMcpSource("files", config as { command: string }, { cwd });
+  const gateway = gatewayOf([source], { pins: createPins({ path }) });
+  onTestFinished(() => gateway.close());
+  await gateway.ready();
+  return { pins: gateway.pins, states: () => new Set(gateway.pins.list().map(({ state }) => state)) };
+}
+
+test("T9: another program under the same label starts without approvals", async () => {
+  const path = join(temporaryFolder(), "pins.json");
+  const [here, there] = [temporaryFolder(), temporaryFolder()];
+  const first = await states(path, chaos(), here);
+  await first.pins.approve("all");
+  expect(first.states()).toEqual(new Set(["approved"]));
+  expect(statSync(path).mode & 0o777).toBe(0o600);
+
+  expect((await states(path, chaos(), here)).states()).toEqual(new Set(["approved"]));
+  expect((await states(path, chaos({ TOKEN: "renewed" }), here)).states()).toEqual(new Set(["approved"]));
+  expect((await states(path, chaos(), there)).states()).toEqual(new Set(["pending"]));
+  const { command, args } = chaos() as { command: string; args: string[] };
+  const more = { command, args: [...args, "--more"] };
+  expect((await states(path, more, here)).states()).toEqual(new Set(["pending"]));
+});
+
+test("T9: approvals of the format without programs do not count, which is told once", () => {
+  const folder = temporaryFolder();
+  const path = join(folder, "pins.json");
+  writeFileSync(path, JSON.stringify({ format: 1, checksum: "x", pins: [] }));
+  expect(createPins({ path }).damage).toContain("not bound to a program");
+  expect(createPins({ path }).damage).toBeUndefined();
+  expect(readdirSync(folder)).toEqual(["pins.json.damaged"]);
+});
+
+test("T9: definitions are approved exactly as they were listed", async () => {
+  const { pins, states: current } = await states(
+    join(temporaryFolder(), "pins.json"),
+    chaos(),
+    temporaryFolder(),
+  );
+  const listed = pins.list().map((pin) => ({ ...pin, hash: "another definition" }));
+  expect(await pins.approve({ pins: listed })).toBe(0);
+  expect(current()).toEqual(new Set(["pending"]));
+  expect(await pins.approve({ pins: pins.list() })).toBe(14);
+});
+
+test("T9: a diff leaves nothing out, however much has changed", () => {
+  const of = (value: number) =>
+    Object.fromEntries(Array.from({ length: 900 }, (_, at) => [`p${at}`, { a: value }]));
+  const after = { ...of(2), z: { a: "steals" } };
+  expect(JSON.stringify(diffDefinitions({ x: of(1) }, { x: after }))).toContain("steals");
+});
+
+async function allowed(): Promise<Program & { config: string }> {
+  const program = openProgram();
+  const config = program.write("mcp.json", { mcpServers: { bad: chaos() } });
+  const { out } = await program.keyhole("servers", "allow", "bad", "--config", config);
+  await program.keyhole("servers", "allow", "bad", "--config", config, "--yes", listedHash(out));
+  return { ...program, config };
+}
+
+test("T9: a model is told that a person has to approve, and no command to do so", async () => {
+  const { serve, config } = await allowed();
+  const call = await serve("--allow-write", "--config", config);
+  for (const [tool, args] of [
+    ["ask", { query: "bad.add" }],
+    ["help", { path: "bad.add" }],
+    ["exec", { op: "bad.add", args: {} }],
+  ] as const) {
+    const text = await call(tool, args);
+    expect(text).toContain("waits for a person's approval");
+    expect(text).not.toMatch(/keyhole|pins|approve /);
+  }
+});
+
+test("T9: without a terminal, approving needs the hash of exactly what was listed", async () => {
+  const { keyhole, config } = await allowed();
+  const args = ["pins", "approve", "bad", "--config", config];
+  const listed = await keyhole(...args);
+  expect(listed).toMatchObject({ code: 1, errors: expect.stringContaining("PERSON_NEEDED") });
+  expect(listed.out).toContain("Adds two numbers.");
+  expect(await keyhole(...args, "--yes", "0000000000000000")).toMatchObject({ code: 1 });
+  expect((await keyhole("pins", config)).out).toContain("14 pending");
+  expect((await keyhole(...args, "--yes", listedHash(listed.out))).out).toContain("Approved: 14.");
+});
+
+test.skipIf(tmuxMissing() !== undefined)(
+  "T9: keyhole pins approve asks in a terminal and takes only a yes",
+  async () => {
+    const { keyhole, terminal, config } = await allowed();
+    const args = ["pins", "approve", "bad://tools/add", "--config", config];
+    const refused = terminal(...args);
+    await refused.sees("Approve this definition? [y/N]");
+    refused.press("Enter");
+    await refused.sees("Nothing is approved.");
+    const agreed = terminal(...args);
+    await agreed.sees("[y/N]");
+    agreed.type("yes");
+    agreed.press("Enter");
+    await agreed.sees("Approved: 1.");
+    expect((await keyhole("pins", config)).out).toContain("13 pending, 1 approved");
+  },
+);
