@@ -32,7 +32,10 @@ export const LAYERS: readonly (readonly Module[])[] = [
       name: "search",
       holds: "the `SearchIndex` port, the embedded engine, PostgreSQL and Typesense, learning from use",
     },
-    { name: "access", holds: "who may see what: the View; pins of approved definitions" },
+    {
+      name: "access",
+      holds: "who may see what: the View; pins of approved definitions, consents to start servers",
+    },
     { name: "session", holds: "working memory and its stores, extraction, stored results, idempotency" },
     { name: "render", holds: "signatures, args, examples, previews, hits, fitting into a budget" },
     { name: "guidance", holds: "the next steps of an outcome" },
@@ -72,7 +75,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
     { name: "plain-tools", holds: "tools in the shapes of OpenAI, Anthropic and LangChain" },
     { name: "models", holds: "a provider's name to a language model: one file for each provider" },
   ],
-  [{ name: "config", holds: "files and environment to validated settings" }],
+  [{ name: "config", holds: "files and environment to validated settings; trust in folders" }],
   [{ name: "agent", holds: "the agent loop, its events and conversations, permissions, workspace tools" }],
   [{ name: "tui", holds: "the chat of the terminal: one reducer, thin Ink components" }],
   [

@@ -9,7 +9,7 @@ const USAGE = `Usage: keyhole chat [options]
   --provider NAME          the provider to use
   --model NAME             the model to use
   --config FILE            as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists)
-  --trust                  trust the definitions of servers without approval
+  --trust                  start the servers of a JSON config and accept all definitions without approval
   --plain                  plain lines, as without a terminal; calls that would ask for permission are denied
   --help
 

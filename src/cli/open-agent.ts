@@ -40,7 +40,7 @@ export interface OpenAgentOptions {
   readonly config?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
-  /** Trusts the definitions of servers without approval. */
+  /** Starts the servers of a JSON config, and accepts the definitions of all servers without approval. */
   readonly trust?: boolean;
   /** Runs tools that write without asking. Destructive tools always ask. */
   readonly allowWrite?: boolean;

@@ -14,7 +14,7 @@ const USAGE = `Usage: keyhole serve [options]
   --config FILE    a module that exports options of createGateway, at least domains or sources
                    (default: keyhole.config.ts or .js in this folder), or the JSON config of an MCP
                    client, whose changes are applied while serving
-  --trust          trust the definitions of a JSON config's servers without approval
+  --trust          start the servers that a JSON config names now, and accept their definitions without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
   --allow-write    let callers run tools that write
   --http           serve Streamable HTTP instead of stdio
