@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createInterface } from "node:readline/promises";
 import { problem } from "../schema/problem.ts";
 
@@ -39,7 +40,8 @@ export async function confirm({ operation, action, question, hash, yes }: Confir
   if (!hasTerminal()) throw problem("PERSON_NEEDED", { action });
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await reader.question(`${question} [y/N] `);
+    const closed = once(reader, "close").then(() => "");
+    const answer = await Promise.race([reader.question(`${question} [y/N] `), closed]);
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     reader.close();

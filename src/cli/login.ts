@@ -23,10 +23,9 @@ export async function run(args: readonly string[]): Promise<void> {
       if (given.open && !(await openUrl(url))) console.log("The browser could not be opened.");
     },
   });
-  console.log(wanted ? `Logged in to ${given.label}.` : `${given.label} needs no login: ${stateOf(server)}`);
-  process.exit(wanted || !server.diagnostics().status ? 0 : 1);
-}
-
-function stateOf(server: Awaited<ReturnType<typeof findServer>>): string {
-  return server.diagnostics().status?.reason ?? "it can be used without one.";
+  const { status } = server.diagnostics();
+  if (wanted) console.log(`Logged in to ${given.label}.`);
+  else if (status) console.log(`Not logged in to ${given.label}: ${status.reason}.`);
+  else console.log(`${given.label} needs no login: it can be used without one.`);
+  process.exit(wanted || !status ? 0 : 1);
 }

@@ -102,6 +102,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     // Writing is allowed here because every call that writes asks first.
     principal: { id: "local", scopes: [], ...principal, allowWrite: true },
   });
+  if (gateway.pins.damage) console.error(gateway.pins.damage);
   let providers = settings.providers;
   const vendor = providers.default;
   const client = createLLMClient({

@@ -4,5 +4,7 @@ import { setStateFolder } from "./user-folders.ts";
 
 /** Opens the consents to start servers that all commands share. */
 export function openConsents(): Consents {
-  return createConsents(join(setStateFolder(), "consents.json"));
+  const consents = createConsents(join(setStateFolder(), "consents.json"));
+  if (consents.damage) console.error(consents.damage);
+  return consents;
 }

@@ -49,6 +49,7 @@ export async function run(args: readonly string[]): Promise<void> {
     ...config,
     principal: { ...owner, allowWrite: owner.allowWrite || values["allow-write"] },
   });
+  if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface });
   const telemetry = openTelemetry();
   const face = values.http ? await openHttp(server, values, loaded) : openStdio(server);

@@ -38,7 +38,6 @@ export async function run(args: readonly string[]): Promise<void> {
   for (const reason of problems) console.error(toVisibleText(reason));
   const programs = guarded.map((source) => source.program());
   const consents = openConsents();
-  if (consents.damage) console.error(consents.damage);
   if (!action) return list(programs, consents);
   const chosen = choose(programs, target ?? ALL);
   if (action === "revoke") return console.log(`Revoked: ${await consents.revoke(chosen)}.`);

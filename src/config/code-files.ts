@@ -14,7 +14,7 @@ export async function codeFiles(module: string): Promise<string[]> {
     if (found.has(path)) continue;
     found.add(path);
     if (!CODE.test(path)) continue;
-    const text = await readFile(path, "utf8");
+    const text = await readFile(path, "utf8").catch(() => "");
     for (const [, , named = ""] of text.matchAll(RELATIVE)) {
       const near = resolve(dirname(path), named);
       for (const ending of ENDINGS) if (await isFile(near + ending)) open.push(await realpath(near + ending));

@@ -91,8 +91,13 @@ async function existing(folder: string, paths: readonly string[]): Promise<strin
   return (await Promise.all(found)).flat();
 }
 
+/** A file that cannot be read now asks again when it can. */
 async function hashFile(path: string): Promise<string> {
   const hash = createHash("sha256");
-  await pipeline(createReadStream(path), hash);
-  return hash.digest("hex");
+  try {
+    await pipeline(createReadStream(path), hash);
+    return hash.digest("hex");
+  } catch {
+    return "unreadable";
+  }
 }

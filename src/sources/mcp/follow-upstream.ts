@@ -5,6 +5,7 @@ import type { ServerProgram } from "../../schema/server-program.ts";
 import type { Freshness, SourceContent } from "../../schema/source.ts";
 import { cleanText } from "../../util/clean-text.ts";
 import type { Clock } from "../../util/clock.ts";
+import { contentHash } from "../../util/content-hash.ts";
 import { toSummary } from "../../util/to-summary.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { type FollowedSource, followSource, type Reading } from "../follow-source.ts";
@@ -58,6 +59,7 @@ export interface FollowedUpstream extends FollowedSource {
 interface Shown {
   readonly listing: Listing | undefined;
   readonly status: EntryStatus | undefined;
+  readonly issuer: string | undefined;
   readonly fingerprint: string;
   readonly content: SourceContent;
 }
@@ -79,6 +81,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   let kept: Remembered | undefined;
   let shown: Shown | undefined;
   let writing: Promise<void> = Promise.resolve();
+  let issuer: string | undefined;
 
   function toReading(): Reading {
     keepListing();
@@ -90,17 +93,19 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   function toShown(): Shown {
     const listing = upstream.listing ?? kept?.listing;
     const { status } = upstream;
-    if (shown && shown.listing === listing && shown.status === status) return shown;
+    if (shown && shown.listing === listing && shown.status === status && shown.issuer === issuer)
+      return shown;
     const transport = config.transport === "stdio" ? ("pipe" as const) : ("tcp" as const);
-    const program = toServerProgram(label, config, options).identity;
+    const { identity } = toServerProgram(label, config, options);
+    const program = issuer === undefined ? identity : contentHash([identity, issuer]);
     const shared = { label, program, trusted, upstream, status, timeoutMs: config.timeoutMs, transport };
     const drafts = listing ? toDrafts(listing, shared) : status ? [standIn(label, status)] : [];
     const fingerprint = toFingerprint(drafts);
-    if (shown?.fingerprint === fingerprint) return { ...shown, listing, status };
+    if (shown?.fingerprint === fingerprint) return { ...shown, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
     const warnings = status && isWaiting() ? [status.reason] : [];
     const content = { domains: [{ ...domain, keptSince }], drafts, warnings };
-    return { listing, status, fingerprint, content };
+    return { listing, status, issuer, fingerprint, content };
   }
 
   /** Read with every answer, so that seeing the server again needs no new catalog. */
@@ -123,6 +128,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     restMs: upstream.restMs,
     restore: async () => {
       // A login may have listed the server before anybody follows it.
+      await noteIssuer();
       if (upstream.listing) return toReading();
       kept = await cache?.read();
       upstream.recall(kept?.era);
@@ -133,6 +139,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
         // Waiting for a consent is a state to show and no failure to repeat.
         if (!isWaiting()) throw error;
       });
+      await noteIssuer();
       const reading = toReading();
       await writing;
       return reading;
@@ -152,8 +159,14 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     const missing = await login?.missing();
     if (!login || (upstream.status?.state !== "needs_login" && !missing)) return false;
     await login.logIn(how);
+    await noteIssuer();
     await upstream.retry().catch(() => {});
     return true;
+  }
+
+  /** Approvals are bound to the issuer, too. A config that cannot be used has none; the start says why. */
+  async function noteIssuer(): Promise<void> {
+    issuer = await login?.issuer().catch(() => undefined);
   }
 
   function isWaiting(): boolean {

@@ -29,6 +29,8 @@ export interface ServerLogin {
   readonly complaint: string | undefined;
   /** Values that must not appear in messages. */
   secrets(): readonly string[];
+  /** Who issued the login in use; undefined without one. */
+  issuer(): Promise<string | undefined>;
   /** Whether a call was refused because the login lacks scopes. */
   missing(): Promise<boolean>;
   logIn(options: LogInOptions): Promise<void>;
@@ -139,6 +141,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
       return complaint;
     },
     secrets: () => (secret === undefined ? [] : [secret]),
+    issuer: async () => (await logins.read(open().server))?.issuer,
     missing: async () => (await logins.challenge(open().server)) !== undefined,
     logIn: async (how) => {
       const { url, server, oauth, oauthFetch, checkUrl } = open();
