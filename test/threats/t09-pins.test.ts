@@ -1,7 +1,8 @@
 import { readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createPins } from "keyhole";
-import { createMcpSource } from "keyhole/sources";
+import { createGateway, createPins } from "keyhole";
+import { createMcpServer, serveHttp } from "keyhole/mcp";
+import { createLogins, createMcpSource } from "keyhole/sources";
 import { expect, onTestFinished, test } from "vitest";
 import { diffDefinitions } from "../../src/access/diff-definitions.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -31,6 +32,31 @@ test("T9: another program under the same label starts without approvals", async 
   const { command, args } = chaos() as { command: string; args: string[] };
   const more = { command, args: [...args, "--more"] };
   expect((await states(path, more, here)).states()).toEqual(new Set(["pending"]));
+});
+
+test("T9: another issuer of the login to a server starts without approvals", async () => {
+  const mail = createGateway({ domains: [{ name: "mail", description: "Mail.", tools: [] }] });
+  const token = "a-token-of-its-own";
+  const { url, close } = await serveHttp(createMcpServer(mail), { token });
+  onTestFinished(close);
+  const logins = createLogins({ path: ":memory:" });
+  const path = join(temporaryFolder(), "pins.json");
+  const stateUnder = async (issuer: string, approve = false) => {
+    await logins.save(`mail ${url}`, { issuer });
+    // The server answers whoever issued the login.
+    const headers = { authorization: `Bearer ${token}` };
+    const gateway = gatewayOf([createMcpSource("mail", { url, headers }, { logins })], {
+      pins: createPins({ path }),
+    });
+    await gateway.ready();
+    if (approve) await gateway.pins.approve("all");
+    const [pin] = gateway.pins.list();
+    await gateway.close();
+    return pin?.state;
+  };
+  expect(await stateUnder("https://first.example", true)).toBe("approved");
+  expect(await stateUnder("https://first.example")).toBe("approved");
+  expect(await stateUnder("https://second.example")).toBe("pending");
 });
 
 test("T9: approvals of the format without programs do not count, which is told once", () => {

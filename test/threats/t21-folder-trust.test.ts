@@ -160,6 +160,24 @@ test.skipIf(tmuxMissing() !== undefined)(
   },
 );
 
+test.skipIf(tmuxMissing() !== undefined)(
+  "T21: a chat in an untrusted folder asks first, and goes on without its config unless told yes",
+  async () => {
+    const program = openProgram({ env: { OPENAI_API_KEY: "none" } });
+    const { ran } = plant(program);
+    const terminal = program.terminal("chat");
+    await terminal.sees("Trust this folder as it is now? [y/N]");
+    terminal.type("n");
+    terminal.press("Enter");
+    await terminal.sees("/help lists commands and keys.");
+    expect(ran()).toBe(false);
+    terminal.press("C-c");
+    await terminal.sees("Ctrl-C again leaves.");
+    terminal.press("C-c");
+    await terminal.ends();
+  },
+);
+
 test("T21: compiled code is kept in a folder of the owner alone, never in the shared temporary folder", async () => {
   const shared = temporaryFolder();
   const home = temporaryFolder();
