@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { readAgentsFile } from "keyhole/agent";
+
 import { serveScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
+import { readAgentsFile } from "../../src/agent/agents-file.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { listedHash, openProgram } from "./program.ts";
 
