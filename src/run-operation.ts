@@ -78,7 +78,9 @@ export function createRunner(parts: RunnerParts): Runner {
         const room = roomOf(call, context, budget, named !== undefined);
         const output = operation.show(await operation.run(input, context), room) as object;
         operation.noteShown?.(output, context);
-        const text = (options.toText?.(output) ?? operation.toText(output, words)) + ignoredText(ignored);
+        const shown = options.toText?.(output) ?? operation.toText(output, words);
+        // Half a surrogate pair in an answer hangs some clients until their timeouts.
+        const text = (shown + ignoredText(ignored)).toWellFormed();
         const error = operation.failure(output);
         const tokens = isHeard() ? countTokens(text) : undefined;
         if (tokens !== undefined) record.end(error?.code ?? outcomeCode(output), tokens, targets, session);
@@ -106,7 +108,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const raised = asKnownProblem(thrown, operation.name);
     const room = { ...shownIn(words, limits, countTokens), keep: keeper(principal, session) };
     const error = toErrorAnswer({ problem: raised, helpPath: ROOT }, room);
-    const text = errorText(error);
+    const text = errorText(error).toWellFormed();
     record.end(error.code, 0);
     ledger.note({ cause: operation.cause, text, asides: [], session }, countTokens);
     return { ...(operation.refuse(error, given, traceId) as object), ok: false, error, text };

@@ -10,8 +10,10 @@ import {
   defineTool,
   type Principal,
 } from "keyhole";
+import { createAgent, run } from "keyhole/agent";
 import { createDisclosure } from "keyhole/ai-sdk";
 import { createMcpServer } from "keyhole/mcp";
+import { createScriptedModel } from "keyhole/testing";
 import { afterAll, expect, test } from "vitest";
 import { type CallDecision, type CallPolicy, decideCall } from "../src/calls/decide-call.ts";
 import type { Entry } from "../src/schema/entry.ts";
@@ -119,6 +121,16 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
     dryRuns: false,
     call: (given, approve) => callSdk("discover", given.entry.name, {}, given, approve),
   },
+  "the agent": {
+    policy: { reach: "any", asks: "destructive" },
+    dryRuns: true,
+    call: (given, approve) => callAgent("allow", given, approve),
+  },
+  "the agent that asks before writes": {
+    policy: { reach: "any", asks: "writes" },
+    dryRuns: true,
+    call: (given, approve) => callAgent("ask", given, approve),
+  },
   mcp: {
     policy: anyCall,
     dryRuns: true,
@@ -147,8 +159,12 @@ const FACES: Readonly<Record<string, { policy: CallPolicy; dryRuns: boolean; cal
     },
   },
 };
-/** Each case over MCP opens a connection, which is slow, so MCP runs fewer cases. */
-const SHARES: Readonly<Record<string, number>> = { mcp: 0.02 };
+/** Each case over MCP opens a connection, and each case of the agent a conversation, so these run fewer cases. */
+const SHARES: Readonly<Record<string, number>> = {
+  mcp: 0.2,
+  "the agent": 0.4,
+  "the agent that asks before writes": 0.4,
+};
 
 test.each(Object.keys(FACES))(
   "%s decides as decideCall does",
@@ -167,7 +183,7 @@ test.each(Object.keys(FACES))(
       const expected = decideCall(given.entry, given.principal, { args: {}, dryRun }, policy);
       expect(await effectOf(call, { ...given, dryRun })).toEqual(effectFrom(expected, given.approve));
     });
-    const numRuns = Math.ceil((RUNS / Object.keys(FACES).length) * (SHARES[name] ?? 9 / 8));
+    const numRuns = Math.ceil((RUNS / Object.keys(FACES).length) * (SHARES[name] ?? 10 / 8));
     await fc.assert(check, { numRuns });
   },
   120_000,
@@ -204,6 +220,24 @@ async function callSdk(
   if (needs && !approve(undefined as never)) return { code: "APPROVAL_DECLINED" };
   const { data } = (await tool.execute!(input as never, options)) as unknown as { data: unknown };
   return codeOf(data);
+}
+
+/** Has a scripted model make the call in a conversation with the agent. */
+async function callAgent(
+  writes: "ask" | "allow",
+  { entry, principal, dryRun }: Case,
+  approve: (request: ApprovalRequest) => boolean,
+): Promise<{ code?: string }> {
+  const wanted = { name: "exec", args: { op: entry.op, args: {}, ...dry(dryRun) } };
+  const model = createScriptedModel([{ calls: [wanted] }, { text: "Done." }]);
+  const ask = async () => (approve(undefined as never) ? ("once" as const) : ("deny" as const));
+  const agent = createAgent({ gateway, model, mode: "fixed", principal, writes, ask });
+  for await (const event of run(agent, "go")) {
+    if (event.type !== "tool-end") continue;
+    const code = /^[\w.]+: ([A-Z_]+): /.exec(event.text)?.[1];
+    return code ? { code } : {};
+  }
+  return { code: "nothing" };
 }
 
 function codeOf(answer: unknown): { code?: string } {

@@ -12,6 +12,8 @@ export const REQUIREMENTS = {
   "ask:rules-once": "rules come with the entries they concern, once per session",
   "ask:segments": "a domain's search segments order and limit its hits",
   "help:taxonomy": "root, domain, group, lane and op paths are described completely",
+  "answers:well-formed": "text that leaves is well-formed Unicode, whatever a tool returned",
+  "help:within-budget": "the help of any tool keeps a token budget, and the rest is read by a handle",
   "help:example": "every op has at least one example",
   "get:isolated": "one failure does not break the others",
   "get:reads-only": "get never runs a tool that writes",

@@ -6,6 +6,7 @@ import type { Gateway } from "../gateway-api.ts";
 import type { ReadableEntry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { MenuOptions } from "../surfaces/menu.ts";
+import type { MenuTool } from "../surfaces/menu-tool.ts";
 import { createFaceToolbox, type FaceToolbox } from "../toolbox.ts";
 import { type InstructionsOption, toInstructions } from "./instructions.ts";
 import { listPrompts } from "./prompts.ts";
@@ -76,13 +77,18 @@ async function createListing(gateway: Gateway, view: View, options: ListingOptio
   const toolbox = await createFaceToolbox(gateway, { ...options, principal: view.principal });
   return {
     version: view.version,
-    tools: toolbox.tools as readonly Tool[],
+    tools: toolbox.entries.size > 0 ? (toolbox.tools as readonly Tool[]) : toolbox.tools.map(alwaysLoaded),
     toolbox,
     ...listPrompts(view),
     ...listResources(view),
     skills: listSkills(view),
     instructions: toInstructions(view, options),
   };
+}
+
+/** Keeps the few tools out of the tool search that some clients put in front of every server. */
+function alwaysLoaded(tool: MenuTool): Tool {
+  return { ...(tool as Tool), _meta: { ...tool._meta, "anthropic/alwaysLoad": true } };
 }
 
 function sameJson(one: unknown, other: unknown): boolean {

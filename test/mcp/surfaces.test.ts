@@ -106,6 +106,7 @@ describe("surfaces", () => {
       for (const tool of tools) {
         expect(tool).toMatchObject({ title: expect.any(String) });
         expect(tool).not.toHaveProperty("outputSchema");
+        expect(tool._meta).toMatchObject({ "anthropic/alwaysLoad": true });
         const reads = ["ask", "help", "get", "tool_help", "tool_search"].includes(tool.name);
         const mayWrite = surface === "routes" && tool.name === "get";
         expect([tool.name, tool.annotations?.readOnlyHint]).toEqual([tool.name, reads && !mayWrite]);
