@@ -303,7 +303,7 @@ verifies(
     const { writeFileSync } = await import("node:fs");
     writeFileSync(
       config,
-      `import { createMcpSource } from ${JSON.stringify(join(process.cwd(), "src/sources/index.ts"))};
+      `import { createMcpSource } from ${JSON.stringify(join(process.cwd(), "src/sources/mcp/mcp-source.ts"))};
      export const sources = [createMcpSource("mail", { url: ${JSON.stringify(server.url)} }, { trusted: true })];`,
     );
     const run = async (...args: string[]) => {

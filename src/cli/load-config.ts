@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { DEFAULT_CONFIGS } from "../config/folder-contents.ts";
+import { DEFAULT_CONFIGS } from "../config/default-configs.ts";
 import type { Gateway, GatewayOptions } from "../gateway-api.ts";
 import type { HttpOptions } from "../mcp/serve-http.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { openPins } from "./open-pins.ts";
-import { askForTrust } from "./trust-folder.ts";
 import { setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
 
@@ -52,8 +51,10 @@ export async function loadConfig(
 ): Promise<LoadedConfig> {
   const path = given ?? defaultConfig() ?? DEFAULT_CONFIGS[0]!;
   if (!existsSync(path)) throw problem("CONFIG_INVALID", { path, reason: "the file does not exist" });
-  if (given === undefined && !(await askForTrust(process.cwd()))) {
-    throw problem("CONFIG_NOT_TRUSTED", { path: resolve(path), folder: process.cwd() });
+  if (given === undefined) {
+    const folder = process.cwd();
+    const { askForTrust } = await import("./trust-folder.ts");
+    if (!(await askForTrust(folder))) throw problem("CONFIG_NOT_TRUSTED", { path: resolve(path), folder });
   }
   return loadFile(path, options);
 }

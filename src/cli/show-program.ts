@@ -13,7 +13,8 @@ export function showProgram({ runs }: ServerProgram): string[] {
     return [
       `reaches  ${toVisibleText(runs.url)}`,
       ...fields("header", runs.headers),
-      ...sent([runs.url, ...Object.values(runs.headers)], "it"),
+      ...fields("login", texts(runs.oauth)),
+      ...sent([runs.url, ...Object.values({ ...runs.headers, ...texts(runs.oauth) })], "it"),
     ];
   }
   return [
@@ -35,6 +36,15 @@ function fields(kind: string, values: Readonly<Record<string, string>>): string[
     const isHidden = namesSecret(name) && !value.includes("${");
     return `${kind.padEnd(8)} ${toVisibleText(name)}=${isHidden ? "(hidden)" : quoted(value)}`;
   });
+}
+
+function texts(values: Readonly<Record<string, unknown>> = {}): Record<string, string> {
+  const entries = Object.entries(values).map(([name, value]) => [name, toText(value)]);
+  return Object.fromEntries(entries);
+}
+
+function toText(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Names the person's own variables whose values go out. */

@@ -7,11 +7,9 @@ import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { projectFolders } from "../util/project-folders.ts";
 import { codeFiles } from "./code-files.ts";
+import { DEFAULT_CONFIGS } from "./default-configs.ts";
 import { readSettingsFile } from "./read-settings-file.ts";
 import { settingsPath } from "./settings-path.ts";
-
-/** Configs that commands load from the folder they stand in, the first that exists. */
-export const DEFAULT_CONFIGS = ["keyhole.config.ts", "keyhole.config.js", "keyhole.config.mjs"];
 
 /** A file that runs, or decides what runs. */
 export interface FolderFile {

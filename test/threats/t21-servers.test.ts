@@ -120,3 +120,12 @@ test.skipIf(tmuxMissing() !== undefined)(
     expect((await program.keyhole("servers", config)).out).toContain("one  allowed");
   },
 );
+
+test("T21: a person sees how a server logs in and which private hosts it may reach, and no secret", async () => {
+  const program = openProgram();
+  const oauth = { clientSecret: SECRET, allowPrivateHosts: ["10.0.0.1"] };
+  const config = program.write("mcp.json", { mcpServers: { web: { url: "https://x.example", oauth } } });
+  const { out } = await program.keyhole("servers", config);
+  expect(out).toContain('allowPrivateHosts="[\\"10.0.0.1\\"]"');
+  expect(out).not.toContain(SECRET);
+});
