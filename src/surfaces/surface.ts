@@ -63,7 +63,37 @@ const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
 };
 
 /** The tools of a surface, in the order in which they are listed. */
-export function surfaceTools({ surface = "lanes", toolSearch = false }: SurfaceOptions): SurfaceTool[] {
+export function surfaceTools(options: SurfaceOptions): readonly SurfaceTool[] {
+  return factsOf(options).tools;
+}
+
+/** How a surface names its tools in sentences. */
+export function wordsOf(options: SurfaceOptions): Words {
+  return factsOf(options).words;
+}
+
+interface SurfaceFacts {
+  /** The operations that the facts were made from. */
+  readonly operations: number;
+  readonly tools: readonly SurfaceTool[];
+  readonly words: Words;
+}
+
+const known = new Map<string, SurfaceFacts>();
+
+/** Every call needs these, so they are made once for each surface. */
+function factsOf({ surface = "lanes", toolSearch = false }: SurfaceOptions): SurfaceFacts {
+  const key = toolSearch ? `${surface}+` : surface;
+  const operations = Object.keys(OPERATIONS).length;
+  const facts = known.get(key);
+  if (facts?.operations === operations) return facts;
+  const tools = toTools(surface, toolSearch);
+  const made = { operations, tools, words: toWords(surface, tools) };
+  known.set(key, made);
+  return made;
+}
+
+function toTools(surface: Surface, toolSearch: boolean): SurfaceTool[] {
   const { optional = [], changes = {} } = TABLE[surface];
   const named = Object.values(OPERATIONS).flatMap(({ name, names }): SurfaceTool[] => {
     const operation = name as OperationName;
@@ -76,10 +106,9 @@ export function surfaceTools({ surface = "lanes", toolSearch = false }: SurfaceO
   return [...named.filter((tool) => !isAdded(tool)), ...named.filter(isAdded)];
 }
 
-/** How a surface names its tools in sentences. */
-export function wordsOf(options: SurfaceOptions): Words {
-  const { instead, fields } = TABLE[options.surface ?? "lanes"];
-  const names = new Map(surfaceTools(options).map(({ name, operation }) => [operation, name]));
+function toWords(surface: Surface, tools: readonly SurfaceTool[]): Words {
+  const { instead, fields } = TABLE[surface];
+  const names = new Map(tools.map(({ name, operation }) => [operation, name]));
   const standing = Object.entries(instead).map(([role, operation]) => [role, names.get(operation)]);
   return { ...Object.fromEntries(standing), ...Object.fromEntries(names), ...fields };
 }
