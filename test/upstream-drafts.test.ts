@@ -51,6 +51,7 @@ function catalogOf(listing: Partial<Listing>) {
     upstream,
     status: undefined,
     timeoutMs: undefined,
+    lanes: {},
     transport: "pipe",
   });
   const domain = { name: "up", description: "Upstream.", scopes: [], rules: [] };
@@ -63,7 +64,7 @@ function tool(name: string, annotations?: Tool["annotations"]): Tool {
 
 verifies(
   "upstream:lanes",
-  "annotations decide the lane; without them the name does, and write is the default",
+  "annotations make the lane stricter than the name; if the name implies nothing they decide, or it is write",
   () => {
     const lanes: [Tool, string][] = [
       [tool("alpha", { readOnlyHint: true }), "read"],
@@ -74,7 +75,9 @@ verifies(
       [tool("delete_zeta"), "destructive"],
       [tool("get_eta", { readOnlyHint: false }), "write"],
       [tool("delete_theta", { readOnlyHint: false }), "destructive"],
-      [tool("delete_iota", { readOnlyHint: false, destructiveHint: false }), "write"],
+      [tool("delete_iota", { readOnlyHint: false, destructiveHint: false }), "destructive"],
+      [tool("kappa", { destructiveHint: false }), "write"],
+      [tool("get_lambda", { destructiveHint: false }), "write"],
     ];
     const catalog = catalogOf({ tools: lanes.map(([each]) => each) });
     for (const [{ name }, lane] of lanes)

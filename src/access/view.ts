@@ -6,6 +6,7 @@ import { splitWords } from "../util/split-words.ts";
 /** The part of a catalog that one principal may see. Operations get a View and nothing else. */
 export interface View {
   readonly principal: Principal;
+  /** Hash of everything in the view, and of nothing else. */
   readonly version: string;
   /** Equal for principals who see the same entries. */
   readonly scopeKey: string;
@@ -29,7 +30,8 @@ interface Snapshot {
   readonly version: string;
   readonly domains: ReadonlyMap<string, Domain>;
   readonly entries: readonly Entry[];
-  find(address: string): Entry | undefined;
+  find(address: string, allowed: (entry: Entry) => boolean): Entry | undefined;
+  versionOf(domains: readonly Domain[], entries: readonly Entry[]): string;
 }
 
 const ADDRESS_MARKS = /[.:/?#]/;
@@ -50,9 +52,12 @@ export function createViews(catalog: Snapshot): (principal: Principal) => View {
 }
 
 function createSight(catalog: Snapshot, principal: Principal, scopeKey: string): Sight {
-  const entries = catalog.entries.filter((entry) => maySee(principal, entry));
+  const isSeen = (entry: Entry) => maySee(principal, entry);
+  const entries = catalog.entries.filter(isSeen);
   const shown = entries.filter((entry) => entry.visibility !== "hidden");
   const seenDomains = new Set(shown.map((entry) => entry.domain));
+  const domains = new Map([...catalog.domains].filter(([name]) => seenDomains.has(name)));
+  const seesAll = entries.length === catalog.entries.length && domains.size === catalog.domains.size;
   let plainNames: Map<string, Entry[]> | undefined;
   let names: Map<string, Entry[]> | undefined;
   let beginnings: Set<string> | undefined;
@@ -62,9 +67,9 @@ function createSight(catalog: Snapshot, principal: Principal, scopeKey: string):
     return plainNames.get(name) ?? [];
   };
   return {
-    version: catalog.version,
+    version: seesAll ? catalog.version : catalog.versionOf([...domains.values()], entries),
     scopeKey,
-    domains: new Map([...catalog.domains].filter(([name]) => seenDomains.has(name))),
+    domains,
     entries,
     shown,
     entryPoints: Map.groupBy(
@@ -72,8 +77,8 @@ function createSight(catalog: Snapshot, principal: Principal, scopeKey: string):
       (entry) => entry.domain,
     ),
     find: (address) => {
-      const entry = catalog.find(address);
-      if (entry) return maySee(principal, entry) ? entry : undefined;
+      const entry = catalog.find(address, isSeen);
+      if (entry) return entry;
       const sharing = byName(address);
       return sharing.length === 1 ? sharing[0] : undefined;
     },

@@ -49,6 +49,8 @@ export interface CallEnvironment {
 export function conversationOf({ session, view }: Pick<CallEnvironment, "session" | "view">): {
   scope: string;
   conversation: string;
+  principal: string;
 } {
-  return { scope: view.scopeKey, conversation: session?.handle ?? view.principal.id };
+  const { scopeKey: scope, principal } = view;
+  return { scope, conversation: session?.handle ?? principal.id, principal: principal.id };
 }

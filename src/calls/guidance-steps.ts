@@ -21,7 +21,7 @@ export function guidanceSteps(
   given: readonly unknown[],
   { view, services, notice }: Pick<CallEnvironment, "view" | "services" | "notice">,
 ): GuidanceStep[] {
-  const learned = services.learning?.after(view.scopeKey, entry.route) ?? [];
+  const learned = services.learning?.after(view.scopeKey, entry.route, view.principal.id) ?? [];
   const isShown = (route: string) => {
     const target = view.find(route);
     return target !== undefined && target.visibility !== "hidden";

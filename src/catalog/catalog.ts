@@ -14,8 +14,13 @@ export interface Catalog {
   readonly domains: ReadonlyMap<string, Domain>;
   /** Sorted by route. */
   readonly entries: readonly Entry[];
-  /** By route, op or further address; a leading `@`, as in `@notes://…`, is ignored. */
-  find(address: string): Entry | undefined;
+  /**
+   * By route, op or further address; a leading `@`, as in `@notes://…`, is ignored. Entries that are not `allowed`
+   * take no part.
+   */
+  find(address: string, allowed?: (entry: Entry) => boolean): Entry | undefined;
+  /** The version of a catalog that has only these. */
+  versionOf(domains: readonly Domain[], entries: readonly Entry[]): string;
 }
 
 const MENTION = /^@[a-z][a-z0-9+.-]*:\/\//i;
@@ -48,18 +53,25 @@ export function buildCatalog(content: SourceContent): Catalog {
       : Object.freeze({ ...entry, related: lookup.routes(entry.related, entry.domain) }),
   );
   const byAddress = new Map<string, Entry>();
+  const byFurther = new Map<string, Entry[]>();
   for (const entry of linked) byAddress.set(entry.route, entry).set(entry.op, entry);
   for (const entry of linked) {
     for (const address of entry.addresses ?? []) {
-      if (!byAddress.has(address)) byAddress.set(address, entry);
+      byFurther.set(address, [...(byFurther.get(address) ?? []), entry]);
     }
   }
+  const find: Catalog["find"] = (given, allowed = () => true) => {
+    const address = MENTION.test(given) ? given.slice(1) : given;
+    const entry = byAddress.get(address);
+    return entry && allowed(entry) ? entry : byFurther.get(address)?.find(allowed);
+  };
 
   return Object.freeze({
     version: versionOf(content.domains, linked),
     domains,
     entries: Object.freeze(linked),
-    find: (address: string) => byAddress.get(MENTION.test(address) ? address.slice(1) : address),
+    find,
+    versionOf,
   });
 }
 

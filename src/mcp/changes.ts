@@ -1,60 +1,118 @@
 import type { Gateway } from "../gateway-api.ts";
 import type { Entry } from "../schema/entry.ts";
-import type { Listings } from "./listing.ts";
+import type { Principal } from "../schema/principal.ts";
+import type { Listing, Listings } from "./listing.ts";
 import { isDocument, uriOf } from "./resources.ts";
 
-/** A change of the catalog, as clients hear of it. */
+/** A change of the catalog as one client sees it. */
 export interface Change {
-  /** True if the list of tools differs, which is rare on most surfaces. */
   readonly tools: boolean;
+  readonly prompts: boolean;
+  readonly resources: boolean;
   /** URIs of changed documents. */
   readonly updated: readonly string[];
+}
+
+/** A client that hears of changes. */
+export interface Audience {
+  /** Changes that this principal cannot see are not told. */
+  principal(): Principal | undefined;
+  hear(change: Change): void;
+}
+
+export interface Changes {
+  /** Returns unsubscribe. */
+  add(audience: Audience): () => void;
+  close(): void;
 }
 
 interface Following {
   readonly gateway: Gateway;
   readonly listings: Listings;
   readonly debounceMs: number;
-  readonly publish: (change: Change) => void;
   readonly onError: (error: Error) => void;
+}
+
+/** Everything that one client can see. */
+interface Sight {
+  readonly listing: Listing;
+  readonly entries: readonly Entry[];
 }
 
 const MAX_UPDATED = 1_000;
 
-/** Publishes changes of the catalog; changes in quick succession count as one. Returns unsubscribe. */
-export function followChanges({ gateway, listings, debounceMs, publish, onError }: Following): () => void {
+/** Tells each client how its own view of the catalog changes. Changes in quick succession count as one. */
+export function followChanges({ gateway, listings, debounceMs, onError }: Following): Changes {
   let timer: NodeJS.Timeout | undefined;
-  let before: ReadonlyMap<string, Entry> | undefined;
+  const audiences = new Map<Audience, Promise<Sight | undefined>>();
 
-  /** Uses the gateway's own view: only addresses go out, and only to their subscribers. */
-  async function documents(): Promise<ReadonlyMap<string, Entry>> {
-    const { entries } = await gateway.view();
-    return new Map(entries.filter(isDocument).map((entry) => [uriOf(entry), entry]));
+  async function look(audience: Audience): Promise<Sight> {
+    const { listing, principal } = await listings.for(audience.principal());
+    const { entries } = await gateway.view({ principal });
+    return { listing, entries };
   }
 
-  async function report(): Promise<void> {
-    const [tools, now] = await Promise.all([listings.toolsChanged(), documents()]);
-    const updated = [...now]
-      .filter(([uri, entry]) => before && differs(before.get(uri), entry))
-      .map(([uri]) => uri);
-    before = now;
-    publish({ tools, updated: updated.slice(0, MAX_UPDATED) });
+  async function tell(audience: Audience, before: Promise<Sight | undefined>, compare: Compare) {
+    const now = look(audience);
+    if (audiences.has(audience)) audiences.set(audience, ignoringFailure(now));
+    const [old, next] = await Promise.all([before, now]);
+    if (!old || old.listing.version === next.listing.version || !audiences.has(audience)) return;
+    audience.hear(compare(old, next));
+  }
+
+  function report(): void {
+    const compare = comparingOnce();
+    for (const [audience, before] of audiences) void tell(audience, before, compare).catch(onError);
   }
 
   const stop = gateway.onChange(() => {
     clearTimeout(timer);
-    timer = setTimeout(() => void report().catch(onError), debounceMs);
+    timer = setTimeout(report, debounceMs);
     timer.unref();
   });
-  void documents().then(
-    (first) => {
-      before ??= first;
+  return {
+    add: (audience) => {
+      audiences.set(audience, ignoringFailure(look(audience)));
+      return () => void audiences.delete(audience);
     },
-    () => {},
-  );
-  return () => {
-    clearTimeout(timer);
-    stop();
+    close: () => {
+      clearTimeout(timer);
+      stop();
+      audiences.clear();
+    },
+  };
+}
+
+function ignoringFailure(sight: Promise<Sight>): Promise<Sight | undefined> {
+  return sight.catch(() => undefined);
+}
+
+type Compare = (before: Sight, now: Sight) => Change;
+
+/** Clients with the same listings share one comparison. */
+function comparingOnce(): Compare {
+  const made = new Map<Listing, Map<Listing, Change>>();
+  return (before, now) => {
+    const ofBefore = made.get(before.listing) ?? new Map<Listing, Change>();
+    const change = ofBefore.get(now.listing) ?? toChange(before, now);
+    made.set(before.listing, ofBefore.set(now.listing, change));
+    return change;
+  };
+}
+
+function toChange(before: Sight, now: Sight): Change {
+  const differ = (part: (listing: Listing) => unknown) =>
+    JSON.stringify(part(before.listing)) !== JSON.stringify(part(now.listing));
+  const old = new Map(before.entries.filter(isDocument).map((entry) => [uriOf(entry), entry]));
+  const updated = now.entries
+    .filter(isDocument)
+    .filter((entry) => differs(old.get(uriOf(entry)), entry))
+    .map(uriOf);
+  return {
+    tools: differ(({ tools }) => tools),
+    prompts: differ(({ prompts }) => prompts),
+    resources: differ(({ resources, templates, skills }) => [resources, templates, skills]),
+    updated: updated.slice(0, MAX_UPDATED),
   };
 }
 

@@ -1,7 +1,7 @@
 import type { Server } from "@modelcontextprotocol/server";
 import type { Gateway } from "../gateway-api.ts";
 import type { Principal } from "../schema/principal.ts";
-import type { Change } from "./changes.ts";
+import type { Change, Changes } from "./changes.ts";
 import type { Connection } from "./protocol-server.ts";
 
 /** Connections that outlast a request and hear of changes. */
@@ -10,40 +10,42 @@ export interface Connections {
     caller: { readonly era: "legacy" | "modern"; readonly principal?: Principal | undefined },
     make: (connection: Connection) => Promise<Server>,
   ): Promise<Server>;
-  publish(change: Change): void;
 }
 
-export function createConnections(gateway: Gateway): Connections {
-  const open = new Map<Server, Connection>();
+export function createConnections(gateway: Gateway, changes: Changes): Connections {
   return {
     add: async ({ era, principal }, make) => {
       const session = era === "legacy" ? conversation(gateway, principal) : undefined;
       const connection: Connection = {
+        principal,
         subscribed: new Set(),
         ...(session && { session: session.handle }),
       };
       const server = await make(connection);
-      open.set(server, connection);
+      const stopHearing = changes.add({
+        principal: () => connection.principal,
+        hear: (change) => notify(server, connection, change),
+      });
       server.onclose = () => {
-        open.delete(server);
+        stopHearing();
         session?.end();
       };
       return server;
     },
-    publish: ({ tools, updated }) => {
-      for (const [server, { subscribed }] of open) {
-        const uris = updated.filter((uri) => subscribed.has(uri));
-        const notices = [
-          ...(tools ? [() => server.sendToolListChanged()] : []),
-          () => server.sendPromptListChanged(),
-          () => server.sendResourceListChanged(),
-          ...uris.map((uri) => () => server.sendResourceUpdated({ uri })),
-        ];
-        // A client that is not connected yet, or no longer, misses the notice.
-        for (const notice of notices) notice().catch(() => {});
-      }
-    },
   };
+}
+
+function notify(server: Server, { subscribed }: Connection, change: Change): void {
+  const notices = [
+    ...(change.tools ? [() => server.sendToolListChanged()] : []),
+    ...(change.prompts ? [() => server.sendPromptListChanged()] : []),
+    ...(change.resources ? [() => server.sendResourceListChanged()] : []),
+    ...change.updated
+      .filter((uri) => subscribed.has(uri))
+      .map((uri) => () => server.sendResourceUpdated({ uri })),
+  ];
+  // A client that is not connected yet, or no longer, misses the notice.
+  for (const notice of notices) notice().catch(() => {});
 }
 
 /** The session of a connection. A new one replaces it after it has expired. */

@@ -30,8 +30,6 @@ export interface Listing {
 
 export interface Listings {
   for(principal: Principal | undefined): Promise<{ listing: Listing; principal: Principal }>;
-  /** Whether the tool list of any earlier client has changed. */
-  toolsChanged(): Promise<boolean>;
 }
 
 export interface ListingOptions extends MenuOptions {
@@ -41,36 +39,21 @@ export interface ListingOptions extends MenuOptions {
 const SIGHTS = 64;
 
 export function createListings(gateway: Gateway, options: ListingOptions): Listings {
-  const made = new LRUCache<string, { readonly principal: Principal; readonly listing: Promise<Listing> }>({
-    max: SIGHTS,
-  });
+  const made = new LRUCache<string, Promise<Listing>>({ max: SIGHTS });
 
   async function listingFor(given: Principal | undefined) {
     const view = await gateway.view(given && { principal: given });
     const { principal } = view;
     const key = JSON.stringify([view.scopeKey, principal.allowWrite]);
     const known = made.get(key);
-    if (known && (await known.listing).version === view.version)
-      return { listing: await known.listing, principal };
+    if (known && (await known).version === view.version) return { listing: await known, principal };
     const listing = createListing(gateway, view, options);
-    made.set(key, { principal, listing });
+    made.set(key, listing);
     listing.catch(() => made.delete(key));
     return { listing: await listing, principal };
   }
 
-  return {
-    for: listingFor,
-    toolsChanged: async () => {
-      const before = await Promise.all(
-        [...made.values()].map(async ({ principal, listing }) => ({
-          principal,
-          tools: (await listing).tools,
-        })),
-      );
-      const now = await Promise.all(before.map(({ principal }) => listingFor(principal)));
-      return before.some(({ tools }, index) => !sameJson(tools, now[index]!.listing.tools));
-    },
-  };
+  return { for: listingFor };
 }
 
 async function createListing(gateway: Gateway, view: View, options: ListingOptions): Promise<Listing> {
@@ -89,8 +72,4 @@ async function createListing(gateway: Gateway, view: View, options: ListingOptio
 /** Keeps the few tools out of the tool search that some clients put in front of every server. */
 function alwaysLoaded(tool: MenuTool): Tool {
   return { ...(tool as Tool), _meta: { ...tool._meta, "anthropic/alwaysLoad": true } };
-}
-
-function sameJson(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }

@@ -10,12 +10,14 @@ import type { Gateway } from "../gateway-api.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { NativeNames } from "../surfaces/native-tools.ts";
 import type { Surface } from "../surfaces/surface.ts";
+import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
 import { followChanges } from "./changes.ts";
 import { createConnections } from "./connections.ts";
 import { headerMismatch, methodMismatch } from "./header-mismatch.ts";
 import type { InstructionsOption } from "./instructions.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
+import { createListenBus } from "./listen-bus.ts";
 import { createListings } from "./listing.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { readBody } from "./read-body.ts";
@@ -34,6 +36,7 @@ export interface McpServerOptions {
   /** Principal of calls whose transport names none. Default: the gateway's own. */
   readonly principal?: Principal;
   readonly name?: string;
+  /** Default: the version of Keyhole. */
   readonly version?: string;
   readonly instructions?: InstructionsOption;
   /** Approver of calls that need one: the person behind the client (default), or the gateway's `approve`. */
@@ -104,10 +107,12 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     approvals: options.approvals ?? "client",
     structured: options.structured ?? false,
     name: options.name ?? "keyhole",
-    version: options.version ?? gateway.version,
+    version: options.version ?? PROGRAM_VERSION,
     listTtlMs: options.listTtlMs ?? LIST_TTL_MS,
   };
-  const connections = createConnections(gateway);
+  const changes = followChanges({ gateway, listings, debounceMs, onError });
+  const listening = createListenBus(changes, onError);
+  const connections = createConnections(gateway, changes);
   const serveOnce = (principal = options.principal) => createProtocolServer(parts, principal);
   const serveConnection = (era: "legacy" | "modern", principal = options.principal): Promise<Server> =>
     connections.add({ era, principal }, (connection) => createProtocolServer(parts, principal, connection));
@@ -116,21 +121,9 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     legacy: "reject",
     maxRequestBodySize: maxBodyBytes,
     onerror: onError,
+    bus: listening.bus,
   });
   const legacy = createLegacySessions((principal) => serveConnection("legacy", principal), serveOnce);
-  const stopFollowing = followChanges({
-    gateway,
-    listings,
-    debounceMs,
-    onError,
-    publish: (change) => {
-      connections.publish(change);
-      if (change.tools) modern.notify.toolsChanged();
-      modern.notify.promptsChanged();
-      modern.notify.resourcesChanged();
-      for (const uri of change.updated) modern.notify.resourceUpdated(uri);
-    },
-  });
   const stdio = new Set<{ close(): Promise<void> }>();
 
   return {
@@ -148,7 +141,9 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
         const mismatch = headerMismatch(body, request.headers, listing.toolbox.entries);
         if (mismatch) return mismatch;
       }
-      return modern.fetch(request, { authInfo: toAuthInfo(principal), parsedBody: body });
+      return listening.as(principal, () =>
+        modern.fetch(request, { authInfo: toAuthInfo(principal), parsedBody: body }),
+      );
     },
     connect: (transport) => {
       const handle = serveStdio(({ era }) => serveConnection(era), {
@@ -160,7 +155,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     },
     refreshSource: (id) => gateway.sources.refresh(id),
     close: async () => {
-      stopFollowing();
+      changes.close();
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);
     },
   };

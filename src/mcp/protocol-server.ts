@@ -4,6 +4,7 @@ import { coreOf } from "../gateway-core.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { CallTrace } from "../schema/span-context.ts";
 import type { Json } from "../util/json.ts";
+import { fromAuthInfo } from "./auth-info.ts";
 import { load } from "./call-native.ts";
 import { callTool, type ToolCaller } from "./call-tool.ts";
 import { toCompletion } from "./completion.ts";
@@ -28,6 +29,8 @@ export interface Connection {
   /** The session of its calls. Only the older protocol has sessions in the connection. */
   readonly session?: () => string;
   readonly subscribed: Set<string>;
+  /** The principal of the latest request. Each request is judged by its own token. */
+  principal: Principal | undefined;
 }
 
 const MAX_SUBSCRIPTIONS = 1_024;
@@ -41,22 +44,26 @@ const CAPABILITIES = {
   extensions: { [SKILLS_EXTENSION]: {} },
 };
 
-/** Creates one protocol endpoint for one principal. Every request makes one, so heavy parts are in `parts`. */
+/** Creates one protocol endpoint for one principal, whose scopes may differ from one request to the next. Every request makes one, so heavy parts are in `parts`. */
 export async function createProtocolServer(
   parts: ServerParts,
   given: Principal | undefined,
   connection?: Connection,
 ): Promise<Server> {
   const { gateway, rounds, listings, listTtlMs } = parts;
-  const { listing: first, principal } = await listings.for(given);
-  // Without a connection the server lives for one request and keeps its first catalog.
-  const listed = async () => (connection ? (await listings.for(principal)).listing : first);
+  const first = await listings.for(given);
+  /** Without a connection the server lives for one request and keeps its first catalog. */
+  const callerOf = async ({ http }: ServerContext) => {
+    if (!connection) return first;
+    connection.principal = fromAuthInfo(http?.authInfo) ?? given;
+    return listings.for(connection.principal);
+  };
   const cached = { ttlMs: listTtlMs, cacheScope: "private" as const };
   const server = new Server(
     { name: parts.name, version: parts.version },
     {
       capabilities: CAPABILITIES,
-      instructions: first.instructions,
+      instructions: first.listing.instructions,
       cacheHints: {
         "tools/list": cached,
         "prompts/list": cached,
@@ -66,20 +73,21 @@ export async function createProtocolServer(
       },
       requestState: {
         verify: (sealed) => {
-          const state = rounds.open(sealed, principal.id);
+          const state = rounds.open(sealed, first.principal.id);
           if (!state) throw refusedState();
           return state;
         },
       },
     },
   );
-  const roundOf = (context: ServerContext, trace: CallTrace | undefined) => {
+  const roundOf = (context: ServerContext, principal: Principal, trace: CallTrace | undefined) => {
     const capabilities = server.getClientCapabilities();
     return toRound(context, principal, { capabilities, session: connection?.session?.() }, trace);
   };
 
-  server.setRequestHandler("tools/list", async ({ params }) => {
-    const { tools, version } = await listed();
+  server.setRequestHandler("tools/list", async ({ params }, context) => {
+    const { listing, principal } = await callerOf(context);
+    const { tools, version } = listing;
     const { page, ...next } = toPage(tools, version, params?.cursor);
     // The pages after the first belong to the same list.
     const session = connection?.session?.();
@@ -91,50 +99,56 @@ export async function createProtocolServer(
     traced(context, params.name, (trace) =>
       guarded(async () => {
         const call = { name: params.name, args: params.arguments ?? {} };
-        return callTool(parts, await listed(), call, roundOf(context, trace));
+        const { listing, principal } = await callerOf(context);
+        return callTool(parts, listing, call, roundOf(context, principal, trace));
       }),
     ),
   );
 
-  server.setRequestHandler("prompts/list", async ({ params }) => {
-    const { prompts, version } = await listed();
+  server.setRequestHandler("prompts/list", async ({ params }, context) => {
+    const { prompts, version } = (await callerOf(context)).listing;
     const { page, ...next } = toPage(prompts, version, params?.cursor);
     return { prompts: page, ...next };
   });
   server.setRequestHandler("prompts/get", async ({ params }, context) =>
     traced(context, params.name, (trace) =>
       guarded(async () => {
-        const entry = (await listed()).promptEntries.get(params.name);
+        const { listing, principal } = await callerOf(context);
+        const entry = listing.promptEntries.get(params.name);
         if (!entry) throw unknownName("prompt", params.name);
         const given = readTextParams(entry.inputSchema, Object.entries(params.arguments ?? {}));
-        return load(parts, entry, given, roundOf(context, trace), (value) => toMessages(entry, value));
+        const round = roundOf(context, principal, trace);
+        return load(parts, entry, given, round, (value) => toMessages(entry, value));
       }),
     ),
   );
 
-  server.setRequestHandler("resources/list", async ({ params }) => {
-    const { resources, version } = await listed();
+  server.setRequestHandler("resources/list", async ({ params }, context) => {
+    const { resources, version } = (await callerOf(context)).listing;
     const { page, ...next } = toPage(resources, version, params?.cursor);
     return { resources: page, ...next };
   });
-  server.setRequestHandler("resources/templates/list", async ({ params }) => {
-    const { templates, version } = await listed();
+  server.setRequestHandler("resources/templates/list", async ({ params }, context) => {
+    const { templates, version } = (await callerOf(context)).listing;
     const { page, ...next } = toPage(templates, version, params?.cursor);
     return { resourceTemplates: page, ...next };
   });
   server.setRequestHandler("resources/read", async ({ params }, context) =>
     traced(context, undefined, (trace) =>
       guarded(async () => {
+        const { listing, principal } = await callerOf(context);
         const view = await gateway.view({ principal });
-        const found = findResource(params.uri, await listed(), (uri) => findAddress(view, uri));
+        const found = findResource(params.uri, listing, (uri) => findAddress(view, uri));
         if (!found) throw unknownResource(params.uri);
         const { entry, params: given } = found;
         const show = (value: Json) => toContents(params.uri, entry, value);
-        return load(parts, entry, given, roundOf(context, trace), show);
+        return load(parts, entry, given, roundOf(context, principal, trace), show);
       }),
     ),
   );
-  server.setRequestHandler("resources/subscribe", async ({ params }) => {
+  server.setRequestHandler("resources/subscribe", async ({ params }, context) => {
+    // Any address gets the same answer. Changes of a document are told to those who may see it.
+    await callerOf(context);
     if ((connection?.subscribed.size ?? 0) < MAX_SUBSCRIPTIONS) connection?.subscribed.add(params.uri);
     return {};
   });
@@ -143,19 +157,19 @@ export async function createProtocolServer(
     return {};
   });
 
-  server.setRequestHandler("skills/list", { params: listSkillsParams }, async ({ cursor }) => {
-    const { skills, version } = await listed();
+  server.setRequestHandler("skills/list", { params: listSkillsParams }, async ({ cursor }, context) => {
+    const { skills, version } = (await callerOf(context)).listing;
     const { page, ...next } = toPage(skills, version, cursor);
     return { skills: page, ...next, ...cached };
   });
-  server.setRequestHandler("skills/get", { params: getSkillParams }, async ({ uri }) => {
-    const skill = (await listed()).skills.find((one) => one.uri === uri);
+  server.setRequestHandler("skills/get", { params: getSkillParams }, async ({ uri }, context) => {
+    const skill = (await callerOf(context)).listing.skills.find((one) => one.uri === uri);
     if (!skill) throw unknownName("skill", uri);
     return { skill, ...cached };
   });
 
-  server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }) => {
-    const { promptEntries, templateEntries } = await listed();
+  server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }, context) => {
+    const { promptEntries, templateEntries } = (await callerOf(context)).listing;
     const entry = ref.type === "ref/prompt" ? promptEntries.get(ref.name) : templateEntries.get(ref.uri);
     return toCompletion(entry, argument);
   });

@@ -1,4 +1,4 @@
-import type { Entry } from "../schema/entry.ts";
+import type { Entry, Lane, Presentation } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { cutText } from "../util/cut-text.ts";
@@ -62,9 +62,19 @@ export function toNativeTool(name: string, entry: Entry): MenuTool {
     description: presentation ? entry.description : cutText(entry.description, DESCRIPTION_CHARS),
     inputSchema: { ...entry.inputSchema, type: "object" } as JsonSchema,
     ...(outputSchema && { outputSchema }),
-    annotations: annotations ?? { readOnlyHint: lane === "read", destructiveHint: lane === "destructive" },
+    annotations: toAnnotations(annotations, lane),
     ...(icons && { icons }),
     ...(_meta && { _meta }),
+  };
+}
+
+/** Passes on a server's hints, except those that promise more than the lane allows. */
+function toAnnotations(given: Presentation["annotations"], lane: Lane): MenuTool["annotations"] {
+  if (!given) return { readOnlyHint: lane === "read", destructiveHint: lane === "destructive" };
+  return {
+    ...given,
+    ...(given.readOnlyHint === true && lane !== "read" && { readOnlyHint: false }),
+    ...(given.destructiveHint === false && lane === "destructive" && { destructiveHint: true }),
   };
 }
 

@@ -1,6 +1,11 @@
 import { z } from "zod";
 
-const shared = { at: z.number(), scope: z.string(), conversation: z.string() };
+const shared = {
+  at: z.number(),
+  scope: z.string(),
+  conversation: z.string(),
+  principal: z.string().optional(),
+};
 
 /**
  * An event that teaches: a query with the entries shown for it, an entry that ran well (`used`), or one whose

@@ -1,8 +1,8 @@
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../util/lazy.ts";
 import type { ExampleChange } from "./example-store.ts";
+import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import type { LearningEvent } from "./learning-event.ts";
-import { createTally } from "./tally.ts";
 
 /** A need that nothing shown has met. */
 export interface UnmetQuery {
@@ -15,8 +15,7 @@ export interface UnmetQuery {
 
 export interface LearningState {
   apply(event: LearningEvent): void;
-  /** Entries that often ran after this one, most often first. */
-  after(scope: string, route: string): readonly string[];
+  after: FollowUps["after"];
   /** Most often asked first. */
   unmet(now: number): readonly UnmetQuery[];
 }
@@ -39,10 +38,7 @@ interface OpenQuery {
 /** A call belongs to a query of the same conversation that is not older than this. */
 const WINDOW_MS = 10 * 60_000;
 const MAX_CONVERSATIONS = 10_000;
-const MAX_ROUTES = 20_000;
 const MAX_UNMET = 1_000;
-const OFTEN = 3;
-const MAX_NEXT = 2;
 /** Queries that share at least this part of their words ask for the same. */
 const SAME_NEED = 0.5;
 /** Weaker than a failure: the two entries may also be steps of one task. */
@@ -53,7 +49,7 @@ export function createLearningState(
   termsOf: (query: string) => readonly string[],
   change: (change: ExampleChange) => void,
 ): LearningState {
-  const follows = createTally(MAX_ROUTES);
+  const follows = createFollowUps();
   /** The queries of a conversation's last ask. */
   const open = lazy(() => new LRUCache<string, readonly OpenQuery[]>({ max: MAX_CONVERSATIONS }));
   const lastUsed = lazy(
@@ -122,10 +118,11 @@ export function createLearningState(
     return common > 0 && common >= SAME_NEED * terms.union(others).size;
   }
 
-  function follow({ conversation, scope, route, at }: LearningEvent & { kind: "used" }): void {
+  function follow(event: LearningEvent & { kind: "used" }): void {
+    const { conversation, scope, route, at, principal = conversation } = event;
     const previous = lastUsed().get(conversation);
     if (previous && previous.route !== route && at - previous.at <= WINDOW_MS) {
-      follows.add(keyOf(scope, previous.route), route);
+      follows.note({ scope, principal, route: previous.route, next: route });
     }
     lastUsed().set(conversation, { route, at });
   }
@@ -136,12 +133,7 @@ export function createLearningState(
       ran(event);
       if (event.kind === "used") follow(event);
     },
-    after: (scope, route) =>
-      [...follows.of(keyOf(scope, route))]
-        .filter(([, count]) => count >= OFTEN)
-        .sort(([one, count], [other, otherCount]) => otherCount - count || (one < other ? -1 : 1))
-        .slice(0, MAX_NEXT)
-        .map(([next]) => next),
+    after: follows.after,
     unmet: (now) => {
       for (const [conversation, queries] of [...open()]) {
         if (queries.some((query) => now - query.at <= WINDOW_MS)) continue;
@@ -160,8 +152,4 @@ function forRoute(queries: readonly OpenQuery[], route: string): readonly OpenQu
   const finding = queries.filter((query) => query.found.has(route));
   if (finding.length === 0) return queries;
   return [finding.reduce((best, query) => (query.found.get(route)! > best.found.get(route)! ? query : best))];
-}
-
-function keyOf(scope: string, name: string): string {
-  return `${scope}\n${name}`;
 }

@@ -138,11 +138,11 @@ test("calls long after a query, or in another conversation, teach nothing", asyn
 test("what often follows is told after the third time", () => {
   const learning = createLearning(termsOf);
   for (let time = 0; time < 3; time++) {
-    expect(learning.after("s", "a")).toEqual([]);
+    expect(learning.after("s", "a", "c")).toEqual([]);
     learning.note(use("a"));
     learning.note(use("b"));
   }
-  expect(learning.after("s", "a")).toEqual(["b"]);
+  expect(learning.after("s", "a", "c")).toEqual(["b"]);
 });
 
 test("queries that nothing shown has met are reported, most often asked first", () => {
@@ -180,7 +180,8 @@ test("a replayed log gives the same state; damaged lines are passed over", async
       const second = createLearning(termsOf, { log, now: () => 1 });
       for (const query of ["a", "b c", "a b c"])
         expect(await second.lift("s", query, HITS)).toEqual(await first.lift("s", query, HITS));
-      for (const route of ["a", "b", "c"]) expect(second.after("s", route)).toEqual(first.after("s", route));
+      for (const route of ["a", "b", "c"])
+        expect(second.after("s", route, "c")).toEqual(first.after("s", route, "c"));
       expect(second.unmet().map(({ query, times }) => [query, times])).toEqual(
         first.unmet().map(({ query, times }) => [query, times]),
       );

@@ -77,7 +77,7 @@ export function createLearning(
   }
 
   return {
-    after: (scope, route) => state.after(scope, route),
+    after: (scope, route, principal) => state.after(scope, route, principal),
     unmet: () => state.unmet(now()),
     note: (noted) => {
       const event = completed(noted);

@@ -164,11 +164,34 @@ describe("lexical index", () => {
         const words = analyzeQuery(text);
         const ids = (chosen: SearchFilter) =>
           index.rank(words, chosen, 100).hits.map((hit) => index.idOf(hit.key));
-        const expected = ids({ scopes: ["s1", "s2"] }).filter((id) => {
+        const expected = ids({ scopes: filter.scopes }).filter((id) => {
           const document = documents.get(id)!;
           return passes({ ...document, category: document.category ?? "" });
         });
         expect(ids(filter)).toEqual(expected);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("documents out of the caller's scopes change no hit, score or weight", () => {
+    fc.assert(
+      fc.property(changes, query, filterArbitrary, (list, text, filter) => {
+        const { index, documents } = apply(list);
+        const seen = [...documents.values()].filter(({ scopes }) =>
+          scopes.every((scope) => filter.scopes.includes(scope)),
+        );
+        const words = analyzeQuery(text);
+        const ranked = (chosen: LexicalIndex) => {
+          const { hits, terms, best, sureName } = chosen.rank(words, filter, 100);
+          return {
+            hits: hits.map(({ key, score }) => [chosen.idOf(key), score]),
+            terms: terms.map((term) => [term.text, term.weight]),
+            best,
+            sureName,
+          };
+        };
+        expect(ranked(index)).toEqual(ranked(built(seen)));
       }),
       { numRuns: 300 },
     );

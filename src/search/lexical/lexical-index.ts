@@ -31,13 +31,14 @@ interface Found {
 
 const MAX_BATCH = 16_384;
 const INLINE_MERGE = 4_096;
+const MAX_NEAR_CACHES = 64;
 
 /** The words of documents in immutable segments. What it answers never depends on how it came to its state. */
 export class LexicalIndex {
   private segments: LiveSegment[] = [];
   private readonly scratch = new Scratch();
-  /** Terms near to unknown words, until a document comes or goes. */
-  private readonly nearCache = new Map<string, readonly NearTerm[]>();
+  /** Terms near to unknown words by the caller's scopes, until a document comes or goes. */
+  private readonly nearCaches = new Map<string, Map<string, readonly NearTerm[]>>();
   /** Segments that a merge in progress reads: it alone may replace them. */
   private merging: ReadonlySet<LiveSegment> = new Set();
 
@@ -51,7 +52,7 @@ export class LexicalIndex {
 
   /** Adds documents, replacing those with the same id. Hidden ones are only taken away. */
   put(documents: readonly SearchDocument[]): void {
-    this.nearCache.clear();
+    this.nearCaches.clear();
     const newest = new Map(documents.map((document) => [document.id, document]));
     this.drop([...newest.keys()]);
     const shown = [...newest.values()].filter((document) => document.visibility !== "hidden");
@@ -62,7 +63,7 @@ export class LexicalIndex {
   }
 
   drop(ids: readonly string[]): void {
-    this.nearCache.clear();
+    this.nearCaches.clear();
     for (const id of ids) {
       for (const live of this.segments) {
         const document = live.find(id);
@@ -74,7 +75,7 @@ export class LexicalIndex {
 
   /** The best documents for the words of one query or clause. */
   rank(words: QueryWords, filter: SearchFilter, limit: number): Ranking {
-    const weighing = weighQuery(words, this.segments, this.size, this.nearCache);
+    const weighing = this.weigh(words, filter.scopes);
     const top = new TopHits<Found>(limit, listedFirst);
     const key = filterKey(filter);
     this.segments.forEach((live, place) => {
@@ -89,6 +90,15 @@ export class LexicalIndex {
     const bases = this.bases();
     const hits = top.list().map(({ score, item }) => ({ key: bases.get(item.live)! + item.document, score }));
     return { ...weighing, hits };
+  }
+
+  private weigh(words: QueryWords, scopes: readonly string[]): Weighing {
+    const key = filterKey({ scopes });
+    const seen = this.segments.map((live) => live.seenBy(scopes, key));
+    if (this.nearCaches.size >= MAX_NEAR_CACHES) this.nearCaches.clear();
+    const nearCache = this.nearCaches.get(key) ?? new Map<string, readonly NearTerm[]>();
+    this.nearCaches.set(key, nearCache);
+    return weighQuery(words, seen, nearCache);
   }
 
   idOf(key: number): string {
@@ -137,7 +147,7 @@ export class LexicalIndex {
 
   /** Starts from a segment that was saved. */
   load(segment: Segment): void {
-    this.nearCache.clear();
+    this.nearCaches.clear();
     this.segments = segment.ids.size > 0 ? [new LiveSegment(segment)] : [];
   }
 

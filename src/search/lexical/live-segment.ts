@@ -1,5 +1,6 @@
 import type { SearchFilter } from "../port/search-index.ts";
-import { filterMask } from "./filter-mask.ts";
+import { countBits } from "./count-bits.ts";
+import { facetTest, filterMask } from "./filter-mask.ts";
 import { indexIn, LOOK_UP_COST } from "./index-in.ts";
 import { DOMAIN_SIGN, hashText, NAME_SIGN } from "./name-key.ts";
 import type { Segment } from "./segment.ts";
@@ -7,6 +8,16 @@ import { indexSpellings, type SpellingIndex } from "./spelling-index.ts";
 
 const MAX_MASKS = 64;
 const MAX_COUNTS = 65_536;
+
+/** The documents of a segment that one caller may see. */
+export interface SeenSegment {
+  readonly live: LiveSegment;
+  /** How many live documents are seen. */
+  readonly size: number;
+  /** How many of them have the term. */
+  frequencyOf(term: number): number;
+  has(document: number): boolean;
+}
 
 /** A segment with what changes beside it: which documents are gone, and what is worked out on first use. */
 export class LiveSegment {
@@ -19,6 +30,8 @@ export class LiveSegment {
   /** For terms that were asked about: how many documents had gone then, and how many of those had the term. */
   private readonly deadCounts = new Map<number, { gone: number; had: number }>();
   private masks = new Map<string, Uint32Array | null>();
+  /** Whether callers of these scopes, by filter key, miss any document. */
+  private readonly hiding = new Map<string, boolean>();
   private nameBits: Uint32Array | undefined;
   private spellingIndex: SpellingIndex | undefined;
   private domainTerms: ReadonlyMap<string, number> | undefined;
@@ -83,6 +96,34 @@ export class LiveSegment {
     return end - start - had;
   }
 
+  /** The part of the segment that a caller of these scopes may see, with statistics of that part alone. */
+  seenBy(scopes: readonly string[], key: string): SeenSegment {
+    const mask = this.hidesSome(scopes, key) ? this.maskFor({ scopes }, key) : null;
+    return {
+      live: this,
+      size: mask === null ? this.liveCount : mask.reduce((sum, word) => sum + countBits(word), 0),
+      frequencyOf: (term) => (mask === null ? this.documentFrequency(term) : this.countIn(mask, term)),
+      has: (document) => (mask === null ? !this.isDead(document) : isIn(mask, document)),
+    };
+  }
+
+  private hidesSome(scopes: readonly string[], key: string): boolean {
+    const known = this.hiding.get(key);
+    if (known !== undefined) return known;
+    if (this.hiding.size >= MAX_MASKS) this.hiding.clear();
+    const passes = facetTest({ scopes });
+    const hides = !this.segment.facets.every(passes);
+    this.hiding.set(key, hides);
+    return hides;
+  }
+
+  private countIn(mask: Uint32Array, term: number): number {
+    const { starts, documents } = this.segment;
+    let count = 0;
+    for (let at = starts[term]!; at < starts[term + 1]!; at++) if (isIn(mask, documents[at]!)) count++;
+    return count;
+  }
+
   /** A bit for each document that may be found; null where all may. */
   maskFor(filter: SearchFilter, key: string): Uint32Array | null {
     const known = this.masks.get(key);
@@ -134,4 +175,8 @@ function nameBitsOf({ terms }: Segment): Uint32Array {
 /** FNV's low bits alone are a poor choice of bit. */
 function spread(hash: number): number {
   return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 1;
+}
+
+function isIn(mask: Uint32Array, document: number): boolean {
+  return ((mask[document >>> 5]! >>> (document & 31)) & 1) === 1;
 }

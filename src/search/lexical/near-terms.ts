@@ -1,5 +1,5 @@
 import { editDistance } from "./edit-distance.ts";
-import type { LiveSegment } from "./live-segment.ts";
+import type { SeenSegment } from "./live-segment.ts";
 
 /** A term of the dictionary that a word unknown to it may stand for. */
 export interface NearTerm {
@@ -33,37 +33,37 @@ export function editsWorth(distance: number): number {
   return distance === 1 ? ONE_EDIT : TWO_EDITS;
 }
 
-/** The terms nearest to a word that no live document has: what starts with it, and what is spelt alike. */
-export function nearTerms(word: string, segments: readonly LiveSegment[]): NearTerm[] {
+/** The terms nearest to a word that no seen document has: what starts with it, and what is spelt alike. */
+export function nearTerms(word: string, segments: readonly SeenSegment[]): NearTerm[] {
   if (!hasNear(word)) return [];
   const worths = new Map<string, number>();
-  for (const live of segments) addPrefixed(word, live, worths);
+  for (const seen of segments) addPrefixed(word, seen, worths);
   // Each segment gave its first in dictionary order; what counts is the first of all of them.
   for (const term of [...worths.keys()].sort().slice(MAX_LOOKED_AT)) worths.delete(term);
-  for (const live of segments) addMisspelt(word, live, worths);
+  for (const seen of segments) addMisspelt(word, seen, worths);
   const order = Array.from(worths, ([term, worth]): NearTerm => ({ term, worth }));
   order.sort((one, other) => other.worth - one.worth || (one.term < other.term ? -1 : 1));
   return order.slice(0, MAX_NEAR);
 }
 
-function addPrefixed(word: string, live: LiveSegment, worths: Map<string, number>): void {
-  const { terms } = live.segment;
+function addPrefixed(word: string, seen: SeenSegment, worths: Map<string, number>): void {
+  const { terms } = seen.live.segment;
   let left = MAX_LOOKED_AT;
   for (let term = terms.lowerBound(word); term < terms.size && left > 0; term++) {
     if (!terms.startsWith(term, word)) return;
-    if (live.documentFrequency(term) === 0) continue;
+    if (seen.frequencyOf(term) === 0) continue;
     left--;
     const text = terms.get(term);
     worths.set(text, prefixWorth(word, text));
   }
 }
 
-function addMisspelt(word: string, live: LiveSegment, worths: Map<string, number>): void {
+function addMisspelt(word: string, seen: SeenSegment, worths: Map<string, number>): void {
   const allowed = editsAllowed(word);
   if (allowed === 0) return;
-  for (const term of live.spellings.candidates(word, allowed)) {
-    if (live.documentFrequency(term) === 0) continue;
-    const text = live.segment.terms.get(term);
+  for (const term of seen.live.spellings.candidates(word, allowed)) {
+    if (seen.frequencyOf(term) === 0) continue;
+    const text = seen.live.segment.terms.get(term);
     const distance = editDistance(word, text, allowed);
     if (distance > allowed) continue;
     worths.set(text, Math.max(worths.get(text) ?? 0, editsWorth(distance)));

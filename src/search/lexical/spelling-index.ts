@@ -1,4 +1,5 @@
 import { MAX_TERM } from "../analysis/analyze.ts";
+import { countBits } from "./count-bits.ts";
 import { NAME_SIGN } from "./name-key.ts";
 import type { StringTable } from "./string-table.ts";
 
@@ -23,7 +24,7 @@ export class SpellingIndex {
     const from = this.starts[Math.max(0, Math.min(MAX_TERM + 1, word.length - edits))]!;
     const to = this.starts[Math.min(MAX_TERM + 1, word.length + edits + 1)]!;
     for (let at = from; at < to; at++) {
-      if (bitCount(this.letters[at]! ^ wanted) <= 2 * edits) found.push(this.terms[at]!);
+      if (countBits(this.letters[at]! ^ wanted) <= 2 * edits) found.push(this.terms[at]!);
     }
     return found;
   }
@@ -54,10 +55,4 @@ export function indexSpellings({ size, offsets, units }: StringTable): SpellingI
     letters[to] = bits;
   }
   return new SpellingIndex(terms, letters, starts);
-}
-
-function bitCount(bits: number): number {
-  let left = bits - ((bits >>> 1) & 0x55555555);
-  left = (left & 0x33333333) + ((left >>> 2) & 0x33333333);
-  return Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
 }

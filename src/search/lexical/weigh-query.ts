@@ -1,6 +1,6 @@
 import type { QueryWords } from "../analysis/analyze-query.ts";
 import { FULL_IMPACT } from "./fields.ts";
-import type { LiveSegment } from "./live-segment.ts";
+import type { LiveSegment, SeenSegment } from "./live-segment.ts";
 import { NAME_SIGN } from "./name-key.ts";
 import { type NearTerm, nearTerms } from "./near-terms.ts";
 import type { PostingList } from "./score-segment.ts";
@@ -27,11 +27,13 @@ export interface Weighing {
   readonly sureName: boolean;
 }
 
-/** Gives every term of a query its weight among the live documents. `nearCache` is good until they change. */
+/**
+ * Gives every term of a query its weight among the documents that the caller may see, so that no weight tells of
+ * others. `nearCache` belongs to these documents and is good until they change.
+ */
 export function weighQuery(
   words: QueryWords,
-  segments: readonly LiveSegment[],
-  size: number,
+  segments: readonly SeenSegment[],
   nearCache: Map<string, readonly NearTerm[]>,
 ): Weighing {
   const entries = new Map<string, Entry>();
@@ -41,10 +43,10 @@ export function weighQuery(
     return known;
   };
   const weighed = weighWords(words, {
-    size,
+    size: segments.reduce((sum, { size }) => sum + size, 0),
     frequencyOf: (term) => entryOf(term).frequency,
     near: (word) => cachedNear(word, segments, nearCache),
-    mayHaveName: (hash) => segments.some((live) => live.mayHaveName(hash)),
+    mayHaveName: (hash) => segments.some(({ live }) => live.mayHaveName(hash)),
     isSpeltSo: (key, print) => isSpeltSo(key, print, segments),
   });
   const terms = weighed.terms.map((term) =>
@@ -54,27 +56,29 @@ export function weighQuery(
   return { ...weighed, terms };
 }
 
-function isSpeltSo(key: string, print: number, segments: readonly LiveSegment[]): boolean {
-  return segments.some(({ segment }) => {
+function isSpeltSo(key: string, print: number, segments: readonly SeenSegment[]): boolean {
+  return segments.some(({ live: { segment }, has }) => {
     const term = segment.terms.find(NAME_SIGN + key);
-    return (
-      term >= 0 && segment.impacts.subarray(segment.starts[term]!, segment.starts[term + 1]!).includes(print)
-    );
+    if (term < 0) return false;
+    for (let at = segment.starts[term]!; at < segment.starts[term + 1]!; at++) {
+      if (segment.impacts[at] === print && has(segment.documents[at]!)) return true;
+    }
+    return false;
   });
 }
 
 interface Entry {
-  /** Live documents that have the term. */
+  /** Seen documents that have the term. */
   readonly frequency: number;
   /** Its number in each segment's dictionary, or -1. */
   readonly numbers: readonly number[];
 }
 
-function lookUp(text: string, segments: readonly LiveSegment[]): Entry {
+function lookUp(text: string, segments: readonly SeenSegment[]): Entry {
   let frequency = 0;
-  const numbers = segments.map((live) => {
-    const number = live.termNumber(text);
-    if (number >= 0) frequency += live.documentFrequency(number);
+  const numbers = segments.map((seen) => {
+    const number = seen.live.termNumber(text);
+    if (number >= 0) frequency += seen.frequencyOf(number);
     return number;
   });
   return { frequency, numbers };
@@ -82,7 +86,7 @@ function lookUp(text: string, segments: readonly LiveSegment[]): Entry {
 
 function cachedNear(
   text: string,
-  segments: readonly LiveSegment[],
+  segments: readonly SeenSegment[],
   cache: Map<string, readonly NearTerm[]>,
 ): readonly NearTerm[] {
   const known = cache.get(text);

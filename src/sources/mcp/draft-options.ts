@@ -1,4 +1,4 @@
-import type { EntryStatus } from "../../schema/entry.ts";
+import type { EntryStatus, Lane } from "../../schema/entry.ts";
 import type { TracedRequest } from "../../schema/span-context.ts";
 import type { Upstream } from "./upstream.ts";
 
@@ -11,5 +11,7 @@ export interface DraftOptions {
   readonly upstream: Upstream;
   readonly status: EntryStatus | undefined;
   readonly timeoutMs: number | undefined;
+  /** Lanes that a person has set, by tool name. */
+  readonly lanes: Readonly<Record<string, Lane>>;
   readonly transport: TracedRequest["transport"];
 }

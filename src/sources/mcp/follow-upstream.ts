@@ -1,5 +1,5 @@
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
-import type { Domain, EntryDraft, EntryStatus } from "../../schema/entry.ts";
+import type { Domain, EntryDraft, EntryStatus, Lane } from "../../schema/entry.ts";
 import { problem } from "../../schema/problem.ts";
 import type { ServerProgram } from "../../schema/server-program.ts";
 import type { Freshness, SourceContent } from "../../schema/source.ts";
@@ -26,6 +26,7 @@ export interface FollowUpstreamOptions {
   readonly cache: ListingCache | undefined;
   readonly ttlMs: number;
   readonly trusted: boolean;
+  readonly lanes: Readonly<Record<string, Lane>>;
   readonly description: string | undefined;
   readonly scopes: readonly string[];
   readonly variables: Readonly<Record<string, string | undefined>>;
@@ -65,7 +66,7 @@ interface Shown {
 }
 
 export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream {
-  const { label, config, cache, ttlMs, trusted, clock } = options;
+  const { label, config, cache, ttlMs, trusted, lanes, clock } = options;
   const login =
     config.transport === "http"
       ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
@@ -98,7 +99,16 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     const transport = config.transport === "stdio" ? ("pipe" as const) : ("tcp" as const);
     const { identity } = toServerProgram(label, config, options);
     const program = issuer === undefined ? identity : contentHash([identity, issuer]);
-    const shared = { label, program, trusted, upstream, status, timeoutMs: config.timeoutMs, transport };
+    const shared = {
+      label,
+      program,
+      trusted,
+      lanes,
+      upstream,
+      status,
+      timeoutMs: config.timeoutMs,
+      transport,
+    };
     const drafts = listing ? toDrafts(listing, shared) : status ? [standIn(label, status)] : [];
     const fingerprint = toFingerprint(drafts);
     if (shown?.fingerprint === fingerprint) return { ...shown, listing, status, issuer };

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Lane } from "../../schema/entry.ts";
 import type { ServerProgram } from "../../schema/server-program.ts";
 import type { Source } from "../../schema/source.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
@@ -25,6 +26,11 @@ export interface McpSourceOptions {
   readonly ttlMs?: number;
   /** Accepts all definitions of the server, now and later, without approval. */
   readonly trusted?: boolean;
+  /**
+   * Lanes of tools, by the server's names for them. Only this makes a lane weaker than the tool's name implies: a
+   * server's hint to read does not.
+   */
+  readonly lanes?: Readonly<Record<string, Lane>>;
   /** Description of the domain. Default: the instructions of a trusted server. */
   readonly description?: string;
   /** Scopes that a principal needs to see the entries. */
@@ -86,6 +92,7 @@ export function createMcpSource(
     cache: options.cacheDirectory ? createListingCache(options.cacheDirectory, label, server) : undefined,
     ttlMs: options.ttlMs ?? DAY_MS,
     trusted: options.trusted ?? false,
+    lanes: options.lanes ?? {},
     description: options.description,
     scopes: options.scopes ?? [],
     variables: options.variables ?? process.env,

@@ -7,6 +7,7 @@ import type {
 } from "@modelcontextprotocol/client";
 import type { LogLevel } from "../../schema/entry.ts";
 import type { Clock } from "../../util/clock.ts";
+import { PROGRAM_VERSION } from "../../util/program-version.ts";
 import { expandAll, expandVariables } from "./config/expand-variables.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { BROKEN_OFF, createHider, isLost } from "./failure.ts";
@@ -14,7 +15,7 @@ import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
 
-const CLIENT = { name: "keyhole", version: "0.1.0" };
+const CLIENT = { name: "keyhole", version: PROGRAM_VERSION };
 const PROBE_MS = 5_000;
 
 export interface OpenOptions {

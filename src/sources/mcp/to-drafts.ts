@@ -44,15 +44,14 @@ export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] 
 }
 
 function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft {
-  const { upstream, label, timeoutMs } = options;
+  const { upstream, label, timeoutMs, lanes } = options;
   const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
   // Drops the output schema, which the SDK would compile.
   const { outputSchema: _, ...toolDefinition } = tool;
   return {
     kind: "tool",
     ...common(tool, route, options),
-    ...laneOf(tool),
-    defaultLane: "write",
+    ...laneOf(tool, lanes),
     inputSchema: tool.inputSchema as JsonSchema,
     requiresConfirmation: false,
     extraction: null,
@@ -214,11 +213,23 @@ function presentationOf(listed: Listed): Presentation {
   };
 }
 
-/** Never weaker than the server declares. Without annotations, the name decides, and write is the default. */
-function laneOf({ annotations = {} }: Tool): { lane?: Lane; riskLevel: "safe" | "moderate" } {
+/**
+ * A person's word for the tool decides. A server's hints can only make the lane stricter than the tool's name
+ * implies, except that a hint to read counts if the name implies nothing.
+ */
+function laneOf({ name, annotations = {} }: Tool, lanes: DraftOptions["lanes"]): LaneClaims {
   const { readOnlyHint, destructiveHint } = annotations;
-  if (destructiveHint === true && readOnlyHint !== true) return { lane: "destructive", riskLevel: "safe" };
-  if (readOnlyHint === true) return { lane: destructiveHint ? "destructive" : "read", riskLevel: "safe" };
-  if (destructiveHint === false) return { lane: "write", riskLevel: "safe" };
-  return { riskLevel: readOnlyHint === false ? "moderate" : "safe" };
+  const defaultLane = "write";
+  if (Object.hasOwn(lanes, name)) return { lane: lanes[name]!, riskLevel: "safe", defaultLane };
+  if (destructiveHint === true) return { lane: "destructive", riskLevel: "safe", defaultLane };
+  if (readOnlyHint === true) return { riskLevel: "safe", defaultLane: "read" };
+  const isWrite = destructiveHint === false || readOnlyHint === false;
+  return { riskLevel: isWrite ? "moderate" : "safe", defaultLane };
+}
+
+interface LaneClaims {
+  readonly lane?: Lane;
+  readonly riskLevel: "safe" | "moderate";
+  /** The lane if the name implies none. */
+  readonly defaultLane: Lane;
 }
