@@ -125,7 +125,7 @@ test("no series of changes leaves a cache over its bounds, or takes from an owne
   );
 });
 
-test("entries added only where there is room are never lost, and a newcomer finds room", () => {
+test("entries added only where there is room are never lost, and four owners leave room for a newcomer", () => {
   fc.assert(
     fc.property(changes, (series) => {
       const removed: string[] = [];

@@ -26,8 +26,8 @@ export interface FairCache<V> {
   /** Adds an entry or replaces it. An owner over its bound loses its oldest entries. */
   set(key: string, owner: string, value: V, size?: number): void;
   /**
-   * Whether one more entry fits without removing any, for entries that must not be lost. An owner may take no more
-   * than what it leaves free for all others, so that a newcomer always finds room.
+   * Whether one more entry fits without removing any, for entries that must not be lost. One owner takes at most a
+   * quarter of what is then free, so that a few owners cannot take all the room.
    */
   hasRoom(owner: string, size?: number): boolean;
   delete(key: string): void;
@@ -46,6 +46,8 @@ interface Holding {
   readonly keys: Set<string>;
   size: number;
 }
+
+const LEFT_FREE = 4;
 
 /**
  * Creates a cache with bounds for each owner and for all. If all together are over their bound, the owner that
@@ -143,8 +145,8 @@ export function createFairCache<V>(options: FairCacheOptions<V>): FairCache<V> {
       const entries = (mine?.keys.size ?? 0) + 1;
       const sum = (mine?.size ?? 0) + size;
       return (
-        entries <= Math.min(perOwner.entries, all.entries - kept.size) &&
-        sum <= Math.min(perOwner.size, all.size - total)
+        entries <= Math.min(perOwner.entries, (all.entries - kept.size) / LEFT_FREE) &&
+        sum <= Math.min(perOwner.size, (all.size - total) / LEFT_FREE)
       );
     },
     delete: drop,
