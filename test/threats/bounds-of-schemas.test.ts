@@ -20,6 +20,7 @@ test.each(NESTED)(
     onTestFinished(() => gateway.close());
     expect(await gateway.exec({ op: "bad.good", args: {} })).toMatchObject({ ok: true, result: "fine" });
     const deep = await gateway.exec({ op: "bad.deep", args: {} });
+    expect(await gateway.exec({ op: "bad.malformed", args: {} })).toMatchObject({ ok: false });
     if (place === "inputSchema") expect(deep).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
   },
 );

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
 
-/** A server with a good tool and one whose schema is nested: `node bounds-upstream.ts DEPTH KEYWORD inputSchema`. */
+/** A server with a good tool, a malformed one, and one whose schema is nested: `node bounds-upstream.ts DEPTH KEYWORD inputSchema`. */
 const [depth = "0", keyword = "items", place = "inputSchema"] = process.argv.slice(2);
 
 const levels = Number(depth);
@@ -9,6 +9,7 @@ const [first, last] = keyword === "anyOf" ? ['{"anyOf":[', "]}"] : [open, close]
 const nested = JSON.parse(`${first.repeat(levels)}{}${last.repeat(levels)}`);
 const tools = [
   { name: "good", inputSchema: { type: "object" } },
+  { name: "malformed", inputSchema: { type: "string" } },
   { name: "deep", inputSchema: { type: "object" }, [place]: { type: "object", ...nested } },
 ];
 const answers: Record<string, (params: { protocolVersion?: string }) => object> = {
