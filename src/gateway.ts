@@ -77,6 +77,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const index = options.index ?? createEmbeddedIndex({ embedder: createStaticEmbedder() });
   const pins = options.pins ?? createPins();
   const sessions = options.sessions ?? createMemorySessionStore();
+  const results = options.results ?? createResultStore();
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const extractor = createExtractor((detail) => notice("extraction-failed", detail));
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
@@ -96,8 +97,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const runner = createRunner({
     search: searchOf(index, live),
     sessions,
-    results: options.results ?? createResultStore(),
-    services: { extractor, idempotency: createIdempotency<unknown>(), ...(learning && { learning }) },
+    results,
+    services: { extractor, idempotency: createIdempotency(results), ...(learning && { learning }) },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     approve: options.approve ?? (() => false),
     principal: owner,

@@ -12,7 +12,7 @@ import type { ApprovalRequest, CallPolicy } from "./decide-call.ts";
 /** Services that all calls of a gateway share. */
 export interface CallServices {
   readonly extractor: Extractor;
-  readonly idempotency: Idempotency<unknown>;
+  readonly idempotency: Idempotency;
   /** Absent if learning from use is switched off. */
   readonly learning?: Learning;
 }

@@ -49,10 +49,11 @@ export async function makeCall(
     );
     return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: false };
   };
-  if (wanted.idempotencyKey === undefined) return run();
-  const key = JSON.stringify([principal.id, wanted.idempotencyKey]);
-  const { idempotency } = environment.services;
-  return idempotency.once(key, callHash(entry, wanted.args), run, neverRan) as Promise<MadeCall>;
+  // Reading twice does no harm, so a key of a read promises nothing and is not kept.
+  if (wanted.idempotencyKey === undefined || entry.lane === "read") return run();
+  const hash = callHash(entry, wanted.args);
+  const call = { principalId: principal.id, key: wanted.idempotencyKey, name: addressOf(entry), hash };
+  return environment.services.idempotency.once(call, run, neverRan);
 }
 
 /** Returns the checked params. Throws a problem with everything needed to correct them. */

@@ -29,7 +29,7 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
       open = request;
       return false;
     }
-    if (state.call !== request.hash || !rounds.spend(state.nonce)) {
+    if (state.call !== request.hash || !rounds.spend(state.nonce, request.principal.id)) {
       refused = true;
       return false;
     }

@@ -5,9 +5,8 @@ import {
   type Server,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { LRUCache } from "lru-cache";
 import type { Principal } from "../schema/principal.ts";
-import { lazy } from "../util/lazy.ts";
+import { createFairCache } from "../util/fair-cache.ts";
 import { toAuthInfo } from "./auth-info.ts";
 import { jsonRpcError } from "./json-rpc-error.ts";
 
@@ -20,34 +19,32 @@ export interface LegacySessions {
 interface LegacySession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
-  readonly principalId: string;
 }
 
 const MAX_SESSIONS = 10_000;
 const IDLE_MS = 30 * 60_000;
 const SESSION_HEADER = "mcp-session-id";
 
+/** Beyond `maxSessions` the oldest end, first of the principal that has most. One keeps at most half of them. */
 export function createLegacySessions(
   connect: (principal: Principal) => Promise<Server>,
   serveOnce: (principal: Principal) => Promise<Server>,
+  maxSessions = MAX_SESSIONS,
 ): LegacySessions {
-  const sessions = lazy(
-    () =>
-      new LRUCache<string, LegacySession>({
-        max: MAX_SESSIONS,
-        ttl: IDLE_MS,
-        updateAgeOnGet: true,
-        ttlAutopurge: false,
-        dispose: ({ server }) => void server.close().catch(() => {}),
-      }),
-  );
+  const most = Math.ceil(maxSessions / 2);
+  const sessions = createFairCache<LegacySession>({
+    all: { entries: maxSessions, size: maxSessions },
+    perOwner: { entries: most, size: most },
+    ttlMs: IDLE_MS,
+    onRemoved: (_, { server }) => void server.close().catch(() => {}),
+  });
 
   async function open(request: Request, body: unknown, principal: Principal): Promise<Response> {
     const server = await connect(principal);
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => void sessions().set(id, { transport, server, principalId: principal.id }),
-      onsessionclosed: (id) => void sessions().delete(id),
+      onsessioninitialized: (id) => sessions.set(id, principal.id, { transport, server }),
+      onsessionclosed: (id) => sessions.delete(id),
     });
     await server.connect(transport);
     const response = await transport.handleRequest(request, {
@@ -62,9 +59,9 @@ export function createLegacySessions(
     fetch: async (request, body, principal) => {
       const id = request.headers.get(SESSION_HEADER);
       if (id !== null) {
-        const known = sessions().get(id);
         // The session of another principal answers like an unknown one.
-        if (known?.principalId !== principal.id) return jsonRpcError(404, -32001, "Session not found");
+        const known = sessions.renew(id, principal.id);
+        if (!known) return jsonRpcError(404, -32001, "Session not found");
         return known.transport.handleRequest(request, { parsedBody: body, authInfo: toAuthInfo(principal) });
       }
       if (request.method !== "POST")
@@ -74,7 +71,7 @@ export function createLegacySessions(
       return once(request, { parsedBody: body, authInfo: toAuthInfo(principal) });
     },
     close: async () => {
-      sessions().clear();
+      sessions.clear();
     },
   };
 }

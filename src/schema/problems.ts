@@ -54,6 +54,14 @@ export const PROBLEMS = {
     next: "Read the current state again, then decide whether to repeat the call.",
     when: "An idempotency key was used with other args, or a tool found that its subject has changed.",
   },
+  KEYS_EXHAUSTED: {
+    sentence: "{name} did not run: there is no room for another idempotency key of this caller.",
+    next: [
+      "Wait: each key is kept for {hours} hours.",
+      "Or call again without a key, if it does no harm when the call runs twice.",
+    ],
+    when: "A call with a new idempotency key cannot be promised to run only once.",
+  },
   TIMEOUT: {
     sentence: "{name} did not answer within {ms} ms.",
     next: "Before you repeat a write, read whether it took effect. A smaller request may be fast enough.",

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { LRUCache } from "lru-cache";
 import { problem } from "../schema/problem.ts";
+import { createFairCache } from "../util/fair-cache.ts";
 import type { Json } from "../util/json.ts";
 import { createRedact } from "../util/redact.ts";
 import { mintHandle } from "./mint-handle.ts";
@@ -13,7 +13,10 @@ export interface DiskResultStoreOptions {
   readonly path: string;
   /** Texts that must not be written, beside those that look like secrets. */
   readonly secrets?: readonly string[];
-  /** Beyond this many characters the least recently used results are deleted. Default: 512 Mi. */
+  /**
+   * Beyond this many characters the least recently used results are deleted, first of the principal that has most.
+   * One principal keeps at most half of them. Default: 512 Mi.
+   */
   readonly maxChars?: number;
 }
 
@@ -45,12 +48,12 @@ export function createDiskResultStore(options: DiskResultStoreOptions): DiskResu
   const redact = createRedact(secrets, { kinds: true });
   const folder = join(path, `${process.pid}-${mintHandle("")}`);
   const fileOf = (handle: string) => join(folder, `${handle.slice(RESULT_SCHEME.length)}.json`);
-  const pointers = new LRUCache<string, { readonly principalId: string }>({
-    max: MAX_RESULTS,
-    maxSize: maxChars,
-    dispose: (_, handle) => rmSync(fileOf(handle), { force: true }),
+  const pointers = createFairCache<true>({
+    all: { entries: MAX_RESULTS, size: maxChars },
+    perOwner: { entries: MAX_RESULTS / 2, size: maxChars / 2 },
+    ttlMs: Number.POSITIVE_INFINITY,
+    onRemoved: (handle) => rmSync(fileOf(handle), { force: true }),
   });
-  const owned = (handle: string, principalId: string) => pointers.peek(handle)?.principalId === principalId;
   removeOrphans(path);
   return {
     put: (result, chars, principalId) => {
@@ -58,12 +61,11 @@ export function createDiskResultStore(options: DiskResultStoreOptions): DiskResu
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const content = JSON.stringify({ timestamp: new Date().toISOString(), result: redact(result) });
       writeFileSync(fileOf(handle), content, { mode: 0o600, flag: "wx" });
-      pointers.set(handle, { principalId }, { size: Math.max(1, chars) });
+      pointers.set(handle, principalId, true, chars);
       return handle;
     },
     get: (handle, principalId) => {
-      if (!owned(handle, principalId)) throw problem("UNKNOWN_HANDLE", { handle });
-      pointers.get(handle);
+      if (!pointers.renew(handle, principalId)) throw problem("UNKNOWN_HANDLE", { handle });
       try {
         return (JSON.parse(readFileSync(fileOf(handle), "utf8")) as { result: Json }).result;
       } catch {
@@ -71,7 +73,7 @@ export function createDiskResultStore(options: DiskResultStoreOptions): DiskResu
         throw problem("UNKNOWN_HANDLE", { handle });
       }
     },
-    has: owned,
+    has: (handle, principalId) => pointers.get(handle, principalId) === true,
     clear: () => {
       pointers.clear();
       rmSync(folder, { recursive: true, force: true });

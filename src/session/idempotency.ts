@@ -1,46 +1,161 @@
-import { LRUCache } from "lru-cache";
-import { problem } from "../schema/problem.ts";
-import { lazy } from "../util/lazy.ts";
+import { isProblem, problem } from "../schema/problem.ts";
+import { contentHash } from "../util/content-hash.ts";
+import { type Bounds, createFairCache } from "../util/fair-cache.ts";
+import { heapBytes } from "../util/heap-bytes.ts";
+import type { Json } from "../util/json.ts";
+import type { ResultStore } from "./result-store.ts";
+
+/** A call with an idempotency key. */
+export interface KeyedCall {
+  readonly principalId: string;
+  readonly key: string;
+  readonly name: string;
+  /** Stands for the op and its exact args. */
+  readonly hash: string;
+}
+
+interface Answer {
+  readonly value: Json;
+}
 
 /** Remembers the answers to calls that carry an idempotency key. */
-export interface Idempotency<T> {
+export interface Idempotency {
+  /** Estimated bytes of the keys and of the answers kept with them. */
+  readonly bytes: number;
   /**
-   * Runs a call once for each key. The same key with the same call gives the first answer, also while the call is
-   * running; with another call it is a conflict. A failure is kept too, since it may have had an effect, unless
-   * `neverRan` says that the call was refused before it ran.
+   * Runs a call once for each key of a principal. The same key with the same call gives the first answer, also while
+   * the call is running. A failure is kept too, since it may have had an effect, unless `neverRan` says that the
+   * call was refused before it ran. A key is kept for its whole time: if there is no room, the call does not run.
+   *
+   * @throws `CONFLICT` if the key was used for another call, or its answer is no longer kept; `KEYS_EXHAUSTED`.
    */
-  once(
-    key: string,
-    callHash: string,
+  once<T extends Answer>(
+    call: KeyedCall,
     run: () => Promise<T>,
     neverRan: (error: unknown) => boolean,
   ): Promise<T>;
 }
 
-const MAX_KEYS = 10_000;
-const KEEP_MS = 24 * 60 * 60_000;
+export interface IdempotencyOptions {
+  readonly all?: Bounds;
+  readonly perPrincipal?: Bounds;
+  readonly now?: () => number;
+}
 
-export function createIdempotency<T>(): Idempotency<T> {
-  const answers = lazy(
-    () =>
-      new LRUCache<string, { readonly callHash: string; readonly answer: Promise<T> }>({
-        max: MAX_KEYS,
-        ttl: KEEP_MS,
-      }),
-  );
+interface Known {
+  readonly hash: string;
+  readonly again: () => Promise<Answer>;
+}
+
+const HOUR_MS = 60 * 60_000;
+const KEEP_HOURS = 24;
+const MIB = 1024 * 1024;
+const ALL: Bounds = { entries: 50_000, size: 128 * MIB };
+const PER_PRINCIPAL: Bounds = { entries: 10_000, size: 32 * MIB };
+/** Bytes of a key with the outcome of its call, without the answer itself. */
+const KEY_BYTES = 1_024;
+const MAX_ANSWER_BYTES = 16 * 1_024;
+
+/** Creates the keys of a gateway. Large answers are kept in its results. */
+export function createIdempotency(results: ResultStore, options: IdempotencyOptions = {}): Idempotency {
+  const keys = createFairCache<Known>({
+    all: options.all ?? ALL,
+    perOwner: options.perPrincipal ?? PER_PRINCIPAL,
+    ttlMs: KEEP_HOURS * HOUR_MS,
+    ...(options.now && { now: options.now }),
+  });
+
+  /** Keeps the first outcome that has room. The last resort takes no more than the running call did. */
+  function settle(id: string, { principalId, hash }: KeyedCall, ...outcomes: (() => Outcome)[]): void {
+    keys.delete(id);
+    let kept = NOT_KEPT;
+    for (const make of outcomes) {
+      const outcome = make();
+      if (outcome.bytes > MAX_ANSWER_BYTES || !keys.hasRoom(principalId, KEY_BYTES + outcome.bytes)) continue;
+      kept = outcome;
+      break;
+    }
+    keys.set(id, principalId, { hash, again: kept.again }, KEY_BYTES + kept.bytes);
+  }
+
   return {
-    once: async (key, callHash, run, neverRan) => {
-      const known = answers().get(key);
-      if (known && known.callHash !== callHash) {
+    get bytes() {
+      return keys.size;
+    },
+    once: async <T extends Answer>(
+      call: KeyedCall,
+      run: () => Promise<T>,
+      neverRan: (error: unknown) => boolean,
+    ) => {
+      const { principalId, key, name, hash } = call;
+      const id = contentHash({ principalId, key });
+      const known = keys.get(id, principalId);
+      if (known && known.hash !== hash) {
         throw problem("CONFLICT", {
           reason: "This idempotency key was already used for a call with other args.",
         });
       }
-      if (known) return known.answer;
-      const answer = run();
-      answers().set(key, { callHash, answer });
-      answer.catch((error: unknown) => neverRan(error) && answers().delete(key));
-      return answer;
+      if (known) return known.again() as Promise<T>;
+      if (!keys.hasRoom(principalId, KEY_BYTES)) {
+        throw problem("KEYS_EXHAUSTED", { name, hours: KEEP_HOURS });
+      }
+      const running = run();
+      keys.set(id, principalId, { hash, again: () => running }, KEY_BYTES);
+      running.then(
+        (answer) =>
+          settle(
+            id,
+            call,
+            () => whole(answer),
+            () => byHandle(answer, principalId, results),
+          ),
+        (error) => (neverRan(error) ? keys.delete(id) : settle(id, call, () => failure(error))),
+      );
+      return running;
+    },
+  };
+}
+
+/** A way to answer again, and the bytes that it takes. */
+interface Outcome {
+  readonly bytes: number;
+  readonly again: () => Promise<Answer>;
+}
+
+const NOT_KEPT: Outcome = {
+  bytes: 0,
+  again: async () => {
+    throw problem("CONFLICT", {
+      reason: "The call with this idempotency key has run, and its answer is no longer kept.",
+    });
+  },
+};
+
+function whole(answer: Answer): Outcome {
+  return { bytes: heapBytes(answer, MAX_ANSWER_BYTES), again: async () => answer };
+}
+
+/** Keeps the value where large results are kept anyway. It may be gone earlier than the key. */
+function byHandle({ value, ...rest }: Answer, principalId: string, results: ResultStore): Outcome {
+  try {
+    const handle = results.put(value, JSON.stringify(value).length, principalId);
+    const again = async () => {
+      if (!results.has(handle, principalId)) return NOT_KEPT.again();
+      return { ...rest, value: results.get(handle, principalId) };
+    };
+    return { bytes: heapBytes(rest, MAX_ANSWER_BYTES), again };
+  } catch {
+    // The call has run, so a result that cannot be stored must not fail it.
+    return NOT_KEPT;
+  }
+}
+
+function failure(error: unknown): Outcome {
+  const told = isProblem(error) ? [error.message, error.next, error.details] : [String(error)];
+  return {
+    bytes: 2 * heapBytes(told, MAX_ANSWER_BYTES),
+    again: async () => {
+      throw error;
     },
   };
 }

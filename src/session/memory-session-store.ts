@@ -1,56 +1,54 @@
-import { LRUCache } from "lru-cache";
 import { problem } from "../schema/problem.ts";
-import { lazy } from "../util/lazy.ts";
+import { createFairCache } from "../util/fair-cache.ts";
+import { heapBytes } from "../util/heap-bytes.ts";
 import { mintHandle } from "./mint-handle.ts";
 import {
   MAX_SESSIONS,
+  mostOfOnePrincipal,
   SESSION_PREFIX,
   type SessionStore,
   type SessionStoreOptions,
 } from "./session-store.ts";
 import { EMPTY_MEMORY, type WorkingMemory } from "./working-memory.ts";
 
-interface Kept {
-  readonly principalId: string;
-  readonly memory: WorkingMemory;
-}
-
 const IDLE_MS = 30 * 60_000;
+const MIB = 1024 * 1024;
 
 /**
  * Creates a store that keeps sessions in memory. They are forgotten after half an hour without a call. See
  * {@link createSqliteSessionStore}.
  */
 export function createMemorySessionStore(options: SessionStoreOptions = {}): SessionStore {
-  const sessions = lazy(
-    () =>
-      new LRUCache<string, Kept>({
-        max: options.maxSessions ?? MAX_SESSIONS,
-        ttl: options.idleMs ?? IDLE_MS,
-        updateAgeOnGet: true,
-      }),
-  );
-  function find(handle: string, principalId: string): Kept {
+  const { maxSessions = MAX_SESSIONS, idleMs = IDLE_MS } = options;
+  const sessions = createFairCache<WorkingMemory>({
+    all: { entries: maxSessions, size: 256 * MIB },
+    perOwner: { entries: mostOfOnePrincipal(maxSessions), size: 128 * MIB },
+    ttlMs: idleMs,
+  });
+  const keep = (handle: string, principalId: string, memory: WorkingMemory) =>
+    sessions.set(handle, principalId, memory, heapBytes(memory));
+  function find(handle: string, principalId: string): WorkingMemory {
     // Only calls of its own principal keep a session alive.
-    if (sessions().peek(handle)?.principalId !== principalId) throw problem("UNKNOWN_HANDLE", { handle });
-    return sessions().get(handle)!;
+    const memory = sessions.renew(handle, principalId);
+    if (!memory) throw problem("UNKNOWN_HANDLE", { handle });
+    return memory;
   }
   return {
     open: (principalId) => {
       const handle = mintHandle(SESSION_PREFIX);
-      sessions().set(handle, { principalId, memory: EMPTY_MEMORY });
+      keep(handle, principalId, EMPTY_MEMORY);
       return handle;
     },
-    read: (handle, principalId) => find(handle, principalId).memory,
+    read: find,
     update: (handle, principalId, change) => {
-      const memory = change(find(handle, principalId).memory);
-      sessions().set(handle, { principalId, memory });
+      const memory = change(find(handle, principalId));
+      keep(handle, principalId, memory);
       return memory;
     },
     end: (handle, principalId) => {
       find(handle, principalId);
-      sessions().delete(handle);
+      sessions.delete(handle);
     },
-    close: () => sessions().clear(),
+    close: () => sessions.clear(),
   };
 }

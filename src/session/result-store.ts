@@ -1,10 +1,12 @@
-import { LRUCache } from "lru-cache";
 import { problem } from "../schema/problem.ts";
+import { createFairCache } from "../util/fair-cache.ts";
+import { heapBytes } from "../util/heap-bytes.ts";
 import type { Json } from "../util/json.ts";
 import { mintHandle } from "./mint-handle.ts";
 
 /** Keeps results that are too large to show, each for its principal. */
 export interface ResultStore {
+  /** Keeps a value and returns its handle. The same object may get the same handle again. */
   put(value: Json, chars: number, principalId: string): string;
   /** Unknown, expired and foreign handles are refused alike. */
   get(handle: string, principalId: string): Json;
@@ -12,28 +14,32 @@ export interface ResultStore {
 }
 
 export const RESULT_SCHEME = "result://";
-const MAX_RESULTS = 1_000;
-const MAX_CHARS = 512 * 1024 * 1024;
+const MIB = 1024 * 1024;
 const IDLE_MS = 30 * 60_000;
 
+/** Keeps results in memory. A principal over its bound loses its own oldest results. */
 export function createResultStore(): ResultStore {
-  const results = new LRUCache<string, { readonly value: Json; readonly principalId: string }>({
-    max: MAX_RESULTS,
-    maxSize: MAX_CHARS,
-    ttl: IDLE_MS,
-    updateAgeOnGet: true,
+  const results = createFairCache<Json>({
+    all: { entries: 1_000, size: 512 * MIB },
+    perOwner: { entries: 500, size: 256 * MIB },
+    ttlMs: IDLE_MS,
   });
+  const handles = new WeakMap<object, string>();
   return {
-    put: (value, chars, principalId) => {
+    put: (value, _, principalId) => {
+      const isObject = typeof value === "object" && value !== null;
+      const known = isObject ? handles.get(value) : undefined;
+      if (known !== undefined && results.renew(known, principalId) === value) return known;
       const handle = mintHandle(RESULT_SCHEME);
-      results.set(handle, { value, principalId }, { size: Math.max(1, chars) });
+      results.set(handle, principalId, value, heapBytes(value));
+      if (isObject) handles.set(value, handle);
       return handle;
     },
     get: (handle, principalId) => {
-      const stored = results.get(handle);
-      if (!stored || stored.principalId !== principalId) throw problem("UNKNOWN_HANDLE", { handle });
-      return stored.value;
+      const value = results.renew(handle, principalId);
+      if (value === undefined) throw problem("UNKNOWN_HANDLE", { handle });
+      return value;
     },
-    has: (handle, principalId) => results.peek(handle)?.principalId === principalId,
+    has: (handle, principalId) => results.get(handle, principalId) !== undefined,
   };
 }

@@ -16,7 +16,10 @@ export interface SessionStore {
 
 /** Options of {@link createSqliteSessionStore}. */
 export interface SessionStoreOptions {
-  /** Beyond this many the least recently used sessions are forgotten. Default: 10,000. */
+  /**
+   * Beyond this many the least recently used sessions are forgotten, first of the principal that has most. One
+   * principal keeps at most half of them. Default: 10,000.
+   */
   readonly maxSessions?: number;
   /** Milliseconds without a call after which a session is forgotten. */
   readonly idleMs?: number;
@@ -38,6 +41,10 @@ export function handleOf(address: string): string {
   return address.slice(SESSION_SCHEME.length);
 }
 export const MAX_SESSIONS = 10_000;
+
+export function mostOfOnePrincipal(maxSessions: number): number {
+  return Math.ceil(maxSessions / 2);
+}
 
 /** One conversation, as its principal sees it. */
 export interface Session {

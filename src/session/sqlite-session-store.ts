@@ -6,6 +6,7 @@ import { fromStored, toStored } from "./memory-codec.ts";
 import { mintHandle } from "./mint-handle.ts";
 import {
   MAX_SESSIONS,
+  mostOfOnePrincipal,
   SESSION_PREFIX,
   type SessionStore,
   type SessionStoreOptions,
@@ -27,6 +28,7 @@ const MIGRATIONS = [
     memory TEXT NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX sessions_by_use ON sessions (used_at)`,
+  "CREATE INDEX sessions_by_principal ON sessions (principal, used_at)",
 ];
 
 /** Implements {@link createSqliteSessionStore}. Every change is one transaction. */
@@ -48,7 +50,18 @@ export function openSqliteSessionStore(path: string, options: SessionStoreOption
     }
     untilSweep = Math.min(SWEEP_EVERY, maxSessions) - 1;
     statements.forgetIdle.run(Date.now() - idleMs);
-    statements.forgetOldest.run(Math.max(0, maxSessions - 1));
+    const room = Math.max(0, maxSessions - 1);
+    const held = statements.held.all() as unknown as { principal: string; sessions: number }[];
+    const share = equalShare(
+      held.map(({ sessions }) => sessions),
+      room,
+    );
+    const most = Math.min(mostOfOnePrincipal(maxSessions) - 1, share);
+    for (const { principal, sessions } of held) {
+      if (sessions > most) statements.forgetOldestOf.run(principal, most);
+    }
+    // Only for more principals than sessions that may be kept.
+    statements.forgetOldest.run(room);
   }
 
   function find(handle: string, principalId: string): WorkingMemory {
@@ -98,10 +111,27 @@ function prepare(database: DatabaseSync) {
     renew: database.prepare("UPDATE sessions SET used_at = ? WHERE handle = ?"),
     end: database.prepare("DELETE FROM sessions WHERE handle = ?"),
     forgetIdle: database.prepare("DELETE FROM sessions WHERE used_at < ?"),
+    forgetOldestOf: database.prepare(
+      `DELETE FROM sessions WHERE handle IN
+        (SELECT handle FROM sessions WHERE principal = ? ORDER BY used_at DESC LIMIT -1 OFFSET ?)`,
+    ),
+    held: database.prepare("SELECT principal, count(*) AS sessions FROM sessions GROUP BY principal"),
     forgetOldest: database.prepare(
       "DELETE FROM sessions WHERE handle IN (SELECT handle FROM sessions ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
     ),
   };
+}
+
+/** The most that each may keep, at least one, so that together they fit into the room. */
+function equalShare(counts: readonly number[], room: number): number {
+  let left = room;
+  const ascending = counts.toSorted((one, other) => one - other);
+  for (const [index, count] of ascending.entries()) {
+    const sharing = ascending.length - index;
+    if (count * sharing > left) return Math.max(1, Math.floor(left / sharing));
+    left -= count;
+  }
+  return room;
 }
 
 /** Takes the write lock before reading, so that no other process writes in between. */

@@ -4,6 +4,7 @@ import { cleanText } from "../../util/clean-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";
 import { fetchSkills } from "./fetch-skills.ts";
+import { readTools, toolPageSchema } from "./read-tools.ts";
 
 const MAX_PAGES = 64;
 const MAX_ENTRIES = 5_000;
@@ -45,9 +46,14 @@ export async function fetchListing(client: Client, timeout: number, inHeaders: b
 
   const tools = hasTools
     ? await walk("tools", warnings, async (cursor) => {
-        const page = await client.request({ method: "tools/list", params: at(cursor) }, options);
+        const page = await client.request(
+          { method: "tools/list", params: at(cursor) },
+          toolPageSchema,
+          options,
+        );
+        const listed = await readTools(page.tools, warnings);
         const repeats = inHeaders && client.getProtocolEra() === "modern";
-        const items = repeats ? page.tools.filter((tool) => isCallable(tool, warnings)) : page.tools;
+        const items = repeats ? listed.filter((tool) => isCallable(tool, warnings)) : listed;
         return { items, next: page.nextCursor };
       })
     : [];
