@@ -135,7 +135,7 @@ test("a discovered tool stays for one more turn, a used one for longer", async (
     session = spoken.session;
     shown.push(spoken.requests[0]!.tools);
   };
-  await turn("Which orders are there?", [search("list orders"), call("list_orders"), { text: "Two." }]);
+  await turn("Which orders are there?", [search("orders"), call("list_orders"), { text: "Two." }]);
   await turn("Thanks.", [{ text: "Welcome." }]);
   await turn("Bye.", [{ text: "Bye." }]);
   expect(shown[1]!.length).toBeGreaterThan(2);
@@ -150,7 +150,7 @@ test("a search is recorded once, and only discovered tools are remembered", asyn
   const { session, requests } = await speak({
     gateway,
     prompt: "Orders?",
-    replies: [search("list orders"), { text: "Two." }],
+    replies: [search("orders"), { text: "Two." }],
   });
   const found = requests[1]!.tools.filter((name) => name !== "tool_search");
   expect(found).toHaveLength(3);
