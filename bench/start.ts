@@ -96,7 +96,7 @@ async function prepare(folder: string): Promise<string> {
   ]);
   const json = JSON.stringify({ mcpServers: Object.fromEntries(servers) });
   // The program looks for listings here if this folder is the cache folder of the user.
-  const options = { cacheDirectory: join(folder, "keyhole", "listings"), trusted: true };
+  const options = { cacheDirectory: join(folder, "keyhole", "listings"), trusted: true, cwd: folder };
   // Lists a few at a time, because each is a process.
   const sources = fromMcpConfig(json, options);
   for (let start = 0; start < sources.length; start += 5) {

@@ -37,7 +37,7 @@ const external = [...ON_DEMAND, ...Object.keys(peerDependencies), "pg"];
  * is all that \`keyhole --help\` needs.
  */
 const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
-  ["problem", /src\/schema\/problems?\.ts$/],
+  ["problem", /src\/schema\/(?:problems?|say)\.ts$|src\/cli\/(?:keep-compiled|user-folders)\.ts$/],
   ["core", /src\/(?:index|gateway)\.ts$/],
   ["mcp", /src\/mcp\/mcp-server\.ts$/],
   ["upstreams", /src\/cli\/(?:load-config|read-json-config)\.ts$|src\/sources\/mcp\/from-mcp-config\.ts$/],

@@ -90,16 +90,21 @@ async function loadJson(path: string, trusted: boolean): Promise<LoadedConfig> {
     import("./configured-servers.ts"),
   ]);
   const { mayStart, ...options } = serverOptions(trusted);
+  // The flag speaks for the servers of the file as the person knows it, not for those that are added later. A source
+  // asks while it is made, so those of the first reading are named as they ask.
   const named = new Set<string>();
+  let isNaming = trusted;
   const read = () =>
     readJsonConfig(path, {
       ...options,
       cwd: dirname(resolve(path)),
-      mayStart: (program) => named.has(program.hash) || mayStart?.(program) === true,
+      mayStart: (program) => {
+        if (isNaming) named.add(program.hash);
+        return named.has(program.hash) || mayStart?.(program) === true;
+      },
     });
   const sources = await read();
-  // The flag speaks for the servers of the file as the person knows it, not for those that are added later.
-  if (trusted) for (const source of sources) named.add(source.program().hash);
+  isNaming = false;
   return {
     options: { domains: [], sources, pins: openPins() },
     watch: (gateway) =>

@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { ERAS } from "./connect.ts";
 
 const MAIN = "src/cli/main.ts";
@@ -70,4 +73,37 @@ test.each([
   const [code] = await once(child, "close");
   expect(code).toBeGreaterThan(0);
   expect(errors).toMatch(reason);
+});
+
+test("keyhole serve --trust starts no server whose listing is cached", async () => {
+  const folder = temporaryFolder();
+  const started = join(folder, "started");
+  const upstream = join(folder, "upstream.mjs");
+  writeFileSync(
+    upstream,
+    `import { appendFileSync } from "node:fs"; appendFileSync(${JSON.stringify(started)}, "x");
+    await import(${JSON.stringify(resolve("bench/overhead/echo-server.ts"))});`,
+  );
+  const config = join(folder, "mcp.json");
+  const server = { command: process.execPath, args: [upstream, "stdio", "0"] };
+  writeFileSync(config, JSON.stringify({ mcpServers: { echo: server } }));
+  const env = { ...process.env, HOME: folder, XDG_CACHE_HOME: folder } as Record<string, string>;
+  const listOnce = async () => {
+    const args = [MAIN, "serve", "--trust", "--config", config];
+    const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: "pipe" });
+    let told = "";
+    transport.stderr?.on("data", (chunk) => {
+      told += chunk;
+    });
+    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
+    await client.connect(transport);
+    const { content } = await client.callTool({ name: "help", arguments: { path: "echo" } });
+    await client.close();
+    expect(told).not.toContain("has to consent");
+    return JSON.stringify(content);
+  };
+  expect(await listOnce()).toContain("echo");
+  expect(readFileSync(started, "utf8")).toBe("x");
+  expect(await listOnce()).toContain("echo");
+  expect(readFileSync(started, "utf8")).toBe("x");
 });
