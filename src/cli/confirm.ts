@@ -7,7 +7,7 @@ const HASH_CHARS = 16;
 export interface Confirmation {
   /** The command, for messages. */
   readonly operation: string;
-  /** What the person agrees to, such as `Approving definitions`. */
+  /** Names the consent that is asked for, such as `Approving definitions`. */
   readonly action: string;
   readonly question: string;
   /** Identifies exactly what was shown. */

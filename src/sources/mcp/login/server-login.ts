@@ -29,7 +29,7 @@ export interface ServerLogin {
   readonly complaint: string | undefined;
   /** Values that must not appear in messages. */
   secrets(): readonly string[];
-  /** Who issued the login in use; undefined without one. */
+  /** The issuer of the login in use; undefined without one. */
   issuer(): Promise<string | undefined>;
   /** Whether a call was refused because the login lacks scopes. */
   missing(): Promise<boolean>;
