@@ -78,7 +78,9 @@ verifies("upstream:real", "ask, get and exec work with four third-party servers"
 
 verifies("upstream:real", "a server built with another SDK works the same", async () => {
   const server = { command: process.execPath, args: [join(import.meta.dirname, "other-sdk-upstream.ts")] };
-  const gateway = gatewayOf(fromMcpConfig({ mcpServers: { calculator: server } }, { trusted: true }));
+  // The name says that it adds something, so only a person's word makes it a tool that reads.
+  const options = { trusted: true, lanes: { add_numbers: "read" as const } };
+  const gateway = gatewayOf(fromMcpConfig({ mcpServers: { calculator: server } }, options));
   try {
     await expect
       .poll(async () => (await gateway.ask({ query: "add two numbers" })).hits[0]?.op, { timeout: 30_000 })

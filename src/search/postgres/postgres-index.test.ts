@@ -123,7 +123,8 @@ describe("createPostgresIndex", () => {
       "First find the weather report of the company. Then send an email to the customer.",
     ];
     for (const query of queries) {
-      const request: SearchRequest = { query, limit: 10, filter: { scopes: [] } };
+      // A caller who sees every document: the embedded engine weighs words by what the caller may see.
+      const request: SearchRequest = { query, limit: 10, filter: { scopes: ["admin"] } };
       const [found, expected] = [await index.search(request), await embedded.search(request)];
       expect(
         found.map(({ id }) => id),
