@@ -1,6 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Gateway } from "../gateway-api.ts";
-import { isSingleCall, type ToolAnswer } from "../toolbox.ts";
+import { isSingleCall, type ToolAnswer, type ToolCall } from "../toolbox.ts";
 import { type Approval, createApproval } from "./approval.ts";
 import { callNative, type ToolResult } from "./call-native.ts";
 import type { Listing } from "./listing.ts";
@@ -26,7 +26,7 @@ export async function callTool(
 ): Promise<ToolResult> {
   const call = toolbox.toCall(name, args);
   if (!call) throw unknownName("tool", name);
-  const approval = approvalFor(caller, round, isSingleCall(call));
+  const approval = approvalFor(caller, round, call);
   const options = { ...round.options, ...(approval && { approve: approval.approve }) };
   const entry = toolbox.entries.get(name);
   const answer = entry
@@ -40,10 +40,10 @@ export async function callTool(
 function approvalFor(
   { approvals, rounds }: ToolCaller,
   round: Round,
-  isSingle: boolean,
+  call: ToolCall,
 ): Approval | undefined {
   if (approvals !== "client") return undefined;
-  return round.canAsk && isSingle ? createApproval(rounds, round) : undefined;
+  return round.canAsk && isSingleCall(call) ? createApproval(rounds, round) : undefined;
 }
 
 function toResult({ ok, text, data }: ToolAnswer, structured: boolean): CallToolResult {

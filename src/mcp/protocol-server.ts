@@ -44,7 +44,10 @@ const CAPABILITIES = {
   extensions: { [SKILLS_EXTENSION]: {} },
 };
 
-/** Creates one protocol endpoint for one principal, whose scopes may differ from one request to the next. Every request makes one, so heavy parts are in `parts`. */
+/**
+ * Creates one protocol endpoint for one principal, whose scopes may differ from one request to the next. Every
+ * request makes one, so heavy parts are in `parts`.
+ */
 export async function createProtocolServer(
   parts: ServerParts,
   given: Principal | undefined,
