@@ -37,11 +37,7 @@ export async function callTool(
 }
 
 /** A repeated round runs all its calls again, so only an input with a single call may ask. */
-function approvalFor(
-  { approvals, rounds }: ToolCaller,
-  round: Round,
-  call: ToolCall,
-): Approval | undefined {
+function approvalFor({ approvals, rounds }: ToolCaller, round: Round, call: ToolCall): Approval | undefined {
   if (approvals !== "client") return undefined;
   return round.canAsk && isSingleCall(call) ? createApproval(rounds, round) : undefined;
 }
