@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { GuidanceStep } from "../calls/guidance-steps.ts";
 import { LANES } from "../schema/entry.ts";
 import { type Saying, say, type Words } from "../schema/say.ts";
+import { isFields } from "../util/fields.ts";
 
 export const guidanceSchema = z.object({
   route: z.string(),
@@ -13,7 +14,7 @@ export const guidanceSchema = z.object({
 
 /** Unchecked arguments. A record schema would drop an argument called `__proto__`; models also send JSON text. */
 export const argsSchema = z
-  .preprocess(readArgs, z.custom<Record<string, unknown>>(isRecord, "must be an object"))
+  .preprocess(readArgs, z.custom<Record<string, unknown>>(isFields, "must be an object"))
   .meta({ type: "object" });
 
 /** Writes next steps for a model. */
@@ -46,8 +47,4 @@ function readArgs(value: unknown): unknown {
   } catch {
     return value;
   }
-}
-
-function isRecord(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

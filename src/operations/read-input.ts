@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { problem } from "../schema/problem.ts";
+import { isFields } from "../util/fields.ts";
 import type { Operation } from "./operation.ts";
 
 /** The fields of an input schema, as far as it has any. */
@@ -24,7 +25,7 @@ export function readInput<I extends z.ZodType>(
   given: unknown,
 ): ReadInput<z.output<I>> {
   const shape = shapeOf(operation.input);
-  const { fields, ignored } = isRecord(given)
+  const { fields, ignored } = isFields(given)
     ? tidy(given, shape, operation.aliases ?? {})
     : { fields: given ?? {}, ignored: [] };
   const parsed = operation.input.safeParse(fields);
@@ -63,10 +64,6 @@ function isAbsent(value: unknown, schema: z.ZodType): boolean {
 
 function shapeOf(schema: z.ZodType): Shape {
   return schema instanceof z.ZodObject ? (schema.shape as Shape) : {};
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function invalidInput(operation: string, error: z.ZodError) {

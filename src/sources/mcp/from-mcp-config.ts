@@ -1,3 +1,4 @@
+import { isFields } from "../../util/fields.ts";
 import { invalid, type McpServerConfig } from "./config/server-config.ts";
 import { createMcpSource, type McpSource, type McpSourceOptions } from "./mcp-source.ts";
 
@@ -18,12 +19,12 @@ const CONFIG = "in the config";
  */
 export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): McpSource[] {
   const block = typeof json === "string" ? parse(json) : json;
-  if (!isRecord(block)) throw invalid(CONFIG, "it is not a JSON object");
-  const servers = block.mcpServers ?? block.servers ?? (isRecord(block.mcp) ? block.mcp.servers : undefined);
-  if (!isRecord(servers)) throw invalid(CONFIG, "it has neither mcpServers nor servers");
+  if (!isFields(block)) throw invalid(CONFIG, "it is not a JSON object");
+  const servers = block.mcpServers ?? block.servers ?? (isFields(block.mcp) ? block.mcp.servers : undefined);
+  if (!isFields(servers)) throw invalid(CONFIG, "it has neither mcpServers nor servers");
   const taken = new Set<string>();
   return Object.entries(servers)
-    .filter(([, config]) => !isRecord(config) || config.disabled !== true)
+    .filter(([, config]) => !isFields(config) || config.disabled !== true)
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, config]) =>
       // The source itself reports errors in its config.
@@ -48,8 +49,4 @@ function parse(text: string): unknown {
   } catch {
     throw invalid(CONFIG, "it is not JSON");
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
