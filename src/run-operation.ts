@@ -27,6 +27,9 @@ import { loadTokenCounter, type TokenCounter } from "./util/tokens.ts";
 
 type AnyOperation = Operation<z.ZodType, unknown, z.ZodType>;
 
+/** The signal of callers that cannot cancel. */
+const NEVER = new AbortController().signal;
+
 /** The parts of a gateway that its calls work with. */
 export interface RunnerParts extends Pick<OperationContext, "search" | "sessions" | "results"> {
   readonly services: CallServices;
@@ -122,7 +125,7 @@ export function createRunner(parts: RunnerParts): Runner {
     countTokens: TokenCounter,
     trace: FaceOptions["trace"],
   ): OperationContext {
-    const { approve = parts.approve, client, discovers, signal = new AbortController().signal } = options;
+    const { approve = parts.approve, client, discovers, signal = NEVER } = options;
     return {
       view: viewFor(principal),
       ...(session && { session }),

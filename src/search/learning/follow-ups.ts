@@ -13,6 +13,7 @@ const MAX_ROUTES = 20_000;
 const MAX_NEXT_COUNTED = 32;
 const OFTEN = 3;
 const MAX_NEXT = 2;
+const NOTHING: readonly string[] = [];
 
 /**
  * Counts a principal's own uses for itself, and for others how many principals of the scope did the same. One
@@ -32,8 +33,10 @@ export function createFollowUps(): FollowUps {
       doneBy().set(key, principals.set(next, ofNext));
     },
     after: (scope, route, principal) => {
+      const followed = doneBy().get(JSON.stringify([scope, route]));
+      if (!followed) return NOTHING;
       const counts = new Map(own.of(JSON.stringify([scope, principal, route])));
-      for (const [next, principals] of doneBy().get(JSON.stringify([scope, route])) ?? [])
+      for (const [next, principals] of followed)
         counts.set(next, Math.max(counts.get(next) ?? 0, principals.size));
       return [...counts]
         .filter(([, count]) => count >= OFTEN)
