@@ -8,7 +8,13 @@ import type { OperationAnswer } from "./gateway-api.ts";
 import type { FaceOptions } from "./gateway-core.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Generation } from "./live-catalog.ts";
-import { asKnownProblem, errorText, ROOT, toErrorAnswer } from "./operations/error-answer.ts";
+import {
+  asKnownProblem,
+  type ErrorAnswer,
+  errorText,
+  ROOT,
+  toErrorAnswer,
+} from "./operations/error-answer.ts";
 import type { Limits, Operation, OperationContext } from "./operations/operation.ts";
 import { OPERATIONS, type OperationName } from "./operations/operations.ts";
 import { readInput } from "./operations/read-input.ts";
@@ -84,9 +90,9 @@ export function createRunner(parts: RunnerParts): Runner {
         const shown = options.toText?.(output) ?? operation.toText(output, words);
         // Half a surrogate pair in an answer hangs some clients until their timeouts.
         const text = (shown + ignoredText(ignored)).toWellFormed();
-        const error = operation.failure(output);
+        const { error, code } = judge(operation.errors(output));
         const tokens = isHeard() ? countTokens(text) : undefined;
-        if (tokens !== undefined) record.end(error?.code ?? outcomeCode(output), tokens, targets, session);
+        if (tokens !== undefined) record.end(code, tokens, targets, session);
         const asides = operation.asides?.(output, context, words) ?? [];
         ledger.note({ cause: operation.cause, text, asides, session, tokens }, countTokens);
         return { ...output, ok: error === undefined, ...(error && { error }), text };
@@ -193,13 +199,13 @@ function ignoredText(ignored: readonly string[]): string {
   return ignored.length === 0 ? "" : `\n[ignored unknown fields: ${ignored.slice(0, 8).join(", ")}]`;
 }
 
-/** Among several requests, the first failure decides, even if others succeeded. */
-function outcomeCode(output: object): string {
-  const { results = [] } = output as {
-    results?: readonly { error?: { code: string }; exec?: { error?: { code: string } } }[];
-  };
-  const failed = results.find((result) => result.error ?? result.exec?.error);
-  return failed?.error?.code ?? failed?.exec?.error?.code ?? "ok";
+/** An answer fails if all its requests failed. The record's code is that of the first failure. */
+function judge(errors: readonly (ErrorAnswer | undefined)[]): {
+  error: ErrorAnswer | undefined;
+  code: string;
+} {
+  const first = errors.find((error) => error !== undefined);
+  return { error: errors.includes(undefined) ? undefined : first, code: first?.code ?? "ok" };
 }
 
 interface CallRecord {

@@ -27,7 +27,7 @@ table.count = defineOperation({
   run: async ({ domain }, { view }) => view.shown.filter((entry) => entry.domain === domain).length,
   show: (count) => ({ count }),
   toText: ({ count }) => `${count} entries`,
-  failure: () => undefined,
+  errors: () => [],
   refuse: () => ({ count: 0 }),
   cause: "help",
   targets: ({ domain }) => [domain],

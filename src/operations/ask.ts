@@ -37,7 +37,7 @@ export const ask = defineOperation({
   run: findAll,
   show: (found, room) => fitAsk(found, room, toText),
   toText,
-  failure: () => undefined,
+  errors: () => [],
   refuse: () => ({ queries: [], hits: [], domains: [], rules: [], suggestions: [], notes: [], omitted: 0 }),
   noteShown: (output, context) => {
     const found = output.hits.filter((hit) => !hit.entryPoint);

@@ -84,10 +84,7 @@ export const batch = defineOperation({
   },
   toText: ({ results, session }, words) =>
     `${results.map((result, index) => `[${index}] ${answerText(result, words)}`).join("\n\n")}${sessionText(session)}`,
-  failure: ({ results }) => {
-    const errors = results.flatMap((result) => errorOf(result) ?? []);
-    return errors.length === results.length ? errors[0] : undefined;
-  },
+  errors: ({ results }) => results.map(errorOf),
   refuse: () => ({ results: [], summary: { total: 0, success: 0, failed: 0 } }),
   cause: "results",
   asides: ({ results }) =>

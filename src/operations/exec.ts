@@ -90,7 +90,7 @@ export const exec = defineOperation({
     ...(room.session && { session: room.session }),
   }),
   toText: execText,
-  failure: (output) => (output.ok ? undefined : output.error),
+  errors: (output) => [output.ok ? undefined : output.error],
   refuse: refuseExec,
   cause: "results",
   targets: ({ op, route }) => [op ?? route ?? ""],

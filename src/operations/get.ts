@@ -85,10 +85,7 @@ export const get = defineOperation({
     };
   },
   toText: ({ results, session }) => `${results.map(resultText).join("\n\n")}${sessionText(session)}`,
-  failure: ({ results }) => {
-    const errors = results.flatMap((result) => (result.success ? [] : [result.error]));
-    return errors.length === results.length ? errors[0] : undefined;
-  },
+  errors: ({ results }) => results.map((result) => (result.success ? undefined : result.error)),
   refuse: () => ({ results: [], summary: { total: 0, success: 0, failed: 0 } }),
   cause: "results",
   asides: ({ results }, { view }) =>

@@ -37,7 +37,7 @@ export const help = defineOperation({
   run: async (input, context) => describe(input, context),
   show: showHelp,
   toText: helpText,
-  failure: () => undefined,
+  errors: () => [],
   refuse: (): HelpOutput => ({
     kind: "directory",
     path: "",

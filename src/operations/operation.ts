@@ -75,8 +75,8 @@ export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   run(input: z.output<I>, context: OperationContext): Promise<Outcome>;
   show(outcome: Outcome, room: Room): z.input<O>;
   toText(output: z.input<O>, words: Words): string;
-  /** The problem that an answer as a whole carries. */
-  failure(output: z.input<O>): ErrorAnswer | undefined;
+  /** The error of each request in an answer, or undefined where it succeeded. An answer fails if all of them failed. */
+  errors(output: z.input<O>): readonly (ErrorAnswer | undefined)[];
   /** An empty answer, which carries the error of an input that could not run. */
   refuse(error: ErrorAnswer, input: unknown, traceId: string): z.input<O>;
   /** Records in the session what the answer shows. */
