@@ -23,6 +23,7 @@ table.count = defineOperation({
   readOnly: true,
   input: z.object({ domain: z.string() }),
   output: z.object({ count: z.number() }),
+  command: { usage: "DOMAIN", toInput: ([domain]) => ({ domain }) },
   calls: () => [],
   run: async ({ domain }, { view }) => view.shown.filter((entry) => entry.domain === domain).length,
   show: (count) => ({ count }),

@@ -18,7 +18,7 @@ const INSPECTOR_MS = 60_000;
 interface Started {
   readonly child: ChildProcess;
   readonly printed: string;
-  readonly env: { readonly URL: string; readonly TOKEN: string; readonly GUEST: string };
+  readonly env: { readonly KEYHOLE_URL: string; readonly KEYHOLE_TOKEN: string; readonly GUEST: string };
 }
 
 /** Starts what `npm start` runs and waits for its last line. */
@@ -31,7 +31,12 @@ async function start(...args: string[]): Promise<Started> {
   });
   await vi.waitFor(() => expect(printed).toContain("Ctrl-C"), { timeout: 60_000, interval: 20 });
   const shown = (name: string) => new RegExp(`^export ${name}=(\\S+)`, "m").exec(printed)?.[1] ?? "";
-  return { child, printed, env: { URL: shown("URL"), TOKEN: shown("TOKEN"), GUEST: shown("GUEST") } };
+  const env = {
+    KEYHOLE_URL: shown("KEYHOLE_URL"),
+    KEYHOLE_TOKEN: shown("KEYHOLE_TOKEN"),
+    GUEST: shown("GUEST"),
+  };
+  return { child, printed, env };
 }
 
 /** Runs a command from the README. Undefined if it does not end in time. */
@@ -66,13 +71,8 @@ async function connectAs(token: string, url: string): Promise<Client> {
   return client;
 }
 
-/** Parses the output of the curl commands: one event with one JSON-RPC answer. */
 function textOf({ content }: { readonly content?: unknown }): string {
   return (content as readonly { readonly text?: string }[]).map(({ text = "" }) => text).join("\n");
-}
-
-function fromEvent(text: string) {
-  return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text).result;
 }
 
 describe("npm start", () => {
@@ -84,7 +84,7 @@ describe("npm start", () => {
     started.child.kill("SIGKILL");
   });
 
-  const [ask, get, exec] = THINGS_TO_TRY.map(({ command }) => command) as [string, string, string];
+  const [ask = "", get = "", exec = "", inspector = ""] = THINGS_TO_TRY.map(({ command }) => command);
   const create = { op: "onto.project.create", args: { title: "A project of the test" } };
 
   verifies("playground:start", "prints the cost of listing everything and of the menu", async () => {
@@ -95,8 +95,8 @@ describe("npm start", () => {
     expect(all).toBeGreaterThan(menu * 10);
     // Output to a pipe has plain lines only.
     expect(started.printed).not.toContain("\u001b");
-    expect(started.env.URL).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
-    expect(started.env.TOKEN).not.toBe(started.env.GUEST);
+    expect(started.env.KEYHOLE_URL).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
+    expect(started.env.KEYHOLE_TOKEN).not.toBe(started.env.GUEST);
   });
 
   verifies("playground:start", "the README has the commands that it prints", () => {
@@ -107,29 +107,32 @@ describe("npm start", () => {
     }
   });
 
-  verifies("playground:start", "the first thing to try finds knowledge beside tools", async () => {
-    const { stdout, stderr } = await shell(ask, started.env, 30_000);
-    const routes = [...textOf(fromEvent(stdout || stderr)).matchAll(/^- (\w+:\/\/\w+)/gm)].map(
-      ([, route]) => route,
-    );
-    expect(routes[0]).toBe("library://resources");
-    expect(routes.some((route) => route!.endsWith("//tools"))).toBe(true);
+  verifies("playground:start", "the first thing to try finds the tools for both needs", async () => {
+    const { stdout } = await shell(ask, started.env, 30_000);
+    const routes = [...stdout.matchAll(/^\d+\. (\w+:[\w/]+)/gm)].map(([, route]) => route);
+    expect(routes.slice(0, 2)).toEqual(["cms://tools/post/create", "onto://tools/task/update"]);
   });
 
   verifies("playground:start", "the second unveils tools that ask does not show", async () => {
-    const { stdout, stderr } = await shell(get, started.env, 30_000);
-    expect(textOf(fromEvent(stdout || stderr))).toMatch(
-      /Next:\n(?:.|\n)*warehouse:\/\/tools\/hidden\/user-investigation/,
-    );
-    const asGuest = await shell(get.replaceAll("$TOKEN", "$GUEST"), started.env, 30_000);
+    const { stdout } = await shell(get, started.env, 30_000);
+    expect(stdout).toMatch(/Next:\n(?:.|\n)*warehouse:\/\/tools\/hidden\/user-investigation/);
+    const asGuest = await shell(`KEYHOLE_TOKEN=$GUEST ${get}`, started.env, 30_000);
     expect(asGuest.stdout).toContain("warehouse://tools/hidden/query");
     expect(asGuest.stdout).not.toContain("warehouse://tools/hidden/query-write");
   });
 
-  verifies("playground:start", "the third changes something, by the official Inspector", async ({ skip }) => {
+  verifies("playground:start", "the third changes something, which a guest may not", async () => {
+    const made = await shell(exec, started.env, 30_000);
+    expect([made.code, made.stderr]).toEqual([0, ""]);
+    expect(made.stdout).toContain('"title":"My first project"');
+    const refused = await shell(`KEYHOLE_TOKEN=$GUEST ${exec}`, started.env, 30_000);
+    expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("PERMISSION_DENIED")]);
+  });
+
+  verifies("playground:start", "the fourth does the same by the official Inspector", async ({ skip }) => {
     const folder = temporaryFolder();
     const version = await shell(
-      exec.replace(/--cli[\s\S]*/, "--cli --version"),
+      inspector.replace(/--cli[\s\S]*/, "--cli --version"),
       started.env,
       INSPECTOR_MS,
       folder,
@@ -139,16 +142,14 @@ describe("npm start", () => {
       console.warn(`skipped: npx cannot run the Inspector: ${why}`);
       skip();
     }
-    const made = await shell(exec, started.env, INSPECTOR_MS, folder);
+    const made = await shell(inspector, started.env, INSPECTOR_MS, folder);
     expect([made.code, made.code === 0 ? "" : made.stderr]).toEqual([0, ""]);
-    expect(textOf(JSON.parse(made.stdout))).toContain('"title":"My first project"');
-    const refused = await shell(exec.replaceAll("$TOKEN", "$GUEST"), started.env, INSPECTOR_MS, folder);
-    expect(refused.stdout).toContain("PERMISSION_DENIED");
+    expect(textOf(JSON.parse(made.stdout))).toContain('"title":"My second project"');
   });
 
   verifies("playground:start", "the playground may write, a guest may only read", async () => {
-    const playground = await connectAs(started.env.TOKEN, started.env.URL);
-    const guest = await connectAs(started.env.GUEST, started.env.URL);
+    const playground = await connectAs(started.env.KEYHOLE_TOKEN, started.env.KEYHOLE_URL);
+    const guest = await connectAs(started.env.GUEST, started.env.KEYHOLE_URL);
     const titles = async () => {
       const routes = [{ route: "onto.project.list", params: { limit: 50 } }];
       return textOf(await guest.callTool({ name: "get", arguments: { routes } }));
@@ -167,8 +168,8 @@ describe("npm start", () => {
   });
 
   verifies("playground:start", "other callers are refused", async () => {
-    for (const authorization of ["", "Bearer", "Bearer kh_wrong", `Basic ${started.env.TOKEN}`]) {
-      const { status } = await fetch(started.env.URL, {
+    for (const authorization of ["", "Bearer", "Bearer kh_wrong", `Basic ${started.env.KEYHOLE_TOKEN}`]) {
+      const { status } = await fetch(started.env.KEYHOLE_URL, {
         method: "POST",
         headers: { authorization },
         body: "{}",
@@ -180,7 +181,7 @@ describe("npm start", () => {
 
 verifies("playground:start", "it serves another surface and port, and a signal ends it", async () => {
   const { child, env } = await start("--surface", "native", "--port", "0");
-  const client = await connectAs(env.GUEST, env.URL);
+  const client = await connectAs(env.GUEST, env.KEYHOLE_URL);
   expect((await client.listTools()).tools.length).toBeGreaterThan(50);
   await client.close();
   child.kill("SIGTERM");

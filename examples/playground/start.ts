@@ -71,8 +71,8 @@ async function openHttp(of: McpServer, port: number) {
   const http = await serveHttp(of, { port, authenticate: authenticateBy(tokens) });
   const [playground, guest] = tokens.keys();
   heading("In another terminal, set the address and your token (tokens are shown only once)");
-  console.log(`export URL=${http.url}`);
-  console.log(`export TOKEN=${playground}   # playground: reads and writes`);
+  console.log(`export KEYHOLE_URL=${http.url}`);
+  console.log(`export KEYHOLE_TOKEN=${playground}   # playground: reads and writes`);
   console.log(`export GUEST=${guest}   # guest: only reads`);
   for (const { title, command } of THINGS_TO_TRY) {
     heading(title);

@@ -1,23 +1,21 @@
-/** First things to try, also in the README. `npm start` prints `$URL` and `$TOKEN`. */
+/** First things to try, also in the README. They reach the gateway of `npm start` by the variables that it prints. */
 export const THINGS_TO_TRY: readonly { readonly title: string; readonly command: string }[] = [
   {
-    title: "1. Ask: finds tools and knowledge in all four systems",
-    command: curl("ask", { query: "a customer was charged twice" }),
+    title: "1. Ask: finds tools and knowledge in all four systems, here for two needs at once",
+    command: 'npm run -s keyhole ask "new blog post, then mark the task as done"',
   },
   {
     title: "2. Get: runs an entry point, which unveils hidden tools",
-    command: curl("get", { routes: [{ route: "warehouse://tools/analyst", params: { query: "fraud" } }] }),
+    command: "npm run -s keyhole get warehouse://tools/analyst query=fraud",
   },
   {
-    title: "3. Exec: changes something, through the official Inspector",
-    command: `npx --yes @modelcontextprotocol/inspector@2.12.0 --cli "$URL" --transport http \\
-  --header "Authorization: Bearer $TOKEN" --method tools/call --tool-name exec \\
-  --tool-arg op=onto.project.create 'args={"title":"My first project"}'`,
+    title: "3. Exec: changes something; with KEYHOLE_TOKEN=$GUEST before it, it is refused",
+    command: 'npm run -s keyhole exec onto.project.create title="My first project"',
+  },
+  {
+    title: "4. The same by any other MCP client, such as the official Inspector",
+    command: `npx --yes @modelcontextprotocol/inspector@2.12.0 --cli "$KEYHOLE_URL" --transport http \\
+  --header "Authorization: Bearer $KEYHOLE_TOKEN" --method tools/call --tool-name exec \\
+  --tool-arg op=onto.project.create 'args={"title":"My second project"}'`,
   },
 ];
-
-function curl(tool: string, args: object): string {
-  const call = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: args } };
-  return `curl -s "$URL" -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\
-  -H "Accept: application/json, text/event-stream" -d '${JSON.stringify(call)}'`;
-}

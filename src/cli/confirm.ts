@@ -38,6 +38,11 @@ export async function confirm({ operation, action, question, hash, yes }: Confir
     throw problem("INVALID_INPUT", { operation, reason: "--yes names another hash than that of the list" });
   }
   if (!hasTerminal()) throw problem("PERSON_NEEDED", { action });
+  return askYesOrNo(question);
+}
+
+/** Asks the person in the terminal. Anything but yes is no. */
+export async function askYesOrNo(question: string): Promise<boolean> {
   const reader = createInterface({ input: process.stdin, output: process.stderr });
   try {
     const closed = once(reader, "close").then(() => "");

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
+import type { OperationName } from "../operations/operations.ts";
 import { isProblem } from "../schema/problem.ts";
+import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { keepCompiled } from "./keep-compiled.ts";
 
 interface Command {
@@ -8,8 +10,22 @@ interface Command {
   load(): Promise<{ run(args: readonly string[]): Promise<void> }>;
 }
 
+/** The operations, which are loaded when one of them runs. */
+const OPERATIONS: Readonly<Record<OperationName, string>> = {
+  ask: "Find tools, skills, prompts and documents for a need.",
+  help: "Describe a domain, a group or one tool.",
+  get: "Run reading tools and load documents.",
+  exec: "Run one tool.",
+  batch: "Run several tools.",
+};
+
+const WRONG_USAGE = 2;
+
 const COMMANDS: Readonly<Record<string, Command>> = {
   serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
+  ...Object.fromEntries(
+    Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),
+  ),
   chat: { summary: "Chat with the agent in the terminal.", load: () => import("./chat.ts") },
   run: { summary: "Ask the agent once and print its answer.", load: () => import("./run.ts") },
   login: { summary: "Log in to an upstream server.", load: () => import("./login.ts") },
@@ -23,22 +39,48 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   },
 };
 
+function operation(name: string, summary: string): Command {
+  return {
+    summary,
+    load: async () => (await import("./operate.ts")).operationCommand(name as OperationName),
+  };
+}
+
 keepCompiled();
 
 const [name = "", ...args] = process.argv.slice(2);
-if (!Object.hasOwn(COMMANDS, name)) {
-  const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(10)}${summary}`);
-  const usage = `Usage: keyhole COMMAND [options]\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
-  const isAsked = ["", "--help", "-h", "help"].includes(name);
-  if (isAsked) console.log(usage);
-  else console.error(`Command ${JSON.stringify(name)} not found.\n\n${usage}`);
-  process.exit(isAsked ? 0 : 2);
+if (["", "--help", "-h"].includes(name)) {
+  console.log(usage());
+} else if (["--version", "-v"].includes(name)) {
+  console.log(PROGRAM_VERSION);
+} else if (!Object.hasOwn(COMMANDS, name)) {
+  const { nearest } = await import("../util/nearest.ts");
+  const [near] = nearest(name, Object.keys(COMMANDS));
+  const hint = near === undefined ? usage() : `Did you mean keyhole ${near}? keyhole --help lists all.`;
+  console.error(`Command ${JSON.stringify(name)} not found.\n${hint}`);
+  process.exitCode = WRONG_USAGE;
+} else {
+  await start(COMMANDS[name]!);
 }
 
-try {
-  const { run } = await COMMANDS[name]!.load();
-  await run(args);
-} catch (error) {
-  console.error(isProblem(error) ? `${error.code}: ${error.message}\n${error.next}` : error);
-  process.exit(1);
+async function start(command: Command): Promise<void> {
+  try {
+    const { run } = await command.load();
+    await run(args);
+  } catch (error) {
+    console.error(isProblem(error) ? `${error.code}: ${error.message}\n${error.next}` : unexpected(error));
+    process.exit(1);
+  }
+}
+
+function usage(): string {
+  const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(10)}${summary}`);
+  return `Usage: keyhole COMMAND [options]\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
+}
+
+/** People get a sentence; the stack is for who looks for the mistake. */
+function unexpected(error: unknown): unknown {
+  if (process.env.KEYHOLE_DEBUG) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return `keyhole ${name} failed: ${reason}\nWith KEYHOLE_DEBUG=1 it shows where.`;
 }

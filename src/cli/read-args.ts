@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { problem } from "../schema/problem.ts";
+import { nearest } from "../util/nearest.ts";
 import { reasonOf } from "../util/reason-of.ts";
 
 /**
@@ -11,6 +12,11 @@ export function readArgs<const T extends ParseArgsConfig>(command: string, confi
   try {
     return parseArgs(config);
   } catch (error) {
-    throw problem("INVALID_INPUT", { operation: command, reason: reasonOf(error) });
+    const reason = /^Unknown option '--([^']*)'/.exec(reasonOf(error));
+    const [near] = reason ? nearest(reason[1]!, Object.keys(config.options ?? {})) : [];
+    const known = reason
+      ? `there is no --${reason[1]}${near ? `; did you mean --${near}?` : ""}`
+      : reasonOf(error);
+    throw problem("INVALID_INPUT", { operation: command, reason: known });
   }
 }

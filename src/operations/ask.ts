@@ -30,6 +30,7 @@ export const ask = defineOperation({
   readOnly: true,
   input: askInput,
   output: askOutput,
+  command: { usage: "NEED…", toInput: (words) => ({ query: words.join(" ") }) },
   // For people who debug a search. Listing it would cost models tokens on every request.
   unlisted: ["explain"],
   aliases: { q: "query", need: "query", text: "query", search: "query" },

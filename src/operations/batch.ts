@@ -65,6 +65,7 @@ export const batch = defineOperation({
     summary: z.object({ total: z.number(), success: z.number(), failed: z.number() }),
     session: z.string().optional(),
   }),
+  command: { usage: "--requests JSON", toInput: () => ({}) },
   calls: ({ requests }) => requests.flatMap(({ exec }) => (exec ? [plannedExec(exec)] : [])),
   run: async ({ requests, mode }, context) => {
     const limit = context.limits.batchSize;

@@ -74,6 +74,11 @@ export const exec = defineOperation({
   readOnly: false,
   input: execInput,
   output: execOutput,
+  command: {
+    usage: "OP [name=value…]",
+    takesValues: true,
+    toInput: ([op, ...more], args) => ({ op: [op, ...more].join(" "), args }),
+  },
   aliases: {
     tool: "op",
     name: "op",

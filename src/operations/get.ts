@@ -61,6 +61,11 @@ export const get = defineOperation({
     summary: z.object({ total: z.number(), success: z.number(), failed: z.number() }),
     session: z.string().optional(),
   }),
+  command: {
+    usage: "ADDRESS… [name=value…]",
+    takesValues: true,
+    toInput: (words, params) => ({ routes: words.map((route) => ({ route, params })) }),
+  },
   aliases: { route: "routes", path: "routes", op: "routes" },
   // Only a surface where get runs writing tools lists this field.
   unlisted: ["dry_run"],

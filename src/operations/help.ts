@@ -32,6 +32,7 @@ export const help = defineOperation({
   readOnly: true,
   input: helpInput,
   output: helpOutput,
+  command: { usage: "[PATH]", toInput: (words) => ({ path: words.join(" ") }) },
   aliases: { op: "path", route: "path", name: "path", tool: "path" },
   calls: () => [],
   run: async (input, context) => describe(input, context),

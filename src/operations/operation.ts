@@ -45,6 +45,15 @@ export interface Aside {
   readonly text: string;
 }
 
+/** How people write an operation on a command line, after its name. */
+export interface CommandForm {
+  /** The arguments, such as `OP [name=value…]`. */
+  readonly usage: string;
+  /** Words of the form `name=value` are values. Without it, they are words like others. */
+  readonly takesValues?: true;
+  toInput(words: readonly string[], values: Readonly<Record<string, unknown>>): object;
+}
+
 /** A call of an entry that an input would make. */
 export interface PlannedCall extends CallRequest {
   readonly address: string;
@@ -66,6 +75,7 @@ export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   readonly readOnly: boolean;
   readonly input: I;
   readonly output: O;
+  readonly command: CommandForm;
   /** Fields that models do not see. */
   readonly unlisted?: readonly string[];
   /** Other spellings of fields that models send. */

@@ -210,6 +210,11 @@ export const PROBLEMS = {
     next: "Name a module that exports domains (made with defineDomain) or sources, or a JSON file with mcpServers or servers.",
     when: "`keyhole serve` finds no config, cannot load it, or finds nothing to serve in it.",
   },
+  GATEWAY_UNREACHABLE: {
+    sentence: "No gateway answers at {url}: {reason}.",
+    next: "Check the address and the token (KEYHOLE_TOKEN), or leave out the address to use a config.",
+    when: "A command names the address of a running gateway, and nothing there speaks MCP to it.",
+  },
   PACKAGE_MISSING: {
     sentence: "{feature} needs the package {name}, which is not installed.",
     next: "Install it: npm install {name}",

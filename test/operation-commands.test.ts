@@ -1,0 +1,120 @@
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createGateway, defineDomain, defineTool } from "keyhole";
+import { createMcpServer, serveHttp } from "keyhole/mcp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+const MAIN = resolve("src/cli/main.ts");
+const folder = mkdtempSync(join(tmpdir(), "keyhole-test-"));
+const config = join(folder, "notes.ts");
+
+writeFileSync(
+  config,
+  `export const domains = [{
+    name: "notes",
+    description: "Short notes.",
+    tools: [
+      { name: "create_note", description: "Write down a note.", execute: (args) => args },
+      { name: "delete_note", description: "Delete a note.", execute: () => "gone" },
+      { name: "list_notes", description: "List notes.", execute: ({ tag }) => [{ text: "hello \\u001b[31m", tag }] },
+    ],
+  }];`,
+);
+
+interface Outcome {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function keyhole(args: readonly string[], env: Record<string, string> = {}): Promise<Outcome> {
+  return new Promise((settle) => {
+    const options = { cwd: folder, env: { ...process.env, HOME: folder, XDG_STATE_HOME: folder, ...env } };
+    execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) => {
+      settle({ code: error ? Number(error.code) : 0, stdout, stderr });
+    });
+  });
+}
+
+const local = (...args: string[]) => keyhole([...args, "--config", config]);
+
+test("ask shows what was found and why", async () => {
+  const { stdout, code } = await local("ask", "write", "down", "a", "note", "--explain", "--limit", "2");
+  expect(code).toBe(0);
+  expect(stdout).toMatch(
+    /^1\. notes:\/\/tools\/note\/create\(\) {2}\[write\]\n {3}Write down a note\.\n {3}why: words/,
+  );
+  expect(stdout).toContain("2. ");
+  expect(stdout).not.toContain("3. ");
+});
+
+test("get passes values on, and control characters of a result become visible", async () => {
+  const { stdout } = await local("get", "notes.note.list", "tag=7");
+  expect(stdout).toContain('"tag":7');
+  expect(stdout).not.toContain("\u001b");
+});
+
+test("without a person to ask, writing needs --allow-write", async () => {
+  const refused = await local("exec", "notes.note.create", "text=milk");
+  expect([refused.code, refused.stdout]).toEqual([1, expect.stringContaining("PERMISSION_DENIED")]);
+  const made = await local("exec", "notes.note.create", "text=milk", "--allow-write", "--json");
+  expect(JSON.parse(made.stdout)).toMatchObject({ ok: true, result: { text: "milk" } });
+});
+
+test("a destructive tool runs dry until told otherwise", async () => {
+  const dry = await local("exec", "notes.note.delete", "--allow-write");
+  expect(dry.stdout).toContain("Nothing was changed.");
+  for (const option of ["--no-dry-run", "--dry-run=false"]) {
+    const gone = await local("exec", "notes.note.delete", "--allow-write", option);
+    expect(gone.stdout).toBe("notes.note.delete: gone\n");
+  }
+});
+
+test("batch reads its requests as JSON", async () => {
+  const requests = JSON.stringify([{ help: { path: "notes" } }, { exec: { op: "notes.note.list" } }]);
+  const { stdout } = await local("batch", "--requests", requests);
+  expect(stdout).toMatch(/^\[0\] [\s\S]*\[1\] notes\.note\.list: /);
+});
+
+test.each([
+  [["asc"], 2, "Did you mean keyhole ask?"],
+  [["ask", "x", "--explian"], 1, "did you mean --explain?"],
+  [["ask", "x"], 1, "the settings name no servers"],
+  [["ask", "x", "--url", "http://127.0.0.1:1/mcp"], 1, "No gateway answers at http://127.0.0.1:1/mcp"],
+  [["ask", "x", "--url", "nowhere"], 1, "it is no address"],
+])("keyhole %j says what is wrong", async (args, expected, said) => {
+  const { code, stderr } = await keyhole(args);
+  expect([code, stderr]).toEqual([expected, expect.stringContaining(said)]);
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+test("--version prints the version alone", async () => {
+  expect((await keyhole(["--version"])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
+
+const note = defineTool({ name: "list_notes", description: "List notes.", execute: () => ["from afar"] });
+const gateway = createGateway({
+  domains: [defineDomain({ name: "notes", description: "Notes.", tools: [note] })],
+});
+const server = createMcpServer(gateway);
+let http: Awaited<ReturnType<typeof serveHttp>>;
+beforeAll(async () => {
+  http = await serveHttp(server, { token: "a-token-of-this-test" });
+});
+afterAll(async () => {
+  await http.close();
+  await server.close();
+  await gateway.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+test("an address reaches a gateway that runs already", async () => {
+  const env = { KEYHOLE_URL: http.url, KEYHOLE_TOKEN: "a-token-of-this-test" };
+  const asked = await keyhole(["ask", "list notes", "--json"], env);
+  expect(JSON.parse(asked.stdout).hits[0].op).toBe("notes.note.list");
+  expect((await keyhole(["get", "notes.note.list"], env)).stdout).toContain("from afar");
+  const wrong = await keyhole(["ask", "x"], { ...env, KEYHOLE_TOKEN: "another" });
+  expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining("GATEWAY_UNREACHABLE")]);
+});
