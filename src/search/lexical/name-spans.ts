@@ -91,8 +91,7 @@ function toSpan(text: string, units: readonly Unit[], first: number, last: numbe
   const terms = [...new Set(found.map((term) => term.text))];
   const before = units[first - 1]?.key ?? "";
   const after = units[last + 1]?.key ?? "";
-  const named = USED.has(before) || KINDS.has(before) || KINDS.has(after);
-  const cued = named || (key.length > 2 && CALLED.has(before));
+  const cued = CUES.has(before) || KINDS.has(before) || KINDS.has(after);
   return {
     key,
     written,
@@ -103,10 +102,16 @@ function toSpan(text: string, units: readonly Unit[], first: number, last: numbe
   };
 }
 
-/** Words beside which a plain word is a name. Those of `CALLED` have other uses too: `call me`. */
-const USED = new Set([
+/** Words after which a plain word is a name. */
+const CUES = new Set([
   "use",
   "using",
+  "call",
+  "calling",
+  "run",
+  "running",
+  "try",
+  "via",
   "invoke",
   "execute",
   "usa",
@@ -116,5 +121,4 @@ const USED = new Set([
   "verwende",
   "用",
 ]);
-const CALLED = new Set(["call", "calling", "run", "running", "try", "via"]);
 const KINDS = new Set(["tool", "function", "command", "skill", "prompt", "op", "api", "endpoint"]);
