@@ -1,12 +1,12 @@
 import { type InputRequiredResult, inputRequired, inputResponse } from "@modelcontextprotocol/server";
 import type { Approval as Answer } from "../calls/call-environment.ts";
 import type { ApprovalRequest } from "../calls/decide-call.ts";
-import { cutText } from "../util/cut-text.ts";
+import { boundaryBefore } from "../util/cut-text.ts";
 import type { Round } from "./round.ts";
 import type { Rounds } from "./rounds.ts";
 
 const KEY = "approval";
-const SHOWN_CHARS = 4_000;
+const PAGE_CHARS = 4_000;
 /** Control, format, private and unassigned characters, lone surrogates, and separators of lines. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
@@ -35,9 +35,8 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
     }
     // A tool that has begun was approved in an earlier round of the same call.
     if (state.kind === "tool") return true;
-    const answer = inputResponse(responses, KEY);
-    const accepted = answer.kind === "elicit" && answer.action === "accept";
-    return accepted && answer.content?.approve === true ? true : "declined";
+    const keys = [...pagesOf(request).keys().map(pageKey), KEY];
+    return keys.every((key) => isYes(responses, key)) ? true : "declined";
   }
 
   return {
@@ -50,29 +49,60 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
 }
 
 function toQuestion(request: ApprovalRequest, rounds: Rounds): InputRequiredResult {
+  const pages = pagesOf(request);
+  const message =
+    pages.length === 0
+      ? `Run ${request.op} with ${visibleArgs(request)}?`
+      : `Run ${request.op} with exactly what the ${pages.length} parts showed?`;
+  const parts = pages.map((page, index) => {
+    const heading = `Part ${index + 1} of ${pages.length} of ${request.op}:`;
+    return [pageKey(index), toForm(`${heading}\n${page}`, "Seen", "Show what comes next")];
+  });
   return inputRequired({
     requestState: rounds.approvalState(request),
     inputRequests: {
-      [KEY]: inputRequired.elicit({
-        message: `Run ${request.op} with ${shown(request)}?`,
-        requestedSchema: {
-          type: "object",
-          properties: {
-            approve: { type: "boolean", title: "Approve", description: "Run exactly this call" },
-          },
-          required: ["approve"],
-        },
-      }),
+      ...Object.fromEntries(parts),
+      [KEY]: toForm(message, "Approve", "Run exactly this call"),
     },
   });
 }
 
-/** The person must read exactly what runs: nothing invisible, nothing silently left out. */
-function shown({ args, hash }: ApprovalRequest): string {
-  const text = JSON.stringify(args);
-  const visible = cutText(text, SHOWN_CHARS).replace(INVISIBLE, escapeCharacter);
-  if (text.length <= SHOWN_CHARS) return visible;
-  return `${visible} [${text.length - SHOWN_CHARS} more characters; call ${hash.slice(0, 16)}]`;
+function toForm(message: string, title: string, description: string) {
+  return inputRequired.elicit({
+    message,
+    requestedSchema: {
+      type: "object",
+      properties: { approve: { type: "boolean", title, description } },
+      required: ["approve"],
+    },
+  });
+}
+
+function isYes(responses: Round["responses"], key: string): boolean {
+  const answer = inputResponse(responses, key);
+  return answer.kind === "elicit" && answer.action === "accept" && answer.content?.approve === true;
+}
+
+/** The pages of arguments that do not fit into one question. A person must read exactly what runs. */
+function pagesOf(request: ApprovalRequest): string[] {
+  const text = visibleArgs(request);
+  if (text.length <= PAGE_CHARS) return [];
+  const pages: string[] = [];
+  for (let rest = text; rest !== ""; ) {
+    const end = rest.length <= PAGE_CHARS ? rest.length : boundaryBefore(rest, PAGE_CHARS);
+    pages.push(rest.slice(0, end));
+    rest = rest.slice(end);
+  }
+  return pages;
+}
+
+function pageKey(index: number): string {
+  return `part_${index + 1}`;
+}
+
+/** Nothing of the arguments is invisible. */
+function visibleArgs({ args }: ApprovalRequest): string {
+  return JSON.stringify(args).replace(INVISIBLE, escapeCharacter);
 }
 
 function escapeCharacter(character: string): string {

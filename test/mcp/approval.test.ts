@@ -131,6 +131,38 @@ describe("state of a question", () => {
     await server.close();
   });
 
+  describe.each(ERAS)("a long call of a client of %s", (era) => {
+    verifies("mcp:approval", "is shown whole, page by page, and needs a yes on every page", async () => {
+      const { server, calls } = serve();
+      const { client } = await connect(server, era, { capabilities: FORM });
+      const questions: string[] = [];
+      let declined = -1;
+      client.setRequestHandler("elicitation/create", async ({ params }) => {
+        questions.push(params.message);
+        return questions.length === declined
+          ? { action: "decline" }
+          : { action: "accept", content: { approve: true } };
+      });
+      const customer = Array.from({ length: 3_000 }, (_, number) => `c${number}`).join(" ");
+      const refund = { ...REFUND, args: { customer, cents: 1 } };
+      expect((await client.callTool({ name: "exec", arguments: refund })).isError).toBeFalsy();
+      expect(calls.made).toHaveLength(1);
+      const parts = questions.map((message) => message.slice(message.indexOf("\n") + 1));
+      expect(parts.slice(0, -1).join("") === JSON.stringify(refund.args)).toBe(true);
+      expect(questions[0]).toMatch(/^Part 1 of 5 of shop\.refund\.send:\n/);
+      expect(questions.at(-1)).toBe("Run shop.refund.send with exactly what the 5 parts showed?");
+
+      const pages = questions.splice(0).length;
+      for (declined = 1; declined <= pages; declined++) {
+        const refused = await client.callTool({ name: "exec", arguments: refund });
+        expect(refused.structuredContent).toMatchObject({ error: { code: "APPROVAL_DECLINED" } });
+        questions.splice(0);
+      }
+      expect(calls.made).toHaveLength(1);
+      await server.close();
+    });
+  });
+
   verifies("mcp:approval", "a tool that asks again continues once under the approval it has", async () => {
     let ran = 0;
     const steps = defineTool({
