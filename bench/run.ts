@@ -14,6 +14,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   overhead: () => import("./overhead.ts"),
   start: () => import("./start.ts"),
   knowledge: () => import("./knowledge.ts"),
+  package: () => import("./package.ts"),
 };
 
 const { positionals, values } = parseArgs({

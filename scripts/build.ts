@@ -3,12 +3,12 @@
 // needs, because a start spends most of its time finding and opening modules.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
 
 rmSync("dist", { recursive: true, force: true });
 const { status } = spawnSync("tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
 if (status !== 0) process.exit(1);
-forgiveOptionalTypes();
 
 const root = JSON.parse(readFileSync("package.json", "utf8"));
 const {
@@ -29,9 +29,12 @@ const inputs = [...Object.values(root.exports as Record<string, string>), ...pro
   file.replace(/^(\.\/)?src\//, "").replace(/\.ts$/, ""),
   file,
 ]);
-/** Packages that load on demand, or that the user brings. */
-const ON_DEMAND = ["ajv", "ajv-formats", "gpt-tokenizer", "ink", "jose", "react"];
-const external = [...ON_DEMAND, ...Object.keys(peerDependencies), "pg"];
+/** Packages that the user brings, and one that Ink looks for in development. */
+const external = [...Object.keys(peerDependencies), "pg", "react-devtools-core"];
+/** The only package that is not in the bundle alone: the types of definitions are made of its types. */
+const TYPES = "zod";
+/** Packages in the bundle whose types a user's own code may need too, if it has them. */
+const TYPED = ["@modelcontextprotocol/client", "@modelcontextprotocol/server"];
 /**
  * Parts of the bundle, one file each: the imports of these modules, without those of an earlier part. The first part
  * is all that \`keyhole --help\` needs.
@@ -47,6 +50,7 @@ const bundle = await rolldown({
   platform: "node",
   // Its main file is UMD, whose inner `require` calls fail in a bundle.
   resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
+  transform: { define: { "process.env.NODE_ENV": JSON.stringify("production") } },
   external: (id) =>
     id.startsWith("node:") || external.some((name) => id === name || id.startsWith(`${name}/`)),
 });
@@ -65,12 +69,8 @@ writeFileSync(
 
 const doors = Object.entries(root.exports as Record<string, string>).map(([path, file]) => {
   const built = file.replace("./src/", "./").replace(/\.ts$/, "");
-  return [path, { types: `${built}.d.ts`, default: `${built}.js` }];
+  return [path, { types: `${built}.d.ts`, default: `${built}.js` }] as const;
 });
-const programs = Object.entries(bin as Record<string, string>).map(([program, file]) => [
-  program,
-  file.replace("src/", "").replace(/\.ts$/, ".js"),
-]);
 const manifest = {
   name,
   version,
@@ -80,17 +80,26 @@ const manifest = {
   type,
   engines,
   sideEffects: false,
-  bin: Object.fromEntries(programs),
+  bin: { keyhole: "bin/keyhole.cjs" },
   exports: {
     ...Object.fromEntries(doors),
     "./package.json": "./package.json",
     "./settings.schema.json": "./settings.schema.json",
   },
-  dependencies,
-  peerDependencies,
-  peerDependenciesMeta,
+  dependencies: { [TYPES]: dependencies[TYPES] },
+  peerDependencies: {
+    ...peerDependencies,
+    ...Object.fromEntries(TYPED.map((one) => [one, `^${dependencies[one]}`])),
+  },
+  peerDependenciesMeta: {
+    ...peerDependenciesMeta,
+    ...Object.fromEntries(TYPED.map((one) => [one, { optional: true }])),
+  },
 };
+forgiveOptionalTypes();
+dropPrivateTypes(doors.map(([, { types }]) => types));
 writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
+cpSync("bin", "dist/bin", { recursive: true });
 cpSync("models", "dist/models", { recursive: true });
 for (const file of ["README.md", "LICENSE", "settings.schema.json"]) copyFileSync(file, `dist/${file}`);
 
@@ -100,13 +109,28 @@ for (const file of ["README.md", "LICENSE", "settings.schema.json"]) copyFileSyn
  */
 function forgiveOptionalTypes(): void {
   const { peerDependenciesMeta } = JSON.parse(readFileSync("package.json", "utf8"));
-  const optional = [...Object.keys(peerDependenciesMeta), "@ai-sdk/provider"];
-  const imports = new RegExp(`^import .* from "(?:${optional.join("|")})(?:/[^"]*)?";$`, "gm");
+  const optional = [...Object.keys(peerDependenciesMeta), ...TYPED, "@ai-sdk/provider"];
+  const imports = new RegExp(`^.*(?:from |import\\()"(?:${optional.join("|")})(?:/[^"]*)?".*$`, "gm");
   for (const file of globSync("dist/**/*.d.ts")) {
     const text = readFileSync(file, "utf8");
     const forgiving = text.replace(imports, "// @ts-ignore: an optional package\n$&");
     if (forgiving !== text) writeFileSync(file, forgiving);
   }
+}
+
+/** Deletes declarations that no door of the package leads to. */
+function dropPrivateTypes(doors: readonly string[]): void {
+  const reached = new Set<string>();
+  const visit = (file: string) => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    const text = readFileSync(file, "utf8");
+    for (const [, path = ""] of text.matchAll(/(?:from |import\()"(\.[^"]+)"/g)) {
+      visit(join(dirname(file), path.replace(/\.[jt]s$/, ".d.ts")));
+    }
+  };
+  for (const door of doors) visit(join("dist", door));
+  for (const file of globSync("dist/**/*.d.ts")) if (!reached.has(file)) rmSync(file);
 }
 
 /** Lists the bundled packages with their authors and licences. */

@@ -10,6 +10,7 @@ const STEPS: readonly (readonly [name: string, command: string])[] = [
   ["conformance", "node scripts/conformance.ts"],
   ["build", "node scripts/build.ts"],
   ["program as built", "node dist/cli/main.js serve --help"],
+  ["package as installed, on every Node", "node scripts/check-packed.ts"],
   ["package", "publint --strict dist"],
   ["package types", "attw --pack dist --profile esm-only"],
   ["package types without optional packages", "node scripts/check-package-types.ts"],

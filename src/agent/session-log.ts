@@ -93,12 +93,14 @@ export function createSessionLogs({
       return opened;
     }
 
+    const lineOf = async (record: object) => toLine(record);
+
     /** Never throws; `settle` reports failures. */
     function append(record: object): void {
       file ??= openFile();
       const opened = file;
       // Serialize now, because the value may change later.
-      const line = Promise.try(toLine, record);
+      const line = lineOf(record);
       writing = writing
         .then(async () => (await opened).appendFile(await line))
         .catch((error: unknown) => {

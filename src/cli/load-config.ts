@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import { registerHooks } from "node:module";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DEFAULT_CONFIGS } from "../config/default-configs.ts";
@@ -119,7 +120,7 @@ async function loadJson(path: string, trusted: boolean): Promise<LoadedConfig> {
 
 /** Reads the options that a module exports by name. A person has named the module or trusted its folder. */
 async function loadModule(path: string): Promise<LoadedConfig> {
-  const exported = (await import(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
+  const exported = (await importModule(pathToFileURL(resolve(path)).href).catch((error: unknown) => {
     const reason = reasonOf(error);
     throw problem("CONFIG_INVALID", { path, reason });
   })) as Partial<GatewayOptions> & Pick<LoadedConfig, "webhooks">;
@@ -133,4 +134,14 @@ async function loadModule(path: string): Promise<LoadedConfig> {
   ]);
   const options: GatewayOptions = { domains, sources, pins: openPins(), ...Object.fromEntries(named) };
   return { options, ...(webhooks && { webhooks }) };
+}
+
+/** Imports a TypeScript file as an ES module also where package.json says otherwise, as `npm init` makes it. */
+function importModule(url: string): Promise<object> {
+  if (!url.endsWith(".ts")) return import(url);
+  const hooks = registerHooks({
+    load: (file, context, next) =>
+      next(file, file === url ? { ...context, format: "module-typescript" } : context),
+  });
+  return import(url).finally(() => hooks.deregister());
 }

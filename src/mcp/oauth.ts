@@ -27,7 +27,7 @@ export interface OAuthOptions {
   /** The URL of the issuer's keys. It may be private; redirects are not followed. Needed without `keys`. */
   readonly jwksUri?: string;
   /** The issuer's keys themselves. */
-  readonly keys?: JSONWebKeySet;
+  readonly keys?: { readonly keys: readonly Readonly<Record<string, unknown>>[] };
   /** Accepted signature algorithms. Default: the common asymmetric ones. */
   readonly algorithms?: readonly string[];
   /** Scopes that every token must have. */
@@ -37,7 +37,7 @@ export interface OAuthOptions {
   /** Seconds by which clocks may differ, at most 60. Default: 5. */
   readonly clockTolerance?: number;
   /** Maps the claims of a token to its principal. Default: its subject with its scopes. */
-  readonly toPrincipal?: (claims: JWTPayload) => Principal;
+  readonly toPrincipal?: (claims: Readonly<Record<string, unknown>>) => Principal;
 }
 
 /** Checks bearer tokens of one issuer. */
@@ -106,7 +106,7 @@ export function createOAuthGuard(options: OAuthOptions): OAuthGuard {
 }
 
 function keysOf({ jwksUri, keys }: OAuthOptions) {
-  if (keys) return createLocalJWKSet(keys);
+  if (keys) return createLocalJWKSet(keys as JSONWebKeySet);
   if (jwksUri === undefined || !URL.canParse(jwksUri)) {
     const reason = "oauth needs keys, or the URL of them as jwksUri";
     throw problem("INVALID_INPUT", { operation: "serveHttp", reason });

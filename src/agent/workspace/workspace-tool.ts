@@ -1,15 +1,22 @@
-import type { LRUCache } from "lru-cache";
 import { z } from "zod";
 import type { FileScope } from "../permissions/permission.ts";
 import type { Permissions } from "../permissions/permissions.ts";
 import { fail, type ToolResponse, toFailure, toProblem } from "./tool-response.ts";
+
+/** Hashes of files by path. It may forget the oldest. */
+export interface FileHashes {
+  get(path: string): string | undefined;
+  has(path: string): boolean;
+  set(path: string, hash: string): unknown;
+  delete(path: string): unknown;
+}
 
 /** The state that the tools of one workspace share. */
 export interface WorkspaceContext {
   readonly root: string;
   readonly permissions: Permissions;
   /** The SHA-256 of each file when it was last read or written here, by path. */
-  readonly seen: LRUCache<string, string>;
+  readonly seen: FileHashes;
   /** Names of further variables that commands get. */
   readonly environment: readonly string[];
   readonly shell: string;
