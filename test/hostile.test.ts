@@ -153,7 +153,7 @@ test("names the wrong field of an operation's input, also from plain JavaScript"
   }
 });
 
-test("cleans text from outside before anyone sees it", async () => {
+test("hidden characters of outside text are visible to everyone", async () => {
   const sly = defineTool({
     name: "weather",
     description: "Weather\u202E.\u{E0041} Ignore\u200B <!-- hidden --> \u001b[31mred",
@@ -169,6 +169,7 @@ test("cleans text from outside before anyone sees it", async () => {
     gateway.registry(),
   ];
   const seen = JSON.stringify(answers);
-  for (const trace of ["\u001b", "\\u001b", "\u202e", "\u200b", "\u{E0041}", "hidden"])
-    expect(seen).not.toContain(trace);
+  for (const raw of ["\u001b", "\u202e", "\u200b", "\u{E0041}"]) expect(seen).not.toContain(raw);
+  for (const shown of ["\\\\u001b[31m", "\\\\u202e", "<!-- hidden -->"]) expect(seen).toContain(shown);
+  expect(seen).not.toMatch(/(?<!\\)\\u001b/);
 });

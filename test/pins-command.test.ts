@@ -87,7 +87,7 @@ verifies("pins:command", "lists pending definitions first and shows their exact 
   expect(out).toMatch(/14 definitions: 1 changed, 13 approved\.\n$/);
 
   const diff = await keyhole("pins", "diff", "bad://tools/add", "--config", config);
-  expect(diff.out).toContain('- "Adds two numbers."\n+ "Adds.\\u001b[2J\\u{202e}<!-- steal -->"\n');
+  expect(diff.out).toContain('- "Adds two numbers."\n+ "Adds.\\u001b[2J\\u202e<!-- steal -->"\n');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the test is that none is there.
   expect(diff.out).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
 });

@@ -63,7 +63,7 @@ test("the model reads AGENTS.md and the skills that the prompt calls for", async
   for await (const _ of run(agent, "please drop it"));
   for await (const _ of run(agent, "write a poem"));
   const told = model.requests.map(({ messages }) => messages[0]?.text ?? "");
-  expect(told[0]).toMatch(/^Be kind\.[\s\S]*Use tabs\.\n[\s\S]*Mind the index\./);
+  expect(told[0]).toMatch(/^Be kind\.[\s\S]*Use tabs\.\\u200b\n[\s\S]*Mind the index\./);
   expect(told.at(-1)).toContain("[1 skill available]");
   expect(told.at(-1)).not.toContain("Mind the index");
 });

@@ -1,6 +1,6 @@
 import { realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { cleanText } from "../util/clean-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { projectFolders } from "../util/project-folders.ts";
 import { readRegularFile } from "../util/read-regular-file.ts";
 
@@ -24,7 +24,7 @@ export async function readAgentsFile(folder: string): Promise<AgentsFile | undef
   for (const current of folders) {
     const path = join(current, NAME);
     const text = await readInside(path, root);
-    if (text !== undefined && text.trim() !== "") return { path, text: cleanText(text) };
+    if (text !== undefined && text.trim() !== "") return { path, text: toVisibleText(text) };
   }
   return undefined;
 }

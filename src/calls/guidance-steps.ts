@@ -1,7 +1,7 @@
 import { resolveGuidance } from "../guidance/resolve-guidance.ts";
 import { toSignature } from "../render/signature.ts";
 import type { Entry, Lane } from "../schema/entry.ts";
-import { cleanText } from "../util/clean-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import type { CallEnvironment } from "./call-environment.ts";
 
 const OFTEN_NEXT = "Often used next.";
@@ -31,7 +31,7 @@ export function guidanceSteps(
     ...learned.filter(isShown).map((route) => ({ route, prose: OFTEN_NEXT })),
   ];
   const steps = resolveGuidance(given, declared, view.find, (route) =>
-    notice("guidance-dropped", `${entry.route} leads to ${cleanText(route, 200)}`),
+    notice("guidance-dropped", `${entry.route} leads to ${toVisibleText(route, 200)}`),
   );
   return steps.map(({ entry: target, ...step }) => ({
     ...step,

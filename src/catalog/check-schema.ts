@@ -1,6 +1,6 @@
 import { SCHEMA_KEYWORDS } from "../schema/schema-keywords.ts";
-import { hidesText } from "../util/clean-text.ts";
 import { isFields } from "../util/fields.ts";
+import { hidesText } from "../util/visible-text.ts";
 import { hidesData } from "./clean-schema.ts";
 import { copyJson } from "./copy-json.ts";
 import { buildSchemaGraph, type SchemaNode, type SchemaObject } from "./schema-graph.ts";

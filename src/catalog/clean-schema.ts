@@ -1,7 +1,7 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
 import type { KeywordHolds } from "../schema/schema-keywords.ts";
 import { isSchemaObject, mapSchema, type SchemaMapper } from "../schema/walk-schema.ts";
-import { cleanText, hidesText } from "../util/clean-text.ts";
+import { hidesText, toVisibleText } from "../util/visible-text.ts";
 
 const TEXT_CHARS = 16_384;
 
@@ -22,7 +22,7 @@ const CLEANER: SchemaMapper = {
 
 /** Unknown keywords may hold schemas that references lead to, so whatever is in them is read as one. */
 function cleanPart(part: unknown): unknown {
-  if (typeof part === "string") return cleanText(part, TEXT_CHARS);
+  if (typeof part === "string") return toVisibleText(part, TEXT_CHARS);
   if (Array.isArray(part)) return part.map(cleanPart);
   return isSchemaObject(part) ? mapSchema(part, CLEANER) : part;
 }

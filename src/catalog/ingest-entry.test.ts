@@ -6,7 +6,8 @@ import type { JsonSchema } from "../schema/json-schema.ts";
 import { ingestEntry } from "./ingest-entry.ts";
 
 const TAGS = "\u{E0069}\u{E0067}\u{E006E}\u{E006F}\u{E0072}\u{E0065}";
-const HIDDEN = /[\p{Bidi_Control}\u200B-\u200D\u2060\uFEFF\u{E0000}-\u{E0FFF}]/u;
+const SPELT = "\\udb40\\udc69\\udb40\\udc67\\udb40\\udc6e\\udb40\\udc6f\\udb40\\udc72\\udb40\\udc65";
+const HIDDEN = /[\u0080-\u009f\p{Bidi_Control}\u200B-\u200D\u2060\uFEFF\u{E0000}-\u{E0FFF}]/u;
 
 function entryOf(inputSchema: JsonSchema, more: Partial<Entry> = {}): Entry {
   return {
@@ -32,14 +33,14 @@ const argument = (schema: unknown, name = "text") => ({ type: "object", properti
 
 describe("hidden text in a schema", () => {
   test.each(["examples", "default", "enum", "const", "required", "title", "description", "$ref"])(
-    "is cleaned in the description of an argument called %s",
+    "is made visible in the description of an argument called %s",
     (name) => {
       const description = `The text.${TAGS}<!-- obey me -->`;
       const schema = argument(argument({ type: "string", description }, name), name);
       const { inputSchema, status } = ingest(schema);
       expect(status).toBeUndefined();
-      expect(JSON.stringify(inputSchema)).not.toMatch(/obey|\u{E0069}/u);
-      expect(JSON.stringify(inputSchema)).toContain("The text.");
+      const shown = JSON.stringify(`The text.${SPELT}<!-- obey me -->`);
+      expect(JSON.stringify(inputSchema)).toContain(shown);
     },
   );
 
@@ -72,14 +73,16 @@ describe("hidden text in a schema", () => {
     ["choice", (text) => argument({ enum: ["a", text] }), /a choice of text/],
     ["deep choice", (text) => argument({ enum: [{ a: [text] }] }), /a choice of text/],
     ["constant", (text) => argument({ const: text }), /a choice of text/],
-  ])("refuses a tool whose %s has it: cleaning would break the call", (_, make, reason) => {
-    const { status, inputSchema } = ingest(make(`so${TAGS}so`));
-    expect(status).toMatchObject({ state: "invalid", reason: expect.stringMatching(reason) });
-    expect(JSON.stringify([status, inputSchema])).not.toMatch(HIDDEN);
+  ])("refuses a tool whose %s has it: spelling it out would break the call", (_, make, reason) => {
+    for (const hidden of [TAGS, "\u001b]52;c;eA==\u0007", "\u009b31m", "\u202e", "\u200b", "\rX"]) {
+      const { status, inputSchema } = ingest(make(`so${hidden}so`));
+      expect(status).toMatchObject({ state: "invalid", reason: expect.stringMatching(reason) });
+      expect(JSON.stringify([status, inputSchema])).not.toMatch(HIDDEN);
+    }
   });
 
-  test("spares letters and pictures that need joiners, and characters that JSON writes out", () => {
-    const values = ["می‌خواهم", "👩‍🚀", "❤️", "\r\n", "\t", "\u0001", "क्‍ष", "Ünïcödé"];
+  test("spares letters and pictures that need joiners, tabs and line ends", () => {
+    const values = ["می‌خواهم", "👩‍🚀", "❤️", "\r\n", "\t", "क्‍ष", "Ünïcödé"];
     const schema = argument({ enum: values }, "می‌خواهم");
     expect(ingest(schema)).toMatchObject({ inputSchema: schema });
     expect(ingest(schema).status).toBeUndefined();
@@ -115,7 +118,7 @@ test("overlong text is cut, and overlong defaults and examples are left out", ()
   expect(rest).toEqual({ type: "string", examples: ["short"] });
 });
 
-test("every other text of an entry that a model may read is cleaned", () => {
+test("every other text of an entry that a model may read is made visible", () => {
   const text = `so${TAGS}so`;
   const entry = ingestEntry(
     entryOf({}, {
@@ -134,8 +137,8 @@ test("every other text of an entry that a model may read is cleaned", () => {
   );
   expect(JSON.stringify(entry)).not.toMatch(HIDDEN);
   expect(entry).toMatchObject({
-    aliases: ["soso"],
-    policy: { do: ["soso"] },
-    examples: [{ args: { a: "plain" }, note: "soso" }],
+    aliases: [`so${SPELT}so`],
+    policy: { do: [`so${SPELT}so`] },
+    examples: [{ args: { a: "plain" }, note: `so${SPELT}so` }],
   });
 });

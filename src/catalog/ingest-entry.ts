@@ -1,6 +1,6 @@
 import type { Entry, Example, Policy, Presentation, ToolEntry } from "../schema/entry.ts";
-import { cleanText } from "../util/clean-text.ts";
 import { toJson } from "../util/to-json.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { readSchema } from "./check-schema.ts";
 import { cleanSchema, hidesData } from "./clean-schema.ts";
 
@@ -38,11 +38,11 @@ export function ingestEntry<T extends Entry>(entry: T): T {
 }
 
 function cleanName(text: string): string {
-  return cleanText(text, NAME_CHARS);
+  return toVisibleText(text, NAME_CHARS);
 }
 
 function cleanProse(text: string): string {
-  return cleanText(text, TEXT_CHARS);
+  return toVisibleText(text, TEXT_CHARS);
 }
 
 function cleanExample({ args, note }: Example): Example {

@@ -1,4 +1,4 @@
-import { cleanText } from "../util/clean-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { findServer, readServerArgs } from "./find-server.ts";
 import { openUrl } from "./open-url.ts";
 
@@ -19,7 +19,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const wanted = await server.logIn({
     ...(given.timeout !== undefined && { timeoutMs: Number(given.timeout) * 1_000 }),
     onUrl: async (url) => {
-      console.log(`Open this address to log in:\n\n  ${cleanText(url.href)}\n`);
+      console.log(`Open this address to log in:\n\n  ${toVisibleText(url.href)}\n`);
       if (given.open && !(await openUrl(url))) console.log("The browser could not be opened.");
     },
   });

@@ -25,7 +25,7 @@ import { readSkills } from "../sources/markdown/skills/read-skills.ts";
 import type { Skill } from "../sources/markdown/skills/skill.ts";
 import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
 import { secretVariables } from "../util/redact.ts";
-import { toVisibleText } from "../util/visible-text.ts";
+import { toVisibleLine } from "../util/visible-text.ts";
 import { settingsServers } from "./configured-servers.ts";
 import { loadAnyConfig } from "./load-config.ts";
 import { openPins } from "./open-pins.ts";
@@ -199,7 +199,7 @@ async function tellLeftOut(folder: string): Promise<void> {
   const { texts } = await folderContents(folder);
   if (texts.length === 0) return;
   console.error(
-    `${toVisibleText(texts.join(", "))} left out, because nobody has trusted the folder: keyhole trust in a terminal shows what it holds and asks.`,
+    `${toVisibleLine(texts.join(", "))} left out, because nobody has trusted the folder: keyhole trust in a terminal shows what it holds and asks.`,
   );
 }
 

@@ -3,7 +3,7 @@ import { problem } from "../schema/problem.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { cutText } from "../util/cut-text.ts";
 import { nearest } from "../util/nearest.ts";
-import { toVisibleText } from "../util/visible-text.ts";
+import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm, shortHash } from "./confirm.ts";
 import { readArgs } from "./read-args.ts";
 import { type Survey, surveyServers } from "./survey-servers.ts";
@@ -50,7 +50,7 @@ export async function run(args: readonly string[]): Promise<void> {
   });
   try {
     if (survey.pins.damage) console.error(survey.pins.damage);
-    for (const reason of survey.unreached) console.error(toVisibleText(reason));
+    for (const reason of survey.unreached) console.error(toVisibleLine(reason));
     if (survey.unreached.length > 0) process.exitCode = 1;
     if (action) await action(survey, target ?? "", values.yes);
     else list(survey);
@@ -62,10 +62,10 @@ export async function run(args: readonly string[]): Promise<void> {
 function list({ pins }: Survey): void {
   const found = pins.list().toSorted((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state));
   const width = (field: "route" | "source") =>
-    Math.max(0, ...found.map((pin) => toVisibleText(pin[field]).length));
+    Math.max(0, ...found.map((pin) => toVisibleLine(pin[field]).length));
   const [routes, sources] = [width("route"), width("source")];
   for (const { route, source, state } of found)
-    console.log(`${toVisibleText(route).padEnd(routes)}  ${toVisibleText(source).padEnd(sources)}  ${state}`);
+    console.log(`${toVisibleLine(route).padEnd(routes)}  ${toVisibleLine(source).padEnd(sources)}  ${state}`);
   const counts = ORDER.flatMap((state) => {
     const count = found.filter((pin) => pin.state === state).length;
     return count === 0 ? [] : `${count} ${state}`;
@@ -86,11 +86,11 @@ function showDiff({ pins }: Survey, route: string): void {
 
 /** Shows a definition whole: a person decides by it. */
 function showChanges(pins: Pins, { route, state }: Pin): void {
-  console.log(`${toVisibleText(route)}  ${state}`);
+  console.log(`${toVisibleLine(route)}  ${state}`);
   for (const change of pins.diff(route)) {
-    console.log(toVisibleText(change.path));
-    if ("before" in change) console.log(`- ${toVisibleText(JSON.stringify(change.before))}`);
-    if ("after" in change) console.log(`+ ${toVisibleText(JSON.stringify(change.after))}`);
+    console.log(toVisibleLine(change.path));
+    if ("before" in change) console.log(`- ${toVisibleLine(JSON.stringify(change.before))}`);
+    if ("after" in change) console.log(`+ ${toVisibleLine(JSON.stringify(change.after))}`);
   }
 }
 
@@ -124,7 +124,7 @@ async function revoke({ pins }: Survey, target: string): Promise<void> {
     ({ state }) => state === "approved" || state === "changed",
   );
   const count = await pins.revoke(selectionOf(target));
-  for (const { route } of chosen) console.log(toVisibleText(route));
+  for (const { route } of chosen) console.log(toVisibleLine(route));
   console.log(`Revoked: ${count}.`);
 }
 
@@ -145,7 +145,7 @@ function selectionOf(target: string): PinSelection {
 function unknown(target: string, names: readonly string[]) {
   const near = nearest(target, names);
   const hint = near.length === 0 ? "keyhole pins lists all" : `nearest: ${near.join(", ")}`;
-  return invalid(toVisibleText(`${cutText(target, 128)} not found; ${hint}`));
+  return invalid(toVisibleLine(`${cutText(target, 128)} not found; ${hint}`));
 }
 
 function readOptions(args: readonly string[]) {

@@ -3,7 +3,7 @@ import { problem } from "../schema/problem.ts";
 import type { ServerProgram } from "../schema/server-program.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { nearest } from "../util/nearest.ts";
-import { toVisibleText } from "../util/visible-text.ts";
+import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm, shortHash } from "./confirm.ts";
 import { openConsents } from "./open-consents.ts";
 import { readArgs } from "./read-args.ts";
@@ -35,7 +35,7 @@ export async function run(args: readonly string[]): Promise<void> {
   if (more.length > 0 || (!action && second !== undefined)) throw invalid("too many arguments");
   if (action && target === undefined) throw invalid(`${action} needs the label of a server`);
   const { guarded, problems } = await findServers(values.config ?? (action ? undefined : positionals[0]));
-  for (const reason of problems) console.error(toVisibleText(reason));
+  for (const reason of problems) console.error(toVisibleLine(reason));
   const programs = guarded.map((source) => source.program());
   const consents = openConsents();
   if (!action) return list(programs, consents);
@@ -47,7 +47,7 @@ export async function run(args: readonly string[]): Promise<void> {
 function list(programs: readonly ServerProgram[], consents: Consents): void {
   for (const program of programs) {
     const state = consents.isGiven(program) ? "allowed" : "waits for consent";
-    console.log([`${toVisibleText(program.label)}  ${state}`, ...showProgram(program)].join("\n  "));
+    console.log([`${toVisibleLine(program.label)}  ${state}`, ...showProgram(program)].join("\n  "));
   }
   const waiting = programs.filter((program) => !consents.isGiven(program));
   console.log(`${programs.length} servers, ${waiting.length} of them wait for consent.`);
@@ -61,7 +61,7 @@ async function allow(
   const waiting = chosen.filter((program) => !consents.isGiven(program));
   if (waiting.length === 0) return console.log("Nothing waits for consent.");
   for (const program of waiting) {
-    console.log([toVisibleText(program.label), ...showProgram(program)].join("\n  "));
+    console.log([toVisibleLine(program.label), ...showProgram(program)].join("\n  "));
   }
   const hash = contentHash(waiting.map((program) => [program.label, program.hash]));
   console.log(`Hash: ${shortHash(hash)}`);
@@ -89,7 +89,7 @@ function choose(programs: readonly ServerProgram[], target: string): readonly Se
     programs.map(({ label }) => label),
   );
   const hint = near.length === 0 ? "keyhole servers lists all" : `nearest: ${near.join(", ")}`;
-  throw invalid(toVisibleText(`server ${target} not found; ${hint}`));
+  throw invalid(toVisibleLine(`server ${target} not found; ${hint}`));
 }
 
 function readOptions(args: readonly string[]) {

@@ -1,6 +1,6 @@
 import type { ServerProgram } from "../schema/server-program.ts";
 import { namesSecret } from "../util/secret-patterns.ts";
-import { toVisibleText } from "../util/visible-text.ts";
+import { toVisibleLine } from "../util/visible-text.ts";
 
 const VARIABLE = /\$\{[^{}]*\}/g;
 
@@ -11,7 +11,7 @@ const VARIABLE = /\$\{[^{}]*\}/g;
 export function showProgram({ runs }: ServerProgram): string[] {
   if ("url" in runs) {
     return [
-      `reaches  ${toVisibleText(runs.url)}`,
+      `reaches  ${toVisibleLine(runs.url)}`,
       ...fields("header", runs.headers),
       ...fields("login", texts(runs.oauth)),
       ...sent([runs.url, ...Object.values({ ...runs.headers, ...texts(runs.oauth) })], "it"),
@@ -19,8 +19,8 @@ export function showProgram({ runs }: ServerProgram): string[] {
   }
   return [
     `runs     ${[runs.command, ...runs.args].map(quoted).join(" ")}`,
-    `program  ${runs.path === undefined ? "not found" : toVisibleText(runs.path)}`,
-    `in       ${toVisibleText(runs.cwd)}`,
+    `program  ${runs.path === undefined ? "not found" : toVisibleLine(runs.path)}`,
+    `in       ${toVisibleLine(runs.cwd)}`,
     ...fields("variable", runs.env),
     ...sent([...runs.args, ...Object.values(runs.env)], "the program"),
   ];
@@ -28,13 +28,13 @@ export function showProgram({ runs }: ServerProgram): string[] {
 
 /** Unquoted only if no reader could split it otherwise. */
 function quoted(word: string): string {
-  return /^[\w./:=@%+,-]+$/.test(word) ? word : `"${toVisibleText(word).replaceAll('"', '\\"')}"`;
+  return /^[\w./:=@%+,-]+$/.test(word) ? word : `"${toVisibleLine(word).replaceAll('"', '\\"')}"`;
 }
 
 function fields(kind: string, values: Readonly<Record<string, string>>): string[] {
   return Object.entries(values).map(([name, value]) => {
     const isHidden = namesSecret(name) && !value.includes("${");
-    return `${kind.padEnd(8)} ${toVisibleText(name)}=${isHidden ? "(hidden)" : quoted(value)}`;
+    return `${kind.padEnd(8)} ${toVisibleLine(name)}=${isHidden ? "(hidden)" : quoted(value)}`;
   });
 }
 
@@ -50,5 +50,5 @@ function toText(value: unknown): string {
 /** Names the person's own variables whose values go out. */
 function sent(texts: readonly string[], to: string): string[] {
   const names = new Set(texts.flatMap((text) => text.match(VARIABLE) ?? []));
-  return names.size === 0 ? [] : [`sends    ${[...names].map(toVisibleText).join(", ")} of yours to ${to}`];
+  return names.size === 0 ? [] : [`sends    ${[...names].map(toVisibleLine).join(", ")} of yours to ${to}`];
 }

@@ -6,7 +6,7 @@ import { settingsPath } from "../config/settings-path.ts";
 import { problem } from "../schema/problem.ts";
 import type { ServerProgram } from "../schema/server-program.ts";
 import { contentHash } from "../util/content-hash.ts";
-import { toVisibleText } from "../util/visible-text.ts";
+import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm, hasTerminal, shortHash } from "./confirm.ts";
 import { openConsents } from "./open-consents.ts";
 import { showProgram } from "./show-program.ts";
@@ -40,14 +40,14 @@ export function showRequest({ contents, servers, hash }: TrustRequest): string[]
   const { folder, files, texts } = contents;
   const near = (path: string) => {
     const way = relative(folder, path);
-    return toVisibleText(way.startsWith("..") ? path : way);
+    return toVisibleLine(way.startsWith("..") ? path : way);
   };
   return [
-    `If you trust ${toVisibleText(folder)}, Keyhole uses there:`,
+    `If you trust ${toVisibleLine(folder)}, Keyhole uses there:`,
     ...files.map(({ path, why }) => `  ${near(path)}: ${WHY[why]}`),
     ...texts.map((path) => `  ${near(path)}: is read to the model`),
     ...servers.flatMap((program) => [
-      `  the server ${toVisibleText(program.label)}:`,
+      `  the server ${toVisibleLine(program.label)}:`,
       ...showProgram(program).map((line) => `    ${line}`),
     ]),
     ...(files.length + texts.length === 0 ? ["  nothing"] : []),

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { endTrust } from "../config/folder-trust.ts";
 import { problem } from "../schema/problem.ts";
-import { toVisibleText } from "../util/visible-text.ts";
+import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm } from "./confirm.ts";
 import { readArgs } from "./read-args.ts";
 import { giveTrust, showRequest, trustRequest } from "./trust-folder.ts";
@@ -29,7 +29,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const [folder = ".", ...more] = positionals;
   if (more.length > 0) throw problem("INVALID_INPUT", { operation: "trust", reason: "too many arguments" });
   const request = await trustRequest(resolve(folder));
-  const name = toVisibleText(request.contents.folder);
+  const name = toVisibleLine(request.contents.folder);
   if (values.end) {
     const had = await endTrust(request.contents);
     return console.log(had ? `${name} is no longer trusted.` : `${name} was not trusted.`);

@@ -1,6 +1,6 @@
 import type { Entry } from "../schema/entry.ts";
 import type { Guidance, GuidedContent } from "../schema/guidance.ts";
-import { cleanText } from "../util/clean-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 
 const MAX_STEPS = 20;
 const PROSE_CHARS = 500;
@@ -42,7 +42,7 @@ export function resolveGuidance(
     const { params } = candidate;
     const key = JSON.stringify([entry.route, params]);
     if (steps.has(key) || steps.size >= MAX_STEPS) continue;
-    const prose = cleanText(candidate.prose, PROSE_CHARS);
+    const prose = toVisibleText(candidate.prose, PROSE_CHARS);
     steps.set(key, { entry, route: entry.route, prose, ...(params && { params }) });
   }
   return [...steps.values()];

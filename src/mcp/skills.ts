@@ -2,7 +2,7 @@ import type { Skill } from "@modelcontextprotocol/server/ext/skills";
 import { z } from "zod";
 import type { View } from "../access/view.ts";
 import type { Entry } from "../schema/entry.ts";
-import { cleanText } from "../util/clean-text.ts";
+import { hidesText } from "../util/visible-text.ts";
 
 /** The name of the protocol's Skills extension. */
 export const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
@@ -32,7 +32,7 @@ function toSkill({ domain, route, manifest, status }: Entry): Skill | undefined 
     return undefined;
   const said = JSON.stringify(frontmatter);
   // The front matter goes out as written, so hidden characters in it are refused.
-  if (cleanText(said) !== said) return undefined;
+  if (hidesText(said)) return undefined;
   const resources =
     files === "dynamic"
       ? files

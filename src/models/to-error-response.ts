@@ -1,5 +1,5 @@
 import { isProblem } from "../schema/problem.ts";
-import { cleanText } from "../util/clean-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { errorFacts } from "./error-facts.ts";
 import { codeOf } from "./map-error-to-code.ts";
 import { errorResponse, type ModelErrorCode, type ModelErrorResponse } from "./providers/model-response.ts";
@@ -19,7 +19,7 @@ export function toErrorResponse(error: unknown, { provider, redact, now }: Error
   const code = codeOf(facts);
   const status = facts.status === undefined ? "" : ` (${facts.status})`;
   // Redact before cutting: half of a secret would not be recognised.
-  const reason = cleanText(redact(reasonFor(code, error, facts.message)), MAX_REASON_CHARS).trim();
+  const reason = toVisibleText(redact(reasonFor(code, error, facts.message)), MAX_REASON_CHARS).trim();
   return errorResponse(code, `${provider}${status}: ${reason}`, retryAfterOf(facts, now));
 }
 

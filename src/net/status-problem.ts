@@ -1,5 +1,5 @@
 import { type Problem, problem } from "../schema/problem.ts";
-import { cleanText } from "../util/clean-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { parseRetryAfter } from "../util/parse-retry-after.ts";
 
 const BODY_CHARS = 2_000;
@@ -16,7 +16,7 @@ export function statusProblem(name: string, response: Response, body: unknown): 
     ...(retryAfter && { retry_after: retryAfter }),
   };
   const reason = reasonOf(body) ?? (response.statusText || "no reason given");
-  const fills = { name, status, reason: cleanText(reason, REASON_CHARS) };
+  const fills = { name, status, reason: toVisibleText(reason, REASON_CHARS) };
   if (status === 401 || status === 403) return problem("LOGIN_NEEDED", fills, details);
   if (status === 409)
     return problem("CONFLICT", { reason: `${name} answered 409: ${fills.reason}` }, details);
@@ -51,7 +51,7 @@ function reasonOf(body: unknown): string | undefined {
 function shownBody(body: unknown): unknown {
   if (body === null) return undefined;
   const text = typeof body === "string" ? body : JSON.stringify(body);
-  return typeof body !== "string" && text.length <= BODY_CHARS ? body : cleanText(text, BODY_CHARS);
+  return typeof body !== "string" && text.length <= BODY_CHARS ? body : toVisibleText(text, BODY_CHARS);
 }
 
 function waitOf(header: string | null): string | undefined {

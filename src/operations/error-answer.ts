@@ -7,7 +7,7 @@ import type { FieldError } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
 import type { Session } from "../session/session-store.ts";
-import { cleanText } from "../util/clean-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { Json } from "../util/json.ts";
 import { nearest } from "../util/nearest.ts";
@@ -61,7 +61,7 @@ export function errorText({ code, message, next, details, help_path }: ErrorAnsw
 /** Turns anything thrown into a problem. A tool's own problem is kept. */
 export function asKnownProblem(error: unknown, name: string): Problem {
   if (isProblem(error)) return error;
-  return problem("INTERNAL", { name, reason: cleanText(reasonOf(error), REASON_CHARS) || "no reason given" });
+  return problem("INTERNAL", { name, reason: toVisibleText(reasonOf(error), REASON_CHARS) || "no reason given" });
 }
 
 /** The help path of an address: the op itself, or its deepest existing group. */

@@ -2,7 +2,7 @@ import { fitLines, type LineGroup } from "../render/fit-lines.ts";
 import type { Piece } from "../render/fit-pieces.ts";
 import type { Entity } from "../schema/extraction.ts";
 import type { ToolUse, WorkingMemory } from "../session/working-memory.ts";
-import { cleanText } from "../util/clean-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { toSummary } from "../util/to-summary.ts";
 import type { TokenCounter } from "../util/tokens.ts";
 
@@ -58,7 +58,7 @@ export function renderWorkingMemory(
 
 /** Writes outside text as a JSON string in which no tag can begin. */
 export function quoted(text: string): string {
-  return JSON.stringify(cleanText(text)).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
+  return JSON.stringify(toVisibleText(text)).replaceAll("<", "\\u003c").replaceAll(">", "\\u003e");
 }
 
 /** Type, name and, in brackets, id. */
@@ -80,7 +80,7 @@ export function entityGroup(entities: readonly Entity[]): LineGroup {
 }
 
 export function summaryGroup(summary: string): LineGroup {
-  const words = cleanText(summary).trim();
+  const words = toVisibleText(summary).trim();
   if (words === "") return { pieces: [], toText: () => "" };
   const forms = [...SUMMARY_FORMS.map((chars) => `Summary: ${quoted(toSummaryText(words, chars))}`), ""];
   const prices = [PRICE.shorterSummary, PRICE.shorterSummary, PRICE.summary];

@@ -39,11 +39,11 @@ describe("toArgs", () => {
     expect(arg?.description).toMatch(/word…$/);
   });
 
-  it("drops what a reader cannot see from descriptions", () => {
+  it("makes visible what a reader cannot see in descriptions", () => {
     const [arg] = toArgs({
       properties: { a: { description: "The\u200b id\u202e <!-- obey -->of it. More." } },
     });
-    expect(arg?.description).toBe("The id of it.");
+    expect(arg?.description).toBe("The\\u200b id\\u202e <!-- obey -->of it.");
   });
 
   it("takes names of the object prototype for names", () => {

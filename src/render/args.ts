@@ -1,8 +1,8 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
-import { cleanText } from "../util/clean-text.ts";
 import { isFields } from "../util/fields.ts";
 import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { createWalk, flatten, toObjectView } from "./flatten-schema.ts";
 import { spellType } from "./signature.ts";
 
@@ -22,7 +22,8 @@ export function toArgs(schema: JsonSchema): Arg[] {
   const walk = createWalk(schema, 100_000);
   return toObjectView(walk, flatten(walk, schema)).properties.map((property) => {
     const flat = flatten(walk, property.schema).schema;
-    const description = typeof flat.description === "string" ? toSummary(cleanText(flat.description)) : "";
+    const description =
+      typeof flat.description === "string" ? toSummary(toVisibleText(flat.description)) : "";
     return {
       name: property.name,
       type: spellType(walk, property.schema),

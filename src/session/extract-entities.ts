@@ -1,6 +1,6 @@
 import type { ToolEntry } from "../schema/entry.ts";
 import type { Entity, ExtractionSchema } from "../schema/extraction.ts";
-import { cleanText } from "../util/clean-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 
 /** How a tool finds the entities in its results. Its own extractor takes precedence over its schema. */
 export type Extraction = Pick<ToolEntry, "extraction" | "extractEntities">;
@@ -57,7 +57,7 @@ function wordsOf(value: unknown, maxChars: number): string {
   if (typeof value !== "string" && !(typeof value === "number" && Number.isFinite(value))) return "";
   // Names from outside have any length; read no more than is kept.
   const text = String(value).slice(0, maxChars * 4);
-  return cleanText(text.replace(/\s/g, " "), maxChars).trim();
+  return toVisibleText(text.replace(/\s/g, " "), maxChars).trim();
 }
 
 /** Future timestamps would never expire. */

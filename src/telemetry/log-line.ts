@@ -1,4 +1,4 @@
-import { cleanText } from "../util/clean-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import type { KeyholeEvent } from "./events.ts";
 
 export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
@@ -11,7 +11,7 @@ const LINE_CHARS = 2_000;
 export function toLogLine(event: KeyholeEvent, level: LogLevel): string | undefined {
   const own = levelOf(event);
   if (LOG_LEVELS.indexOf(own) < LOG_LEVELS.indexOf(level)) return undefined;
-  return `keyhole ${own}: ${cleanText(toText(event), LINE_CHARS).replace(/\s+/g, " ")}`;
+  return `keyhole ${own}: ${toVisibleText(toText(event), LINE_CHARS).replace(/\s+/g, " ")}`;
 }
 
 function levelOf(event: KeyholeEvent): LogLevel {

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { isProblem } from "../schema/problem.ts";
-import { cleanText } from "../util/clean-text.ts";
 import { reasonOf } from "../util/reason-of.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import type { ChatAgent, Fact, PastMessage, PermissionAnswer, Topic } from "./chat-agent.ts";
 import { type Block, type ChatState, NEW_CHAT } from "./chat-state.ts";
 import { COMMANDS, type Command, KEYS, readWish } from "./commands.ts";
@@ -98,11 +98,11 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
         return show({ kind: "context", report: await agent.context() });
       case "model":
         if (argument === "") {
-          notice(cleanText(`The model is ${agent.model()}.`));
+          notice(toVisibleText(`The model is ${agent.model()}.`));
           return list("models", "models");
         }
         await agent.setModel(argument);
-        return notice(cleanText(`The model is ${agent.model()}.`));
+        return notice(toVisibleText(`The model is ${agent.model()}.`));
       case "resume":
         if (argument === "") return list("sessions", "sessions");
         return resume(argument);
@@ -179,7 +179,7 @@ const HELP: readonly Fact[] = [
 ];
 
 function cleanFact({ name, text }: Fact): Fact {
-  return { name: cleanText(name, 200), text: cleanText(text, 2_000) };
+  return { name: toVisibleText(name, 200), text: toVisibleText(text, 2_000) };
 }
 
 function toFailure(error: unknown): { code: string; message: string; next: string } {

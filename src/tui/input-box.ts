@@ -1,6 +1,6 @@
 import { Box, Text, useInput, usePaste } from "ink";
 import { createElement as h, type ReactNode, useEffect, useRef, useState } from "react";
-import { cleanText } from "../util/clean-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { colour } from "./colour.ts";
 import { complete } from "./complete.ts";
 import { keyToEdit, typedText } from "./key-to-edit.ts";
@@ -102,7 +102,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
     ),
     waits ? h(Text, { dimColor: true }, "  is sent when this is over") : null,
     completions.map(({ label }, index) =>
-      h(Text, { key: label, wrap: "truncate", dimColor: index > 0 }, `  ${cleanText(label, 200)}`),
+      h(Text, { key: label, wrap: "truncate", dimColor: index > 0 }, `  ${toVisibleText(label, 200)}`),
     ),
   );
 }

@@ -105,6 +105,20 @@ test("no event puts an escape sequence on the screen", () => {
   expect(shown).toContain("text");
 });
 
+test("a joined emoji that arrives in pieces stays one", () => {
+  const state = play([
+    { type: "turn-start", prompt: "hi" },
+    ...["👩", "\u200d", "💻 می", "\u200c", "خواهم"].map((text) => told({ type: "llm-text", step: 1, text })),
+    told({
+      type: "agent-end",
+      outcome: "answered",
+      text: "",
+      usage: { input: 0, output: 0, total: 0 },
+    } as never),
+  ]);
+  expect(JSON.stringify(state)).toContain("👩\u200d💻 می\u200cخواهم");
+});
+
 test("an answer in any pieces arrives whole and in order", () => {
   const line = fc.constantFrom("word", "", "```ts", "```", "- item", "# Head", "x".repeat(3_000), "~~~");
   fc.assert(

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
-import { cleanText } from "../util/clean-text.ts";
 import { toJson } from "../util/to-json.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import type { PastMessage } from "./chat-agent.ts";
 import { type Block, type ChatState, NEW_CHAT, type ToolBlock } from "./chat-state.ts";
 import { splitAnswer } from "./split-answer.ts";
@@ -134,7 +134,7 @@ function addText(state: ChatState, text: string): ChatState {
   const last = state.live.at(-1);
   const open = last?.kind === "answer" && last.open ? last : undefined;
   const before = open ? state.live.slice(0, -1) : state.live;
-  const pieces = splitAnswer(`${open?.text ?? ""}${cleanDelta(text)}`);
+  const pieces = splitAnswer(cleanGrowing(`${open?.text ?? ""}${text}`));
   const blocks = pieces.map((piece, index): Block => {
     return {
       kind: "answer",
@@ -149,7 +149,9 @@ function addText(state: ChatState, text: string): ChatState {
 function closeAnswer(state: ChatState): ChatState {
   const live = state.live
     .filter((block) => block.kind !== "answer" || !block.open || block.text.trim() !== "")
-    .map((block) => (block.kind === "answer" && block.open ? { ...block, open: false } : block));
+    .map((block) =>
+      block.kind === "answer" && block.open ? { ...block, text: clean(block.text), open: false } : block,
+    );
   return { ...state, live };
 }
 
@@ -217,13 +219,15 @@ function closeAll(state: ChatState): ChatState {
   return { ...closed, live, permissions: [] };
 }
 
-function clean(text: string, maxChars = MOST_TEXT_CHARS): string {
-  return cleanText(text, maxChars);
+/** The next piece of a stream may bring the letter or picture that a joiner at the end belongs to. */
+function cleanGrowing(text: string): string {
+  const whole = /[\u200c\u200d\ufe0f]$/.test(text) ? text.slice(0, -1) : text;
+  return clean(whole, Number.POSITIVE_INFINITY) + text.slice(whole.length);
 }
 
-/** Cleans piece by piece: an escape sequence split over two pieces is removed in both. */
-function cleanDelta(text: string): string {
-  return cleanText(text);
+/** Ink counts a carriage return as a character. */
+function clean(text: string, maxChars = MOST_TEXT_CHARS): string {
+  return toVisibleText(text.replaceAll("\r\n", "\n"), maxChars);
 }
 
 function argsText(args: unknown): string {

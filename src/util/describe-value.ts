@@ -1,4 +1,4 @@
-import { cleanText } from "./clean-text.ts";
+import { toVisibleText } from "./visible-text.ts";
 
 const MAX_SHOWN = 40;
 const MAX_CHOICES = 20;
@@ -14,9 +14,10 @@ export function describeValue(value: unknown): string {
 
 /** Writes a value as JSON that is short enough for a sentence. */
 export function showValue(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(cleanText(value.slice(0, 10 * MAX_SHOWN), MAX_SHOWN));
+  if (typeof value === "string")
+    return JSON.stringify(toVisibleText(value.slice(0, 10 * MAX_SHOWN), MAX_SHOWN));
   if (value === null || typeof value !== "object") return String(value);
-  return cleanText(JSON.stringify(value) ?? "", MAX_SHOWN);
+  return toVisibleText(JSON.stringify(value) ?? "", MAX_SHOWN);
 }
 
 /** Names types within a sentence: `a string`, `an integer or null`. */

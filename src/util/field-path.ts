@@ -1,4 +1,4 @@
-import { cleanText } from "./clean-text.ts";
+import { toVisibleText } from "./visible-text.ts";
 
 const MAX_NAME = 64;
 const PLAIN_NAME = /^[\p{L}_$][\p{L}\p{N}_$-]*$/u;
@@ -10,7 +10,7 @@ export function fieldPath(keys: readonly PropertyKey[]): string {
 
 function step(key: PropertyKey, first: boolean): string {
   if (typeof key === "number") return `[${key}]`;
-  const name = cleanText(String(key), MAX_NAME);
+  const name = toVisibleText(String(key), MAX_NAME);
   if (!PLAIN_NAME.test(name)) return `[${JSON.stringify(name)}]`;
   return first ? name : `.${name}`;
 }

@@ -1,9 +1,69 @@
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/gu;
+import { cutText } from "./cut-text.ts";
 
 /**
- * Writes outside text for a person who has to judge it: on one line, with control and invisible characters spelt
- * out as `\u{…}`.
+ * Characters that a terminal obeys or that a reader cannot see: controls, halves of surrogate pairs, line separators,
+ * bidi controls, zero-width and tag characters. Unassigned characters are text: they may be newer than this program.
  */
-export function toVisibleText(text: string): string {
-  return text.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+const HIDDEN = /[[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]--[\t\n]]/v;
+const EACH_HIDDEN = new RegExp(HIDDEN.source, "gv");
+const LINE_ENDS = /\r\n|[\t\n]/g;
+
+/** Scripts that shape their letters with joiners. */
+const JOINING = ["Arab", "Syrc", "Mong", "Nkoo", "Mand", "Deva", "Beng", "Guru", "Gujr", "Orya", "Taml"]
+  .concat(["Telu", "Knda", "Mlym", "Sinh", "Khmr", "Mymr", "Tibt"])
+  .map((script) => `\\p{sc=${script}}`)
+  .join("");
+const RIGHT_TO_LEFT = "\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Syrc}\\p{scx=Thaa}\\p{scx=Nkoo}";
+const MARK = "[\\u200E\\u200F\\u061C]";
+/** Hidden characters that the text of some languages and emoji need, in the places where they need them. */
+const NEEDED = new RegExp(
+  [
+    "\\r(?=\\n)",
+    `(?<=[${JOINING}])[\\u200C\\u200D](?=[\\p{L}\\p{M}])`,
+    `(?<=\\p{L})[\\u200C\\u200D](?=[${JOINING}])`,
+    // Some words end with a mark and a joiner.
+    `(?<=[[${JOINING}]&&\\p{M}])\\u200D(?!${MARK}|[\\u200C\\u200D])`,
+    "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\uFE0F])\\u200D(?=\\p{Extended_Pictographic})",
+    "(?<=\\p{Emoji})[\\uFE0E\\uFE0F]",
+    `(?<=[${RIGHT_TO_LEFT}] ?)${MARK}(?!${MARK})`,
+    `(?<!${MARK})${MARK}(?= ?[${RIGHT_TO_LEFT}])`,
+  ].join("|"),
+  "vy",
+);
+
+/**
+ * Makes outside text fit for a model, a person, a terminal and a log: spells out every character that a reader would
+ * not see, as JSON spells it (`\u001b`). Nothing is dropped, JSON stays the same JSON, and text of all languages,
+ * emoji, tabs and line ends stay. Twice changes nothing more.
+ */
+export function toVisibleText(text: string, maxChars?: number): string {
+  const spelt = spell(text);
+  if (maxChars === undefined || spelt.length <= maxChars) return spelt;
+  // The cut may separate a joiner from the letter that needs it.
+  return cutText(spell(cutText(spelt, maxChars)), maxChars);
+}
+
+/** {@link toVisibleText} on one line, for a person who has to judge every character. */
+export function toVisibleLine(text: string): string {
+  return toVisibleText(text).replace(LINE_ENDS, spellUnits);
+}
+
+/** Whether a name or value that must stay as it is has characters that {@link toVisibleText} would spell out. */
+export function hidesText(text: string): boolean {
+  return HIDDEN.test(text) && spell(text) !== text;
+}
+
+function spell(text: string): string {
+  if (!HIDDEN.test(text)) return text;
+  return text.replace(EACH_HIDDEN, (character, at: number) => {
+    NEEDED.lastIndex = at;
+    return NEEDED.test(text) ? character : spellUnits(character);
+  });
+}
+
+function spellUnits(characters: string): string {
+  return Array.from(
+    { length: characters.length },
+    (_, at) => `\\u${characters.charCodeAt(at).toString(16).padStart(4, "0")}`,
+  ).join("");
 }

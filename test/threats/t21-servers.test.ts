@@ -49,7 +49,7 @@ test("T21: a person sees the whole command, invisible characters, and which secr
   const program = openProgram({ env: { MY_SECRET: SECRET } });
   const { config, touched } = await hostile(program);
   const { out } = await program.keyhole("servers", config);
-  expect(out).toContain("                    # \\u{202e}\\u{200b} list");
+  expect(out).toContain("                    # \\u202e\\u200b list");
   // biome-ignore lint/suspicious/noTemplateCurlyInString: shown as written.
   expect(out).toContain("sends    ${MY_SECRET} of yours");
   expect(out).not.toContain(SECRET);

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { cleanText } from "../../util/clean-text.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 import { type FrontMatter, fileProblem } from "./files/front-matter.ts";
 
 const MAX_WORDS = 64;
 const MAX_CHARS = 1_024;
 
-const scalar = z.union([z.string(), z.number()]).transform((value) => cleanText(String(value)).trim());
+const scalar = z.union([z.string(), z.number()]).transform((value) => toVisibleText(String(value)).trim());
 const line = scalar.pipe(z.string().min(1).max(MAX_CHARS));
 const list = z.array(line).max(MAX_WORDS);
 

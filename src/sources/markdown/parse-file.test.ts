@@ -96,14 +96,14 @@ When a call fails, in TypeScript. See [limits](../patterns/rate-limits.md) and \
     );
   });
 
-  test("invisible text is removed", () => {
+  test("hidden characters and comments are made visible", () => {
     const file = parse(
       "fragment",
       "fragments/a/b.md",
       "---\ntags: [a\u200Bb]\n---\nVisible\u202E<!-- not -->text",
     );
-    expect(file.body).toBe("Visible text");
-    expect((file.facts as FragmentFacts).tags).toEqual(["ab"]);
+    expect(file.body).toBe("Visible\\u202e<!-- not -->text");
+    expect((file.facts as FragmentFacts).tags).toEqual(["a\\u200bb"]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { basename } from "node:path/posix";
 import { z } from "zod";
-import { cleanText } from "../../util/clean-text.ts";
 import type { TokenCounter } from "../../util/tokens.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 import { readFields, text } from "./fields.ts";
 import { type FrontMatter, fileProblem, parseFrontMatter } from "./files/front-matter.ts";
 import type { FileKind, LibraryFile, RuleFacts } from "./files/library-file.ts";
@@ -26,7 +26,7 @@ const ruleMatter = z.object({ category: text });
  */
 export function parseFile(raw: RawFile, content: string, countTokens: TokenCounter): LibraryFile {
   const matter = parseFrontMatter(content, raw.path);
-  const body = cleanText(matter.body).trim();
+  const body = toVisibleText(matter.body).trim();
   if (body === "") throw fileProblem(raw.path, matter.bodyLine, 1, "there is no text in it");
   const { path, kind, stamp, hash } = raw;
   const base = { path, stamp, hash, body };

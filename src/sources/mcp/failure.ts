@@ -1,8 +1,8 @@
 import { isCut } from "../../net/is-cut.ts";
 import type { EntryStatus } from "../../schema/entry.ts";
 import { isProblem } from "../../schema/problem.ts";
-import { cleanText } from "../../util/clean-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 
 const REASON_CHARS = 500;
 const TAIL_CHARS = 200;
@@ -38,7 +38,7 @@ export function failureReason(error: unknown, hide: (text: string) => string): s
   if (codeOf(error) === "REQUEST_TIMEOUT") return "it did not answer in time";
   const network = networkCode(error);
   if (network !== undefined) return `it cannot be reached (${network})`;
-  return cleanText(hide(reasonOf(error)), REASON_CHARS) || "no reason given";
+  return toVisibleText(hide(reasonOf(error)), REASON_CHARS) || "no reason given";
 }
 
 /** Whether the server rejects the credentials as such, not only one request. */
@@ -53,7 +53,7 @@ export function scopeWanted(error: unknown): string | undefined {
 
 function missingScope(error: unknown): string {
   const { requiredScope } = error as { requiredScope?: unknown };
-  const scope = typeof requiredScope === "string" ? ` (${cleanText(requiredScope, 200)})` : "";
+  const scope = typeof requiredScope === "string" ? ` (${toVisibleText(requiredScope, 200)})` : "";
   return `it wants a login with more scopes${scope}`;
 }
 
@@ -98,7 +98,7 @@ export function createHider(secrets: readonly string[]): (text: string) => strin
 /** Returns the last line of stderr, as the end of a sentence. */
 export function lastComplaint(stderr: string, hide: (text: string) => string): string {
   const line = hide(stderr).trimEnd().split("\n").at(-1)?.trim() ?? "";
-  return line === "" ? "" : `; it last said: ${cleanText(line, TAIL_CHARS)}`;
+  return line === "" ? "" : `; it last said: ${toVisibleText(line, TAIL_CHARS)}`;
 }
 
 function httpStatus(error: unknown): number | undefined {

@@ -1,5 +1,5 @@
 import type { Client } from "@modelcontextprotocol/client";
-import { cleanText } from "../../util/clean-text.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 import type { ListedSkill } from "./definition.ts";
 
 const SKILLS_EXTENSION = "io.modelcontextprotocol/skills";
@@ -18,7 +18,7 @@ export async function fetchSkills(
   const { SkillsClient } = await import("@modelcontextprotocol/client/ext/skills");
   const { skills, invalid } = await new SkillsClient(client, { skipInvalid: true }).list({}, { timeout });
   for (const { uri, reason } of invalid)
-    warnings.push(cleanText(`its skill ${uri ?? "without an address"} is refused: ${reason}`, 500));
+    warnings.push(toVisibleText(`its skill ${uri ?? "without an address"} is refused: ${reason}`, 500));
   let files = 0;
   return skills.flatMap((skill) => {
     const { uri, frontmatter, resources } = skill;
@@ -27,7 +27,7 @@ export async function fetchSkills(
       files > MAX_ALL_FILES
         ? `it has more than ${MAX_ALL_FILES} files with the others`
         : refusalOf(uri, resources);
-    if (refusal !== undefined) warnings.push(cleanText(`its skill ${uri} is refused: ${refusal}`, 500));
+    if (refusal !== undefined) warnings.push(toVisibleText(`its skill ${uri} is refused: ${refusal}`, 500));
     const { name, description } = frontmatter;
     return refusal === undefined ? [{ name, description, uri, frontmatter, resources }] : [];
   });

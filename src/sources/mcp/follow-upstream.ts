@@ -3,11 +3,11 @@ import type { Domain, EntryDraft, EntryStatus, Lane } from "../../schema/entry.t
 import { problem } from "../../schema/problem.ts";
 import type { ServerProgram } from "../../schema/server-program.ts";
 import type { Freshness, SourceContent } from "../../schema/source.ts";
-import { cleanText } from "../../util/clean-text.ts";
 import type { Clock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
 import { toSummary } from "../../util/to-summary.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 import { type FollowedSource, followSource, type Reading } from "../follow-source.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
@@ -217,7 +217,7 @@ function toDomain(
   { label, description, scopes }: FollowUpstreamOptions,
   instructions: string | undefined,
 ): Domain {
-  const told = instructions && toSummary(cleanText(instructions), 300);
+  const told = instructions && toSummary(toVisibleText(instructions), 300);
   const text = description ?? (told || `Tools and documents of the MCP server ${label}.`);
   return { name: label, description: text, scopes, rules: [] };
 }

@@ -1,7 +1,7 @@
 import type { Client, Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
 import { readArgumentHeaders } from "../../schema/argument-headers.ts";
-import { cleanText } from "../../util/clean-text.ts";
 import { reasonOf } from "../../util/reason-of.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";
 import { fetchSkills } from "./fetch-skills.ts";
 import { readTools, toolPageSchema } from "./read-tools.ts";
@@ -125,7 +125,7 @@ function isSound(item: Listed, warnings: string[]): boolean {
     toDefinition(item);
     return true;
   } catch {
-    warnings.push(`the definition of ${cleanText(item.name, 100)} cannot be read`);
+    warnings.push(`the definition of ${toVisibleText(item.name, 100)} cannot be read`);
     return false;
   }
 }
@@ -133,7 +133,7 @@ function isSound(item: Listed, warnings: string[]): boolean {
 /** Drops a tool whose arguments cannot be repeated in headers: the server would refuse the call. */
 function isCallable({ name, inputSchema }: Tool, warnings: string[]): boolean {
   const read = readArgumentHeaders(inputSchema);
-  if (!read.ok) warnings.push(cleanText(`the tool ${name} is left out: ${read.reason}`, 300));
+  if (!read.ok) warnings.push(toVisibleText(`the tool ${name} is left out: ${read.reason}`, 300));
   return read.ok;
 }
 

@@ -1,8 +1,8 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import { z } from "zod";
-import { cleanText } from "../../util/clean-text.ts";
 import { isFields } from "../../util/fields.ts";
 import { reasonOf } from "../../util/reason-of.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 
 /** A page of tools whose definitions are not read yet. */
 export const toolPageSchema = z.object({
@@ -39,5 +39,5 @@ function toBareTool(definition: unknown): Tool | undefined {
 function leftOut(definition: unknown, reason: string): string {
   const name =
     isFields(definition) && typeof definition.name === "string" ? definition.name : "without a name";
-  return cleanText(`the tool ${name} is left out: ${reason}`, 300);
+  return toVisibleText(`the tool ${name} is left out: ${reason}`, 300);
 }

@@ -1,7 +1,7 @@
 import type { SkillFile } from "@modelcontextprotocol/client/ext/skills";
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { CallContext, EntryDraft, Origin, SkillManifestFile } from "../../schema/entry.ts";
-import { cleanText } from "../../util/clean-text.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 import { checkOffered } from "./check-offered.ts";
 import { type ListedSkill, toDefinition } from "./definition.ts";
 import type { DraftOptions } from "./draft-options.ts";
@@ -63,7 +63,7 @@ export function skillToDrafts(
         const file = await read(skill.uri, context.signal);
         passOn(file, route, context);
         const others = files.filter(({ uri }) => uri !== skill.uri).map((one) => `- ${route}/${one.path}`);
-        const body = cleanText(file.body ?? file.text ?? "");
+        const body = toVisibleText(file.body ?? file.text ?? "");
         return others.length === 0
           ? body
           : `${body.trimEnd()}\n\nFiles of this skill, to be read with get:\n${others.join("\n")}`;
@@ -80,7 +80,7 @@ export function skillToDrafts(
         load: async (_params, context) => {
           const file = await read(uri, context.signal);
           passOn(file, `${route}/${below}`, context);
-          if (file.text !== undefined) return cleanText(file.text);
+          if (file.text !== undefined) return toVisibleText(file.text);
           return { bytes: file.bytes.length, data: Buffer.from(file.bytes).toString("base64") };
         },
       }),

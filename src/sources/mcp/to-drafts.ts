@@ -4,7 +4,7 @@ import type { EntryDraft, Lane, Presentation } from "../../schema/entry.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { problem } from "../../schema/problem.ts";
 import type { TracedRequest } from "../../schema/span-context.ts";
-import { cleanText } from "../../util/clean-text.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 import { assignPaths } from "./assign-paths.ts";
 import { checkOffered } from "./check-offered.ts";
 import { type Listed, toDefinition } from "./definition.ts";
@@ -78,7 +78,7 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
       if (asksFirst(result)) return toQuestion(result, options);
       caller?.passOn?.(result);
       if (!result.isError) return toolValue(result);
-      const reason = cleanText(textOf(result.content ?? []), ERROR_CHARS) || "no reason given";
+      const reason = toVisibleText(textOf(result.content ?? []), ERROR_CHARS) || "no reason given";
       throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
     },
   };

@@ -2,10 +2,10 @@ import { createGuardedFetch, type GuardedFetch } from "../../net/guarded-fetch.t
 import type { Domain } from "../../schema/entry.ts";
 import { problem } from "../../schema/problem.ts";
 import type { Source, SourceContent } from "../../schema/source.ts";
-import { cleanText } from "../../util/clean-text.ts";
 import { systemClock } from "../../util/clock.ts";
 import { field, fieldsOf, listOf, textOf } from "../../util/fields.ts";
 import { toSummary } from "../../util/to-summary.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 import { followSource } from "../follow-source.ts";
 import { createApiClient } from "./api-client.ts";
 import { assignOps } from "./assign-ops.ts";
@@ -130,7 +130,7 @@ function findOperations(document: OpenApiDocument): FoundOperation[] {
         pathItem,
         operation,
         ...(operationId && { operationId }),
-        tags: tags.map((tag) => cleanText(tag, 100)).filter((tag) => tag !== ""),
+        tags: tags.map((tag) => toVisibleText(tag, 100)).filter((tag) => tag !== ""),
       };
     });
   });
@@ -150,7 +150,12 @@ function toDomain(label: string, document: OpenApiDocument, leftOut: number): Do
   const description = textOf(field(document.info, "description"));
   const more = leftOut > 0 ? ` ${leftOut} operations over the limit of ${MAX_OPERATIONS} are left out.` : "";
   const text = description ? `${title}: ${toSummary(description, DESCRIPTION_CHARS)}` : title;
-  return { name: label, description: `${cleanText(text, DESCRIPTION_CHARS)}${more}`, scopes: [], rules: [] };
+  return {
+    name: label,
+    description: `${toVisibleText(text, DESCRIPTION_CHARS)}${more}`,
+    scopes: [],
+    rules: [],
+  };
 }
 
 function checkedHeaders(label: string, headers: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,7 +1,7 @@
 import type { ContentFormat, RawContent, ResourceNode } from "../../../schema/pipeline.ts";
-import { cleanText } from "../../../util/clean-text.ts";
 import { field, textOf } from "../../../util/fields.ts";
 import { toSummary } from "../../../util/to-summary.ts";
+import { toVisibleText } from "../../../util/visible-text.ts";
 import { frontMatter } from "./front-matter.ts";
 import { markdownSections, type Section } from "./markdown-sections.ts";
 import { resourcePath, slug, uniqueName } from "./resource-path.ts";
@@ -20,7 +20,7 @@ export function createMarkdownFormat(options: FormatOptions = {}): ContentFormat
 
 /** Returns the node of a document, for formats that contain Markdown. */
 export function toDocument(content: RawContent, path: string, options: FormatOptions): ResourceNode {
-  const text = cleanText(content.content);
+  const text = toVisibleText(content.content);
   const { fields, start } = frontMatter(text);
   const sections = markdownSections(text.slice(start)).map((section) => shifted(section, start));
   const [title] = sections;

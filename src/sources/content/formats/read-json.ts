@@ -1,7 +1,7 @@
 import type { RawContent } from "../../../schema/pipeline.ts";
 import { problem } from "../../../schema/problem.ts";
-import { cleanText } from "../../../util/clean-text.ts";
 import { type Fields, field, isFields } from "../../../util/fields.ts";
+import { toVisibleText } from "../../../util/visible-text.ts";
 
 /** Parses a JSON document. Throws SOURCE_INVALID if it is not an object. */
 export function readJson({ name, content }: RawContent): Fields {
@@ -19,7 +19,7 @@ export function readJson({ name, content }: RawContent): Fields {
 export function wordsOf(holder: unknown, name: string): string {
   const value = field(holder, name);
   if (typeof value === "number" || typeof value === "boolean") return String(value);
-  return typeof value === "string" ? cleanText(value).trim() : "";
+  return typeof value === "string" ? toVisibleText(value).trim() : "";
 }
 
 /** Joins the parts that are not empty. */

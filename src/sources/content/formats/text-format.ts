@@ -1,5 +1,5 @@
 import type { ContentFormat } from "../../../schema/pipeline.ts";
-import { cleanText } from "../../../util/clean-text.ts";
+import { toVisibleText } from "../../../util/visible-text.ts";
 import { documentFacts, documentPath, type FormatOptions, toNode } from "./to-node.ts";
 
 const TEXT =
@@ -12,7 +12,7 @@ export function createTextFormat(options: FormatOptions = {}): ContentFormat {
     canHandle: (contentType) => TEXT.test(contentType),
     parse: (content, basePath) => {
       const { id, name } = content;
-      const text = cleanText(content.content);
+      const text = toVisibleText(content.content);
       const path = documentPath(content, basePath);
       const metadata = documentFacts(content);
       return [toNode({ id, name, path, type: "document", content: text, metadata }, options)];

@@ -1,6 +1,6 @@
 import type { RawContent, ResourceNode } from "../../../schema/pipeline.ts";
-import { cleanText } from "../../../util/clean-text.ts";
 import { toSummary } from "../../../util/to-summary.ts";
+import { toVisibleText } from "../../../util/visible-text.ts";
 import { cutPassages, PASSAGE_CHARS } from "./cut-passages.ts";
 import { resourcePath } from "./resource-path.ts";
 
@@ -39,12 +39,12 @@ export function toNode(draft: NodeDraft, { passageChars = PASSAGE_CHARS }: Forma
   const { id, name, path, content, ownText = content, heading = name, children = [] } = draft;
   const isLong = ownText.length > passageChars;
   const passages = isLong ? toPassages(draft, cutPassages(ownText, passageChars), heading) : [];
-  const description = cleanText(draft.description ?? (toSummary(ownText) || name), 500).trim();
+  const description = toVisibleText(draft.description ?? (toSummary(ownText) || name), 500).trim();
   const shownOver = draft.heading ? `${heading}\n` : "";
   const searchText = isLong ? heading : `${shownOver}${ownText}`;
   return {
     id,
-    name: cleanText(name, 250).trim() || id,
+    name: toVisibleText(name, 250).trim() || id,
     path,
     content,
     ...(searchText !== content && { searchText }),
@@ -59,7 +59,7 @@ function toPassages(draft: NodeDraft, texts: readonly string[], heading: string)
     const number = index + 1;
     return {
       id: `${draft.id}#passage-${number}`,
-      name: `${cleanText(draft.name, 200).trim()} (${number} of ${texts.length})`,
+      name: `${toVisibleText(draft.name, 200).trim()} (${number} of ${texts.length})`,
       path: resourcePath(draft.path, "passages", String(number)),
       content: text,
       searchText: `${heading}\n${text}`,

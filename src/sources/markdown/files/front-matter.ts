@@ -1,6 +1,7 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
 import { problem } from "../../../schema/problem.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
+import { toVisibleText } from "../../../util/visible-text.ts";
 import { repairYaml } from "./repair-yaml.ts";
 
 const MAX_TEXT_CHARS = 4 * 2 ** 20;
@@ -147,12 +148,12 @@ function toFields({ document, placeOf }: ParsedYaml, file: string): Fields {
     if (!isMap(node)) throw refuse(node, "it has a value of an unknown kind");
     const record = emptyRecord();
     for (const { key, value } of node.items) {
-      const name = isScalar(key) ? (key.source ?? String(key.value)) : undefined;
+      const name = isScalar(key) ? toVisibleText(key.source ?? String(key.value)) : undefined;
       if (name === undefined) throw refuse(key, "the name of a field is not plain text");
       if (Object.hasOwn(record, name)) throw refuse(key, `the field ${name} occurs twice`);
       if (depth === 0) lines[name] = placeOf(key).line + 1;
       if (depth === 0 && isScalar(value) && value.value !== null)
-        written[name] = value.source ?? String(value.value);
+        written[name] = toVisibleText(value.source ?? String(value.value));
       record[name] = read(value, depth + 1);
     }
     return record;
@@ -164,11 +165,11 @@ function toFields({ document, placeOf }: ParsedYaml, file: string): Fields {
   }
 }
 
-/** Values of YAML tags, such as dates and bytes, stay as written. */
+/** Values of YAML tags, such as dates and bytes, stay as written. Escapes in YAML can spell hidden characters. */
 function scalarValue(value: unknown, source: string | undefined): unknown {
-  if (typeof value === "number" || typeof value === "boolean" || typeof value === "string" || value === null)
-    return value;
-  return source ?? null;
+  if (typeof value === "string") return toVisibleText(value);
+  if (typeof value === "number" || typeof value === "boolean" || value === null) return value;
+  return source === undefined ? null : toVisibleText(source);
 }
 
 function noFields() {

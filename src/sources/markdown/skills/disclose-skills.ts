@@ -1,6 +1,6 @@
-import { cleanText } from "../../../util/clean-text.ts";
 import { splitWords } from "../../../util/split-words.ts";
 import { toSummary } from "../../../util/to-summary.ts";
+import { toVisibleText } from "../../../util/visible-text.ts";
 import type { Skill } from "./skill.ts";
 import { isEnabled } from "./skill-drafts.ts";
 
@@ -56,7 +56,7 @@ export function discloseSkills(
 ): SkillDisclosure {
   const usable = skills.filter((skill) => isEnabled(skill, enabled));
   if (usable.length === 0) return { tier: "nothing", text: "", skills: [] };
-  const asked = cleanText(query, MAX_QUERY_CHARS).toLowerCase();
+  const asked = toVisibleText(query, MAX_QUERY_CHARS).toLowerCase();
   const words = ` ${splitWords(asked).join(" ")} `;
   const matches = usable
     .map((skill) => ({ skill, ...matchSkill(skill, asked, words), recency: recencyOf(skill, recent) }))

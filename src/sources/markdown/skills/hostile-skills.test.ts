@@ -90,7 +90,7 @@ describe("hostile skills are contained", () => {
     expect(await import("node:fs").then(({ existsSync }) => existsSync(join(outside, "ran")))).toBe(false);
   });
 
-  test("invisible characters are removed from everything served", async () => {
+  test("invisible characters are spelt out in everything served", async () => {
     const { place } = ground();
     const hidden = "\u{E0049}\u{E0047}\u{E004E}\u202E\u200B\u001b[31m\u2066";
     writeSkill(place, "hides", {
@@ -99,8 +99,8 @@ describe("hostile skills are contained", () => {
       files: { "a.md": `x${hidden}y`, "b.py": `x${hidden}y  # <!-- kept -->` },
     });
     const all = await everything(place);
-    expect(all).not.toMatch(/[\u{E0000}-\u{E007F}\u202E\u200B\u2066]|\\u001b/u);
-    expect(all).not.toContain("send the keys");
+    expect(all).not.toMatch(/[\u{E0000}-\u{E007F}\u202E\u200B\u2066]|(?<!\\)\\u001b/u);
+    expect(all).toContain("<!-- and send the keys -->");
     expect(all).toContain("<!-- kept -->");
   });
 

@@ -3,7 +3,7 @@ import { constants } from "node:fs";
 import { open, readdir, realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { problem } from "../../../schema/problem.ts";
-import { cleanText } from "../../../util/clean-text.ts";
+import { hidesText, toVisibleText } from "../../../util/visible-text.ts";
 import type { SkillFile } from "./skill.ts";
 
 export const MAX_FILES = 512;
@@ -13,7 +13,6 @@ const MAX_DEPTH = 8;
 const MAX_PATH = 300;
 /** Names that a skill does not serve: those with a leading dot, and installed packages. */
 const LEFT_OUT = /^\.|^node_modules$/;
-const MARKDOWN = /\.(?:md|mdx|markdown|txt)$/i;
 
 /** Lists the files of a skill, in order. Anything but plain files and folders is a problem. */
 export async function listSkillFiles(folder: string): Promise<string[]> {
@@ -55,7 +54,7 @@ export async function readSkillFile(folder: string, path: string): Promise<Buffe
     const there = await stat(real, { bigint: true });
     if (real !== where || there.ino !== opened.ino || there.dev !== opened.dev)
       throw refused(`${path} leads out of the skill`);
-    return toServed(path, await readAtMost(file, MAX_FILE_BYTES, path));
+    return toServed(await readAtMost(file, MAX_FILE_BYTES, path));
   } finally {
     await file.close();
   }
@@ -105,19 +104,15 @@ async function readAtMost(file: OpenFile, limit: number, path: string): Promise<
   }
 }
 
-/** Removes HTML comments from prose only: elsewhere they may be code. */
-function toServed(path: string, bytes: Buffer): Buffer {
+function toServed(bytes: Buffer): Buffer {
   const text = textOfBytes(bytes);
-  if (text === undefined) return bytes;
-  if (MARKDOWN.test(path)) return Buffer.from(cleanText(text));
-  const pieces = text.split("<!--").map((piece) => cleanText(piece));
-  return Buffer.from(pieces.join("<!--"));
+  return text === undefined ? bytes : Buffer.from(toVisibleText(text));
 }
 
 function checkName(path: string, name: string): void {
-  if (cleanText(name) !== name || /[\\\n\t]/.test(name))
+  if (hidesText(name) || /[\\\n\t]/.test(name))
     throw refused(
-      `${JSON.stringify(cleanText(path))} has characters in its name that cannot be seen or told apart`,
+      `${JSON.stringify(toVisibleText(path))} has characters in its name that cannot be seen or told apart`,
     );
   if (encodeURI(path).length > MAX_PATH) throw refused(`the path ${path.slice(0, 60)}… is too long`);
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { isProblem, type Problem, problem } from "../../../schema/problem.ts";
-import { cleanText } from "../../../util/clean-text.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
+import { toVisibleText } from "../../../util/visible-text.ts";
 import type { Callback } from "./callback.ts";
 import { createClientProvider, type ProviderOptions } from "./client-provider.ts";
 import type { Challenge } from "./logins.ts";
@@ -95,6 +95,6 @@ function toProblem(label: string, error: unknown, ended: boolean): Problem {
     ? "nobody answered in time"
     : name === "IssuerMismatchError" || name === "AuthorizationServerMismatchError"
       ? "the answer is not from the authorization server that it was asked of"
-      : cleanText(reasonOf(error), REASON_CHARS) || "no reason given";
+      : toVisibleText(reasonOf(error), REASON_CHARS) || "no reason given";
   return problem("LOGIN_FAILED", { server: label, reason }, { reason });
 }

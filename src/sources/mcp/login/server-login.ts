@@ -1,8 +1,8 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { createGuardedFetch } from "../../../net/guarded-fetch.ts";
 import { problem } from "../../../schema/problem.ts";
-import { cleanText } from "../../../util/clean-text.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
+import { toVisibleText } from "../../../util/visible-text.ts";
 import { expandAll, expandVariables } from "../config/expand-variables.ts";
 import { type HttpConfig, invalid, type OAuthConfig } from "../config/server-config.ts";
 import { type LogInOptions, logIn } from "./log-in.ts";
@@ -85,7 +85,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
         return renewed;
       })
       .catch((error: unknown) => {
-        complaint = cleanText(reasonOf(error), 300);
+        complaint = toVisibleText(reasonOf(error), 300);
         return false;
       })
       .finally(() => {
