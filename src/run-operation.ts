@@ -15,6 +15,7 @@ import {
   ROOT,
   toErrorAnswer,
 } from "./operations/error-answer.ts";
+import type { Outside } from "./operations/mark-outside.ts";
 import type { Limits, Operation, OperationContext } from "./operations/operation.ts";
 import { OPERATIONS, type OperationName } from "./operations/operations.ts";
 import { readInput } from "./operations/read-input.ts";
@@ -30,6 +31,7 @@ import { isHeard, publish } from "./telemetry/events.ts";
 import { beginSpan } from "./telemetry/trace-context.ts";
 import type { InFlight } from "./util/in-flight.ts";
 import { loadTokenCounter, type TokenCounter } from "./util/tokens.ts";
+import { toVisibleText } from "./util/visible-text.ts";
 
 type AnyOperation = Operation<z.ZodType, unknown, z.ZodType>;
 
@@ -88,11 +90,13 @@ export function createRunner(parts: RunnerParts): Runner {
         const output = operation.show(await operation.run(input, context), room) as object;
         operation.noteShown?.(output, context);
         const shown = options.toText?.(output) ?? operation.toText(output, words);
-        // Half a surrogate pair in an answer hangs some clients until their timeouts.
-        const text = (shown + ignoredText(ignored)).toWellFormed();
-        const { error, code } = judge(operation.errors(output));
+        const text = toVisibleText(shown + ignoredText(ignored));
+        const errors = operation.errors(output);
+        const { error, code } = judge(errors);
         const tokens = isHeard() ? countTokens(text) : undefined;
-        if (tokens !== undefined) record.end(code, tokens, targets, session);
+        const poison = poisonOf(output, errors);
+        if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
+        if (tokens !== undefined) record.end(code, tokens, { targets, session, poison });
         const asides = operation.asides?.(output, context, words) ?? [];
         ledger.note({ cause: operation.cause, text, asides, session, tokens }, countTokens);
         return { ...output, ok: error === undefined, ...(error && { error }), text };
@@ -117,7 +121,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const raised = asKnownProblem(thrown, operation.name);
     const room = { ...shownIn(words, limits, countTokens), keep: keeper(principal, session) };
     const error = toErrorAnswer({ problem: raised, helpPath: ROOT }, room);
-    const text = errorText(error).toWellFormed();
+    const text = toVisibleText(errorText(error));
     record.end(error.code, 0);
     ledger.note({ cause: operation.cause, text, asides: [], session }, countTokens);
     return { ...(operation.refuse(error, given, traceId) as object), ok: false, error, text };
@@ -199,6 +203,23 @@ function ignoredText(ignored: readonly string[]): string {
   return ignored.length === 0 ? "" : `\n[ignored unknown fields: ${ignored.slice(0, 8).join(", ")}]`;
 }
 
+/** The ways in which the texts of others in an answer try to steer a model. */
+function poisonOf(output: object, errors: readonly (ErrorAnswer | undefined)[]): readonly string[] {
+  const { meta, results = [] } = output as Answered & { readonly results?: readonly Answered[] };
+  const shown = [meta, ...results.flatMap(({ data, exec }) => [data, exec?.meta])];
+  return [...new Set([...errors, ...shown].flatMap((part) => part?.outside?.poison ?? []))];
+}
+
+interface Marked {
+  readonly outside?: Outside | undefined;
+}
+
+interface Answered {
+  readonly meta?: Marked;
+  readonly data?: Marked;
+  readonly exec?: { readonly meta?: Marked };
+}
+
 /** An answer fails if all its requests failed. The record's code is that of the first failure. */
 function judge(errors: readonly (ErrorAnswer | undefined)[]): {
   error: ErrorAnswer | undefined;
@@ -208,10 +229,19 @@ function judge(errors: readonly (ErrorAnswer | undefined)[]): {
   return { error: errors.includes(undefined) ? undefined : first, code: first?.code ?? "ok" };
 }
 
+/** Input that could not be read names no targets. */
+const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [] };
+
 interface CallRecord {
   readonly traceId: string;
   readonly trace: FaceOptions["trace"];
-  end(outcome: string, tokens: number, targets?: readonly string[], session?: Session): void;
+  end(outcome: string, tokens: number, more?: RecordedAnswer): void;
+}
+
+interface RecordedAnswer {
+  readonly targets: readonly string[];
+  readonly session: Session | undefined;
+  readonly poison: readonly string[];
 }
 
 /** The event of a call: caller, operation, duration and outcome, never argument values. */
@@ -229,7 +259,7 @@ function beginRecord(
   return {
     traceId,
     trace,
-    end: (outcome, tokens, targets = [], session) =>
+    end: (outcome, tokens, { targets, session, poison } = NOT_READ) =>
       publish({
         type: "operation",
         operation,
@@ -240,6 +270,7 @@ function beginRecord(
         latencyMs: performance.now() - started,
         tokens,
         outcome,
+        ...(poison.length > 0 && { poison }),
         argumentShape: argumentShape(input) as Record<string, unknown>,
         ...(span && { span }),
         startedAt,

@@ -169,7 +169,11 @@ verifies(
     const answer = await gateway.exec({ op: "lab.probe" });
     expect(answer).toMatchObject({
       ok: false,
-      error: { code: "INTERNAL", message: "lab.probe failed: boom ", help_path: "lab.probe" },
+      error: {
+        code: "INTERNAL",
+        message: "lab.probe failed: boom \\u001b[31m\\u202e",
+        help_path: "lab.probe",
+      },
     });
     const stale = single(() => {
       throw problem("CONFLICT", { reason: "The page has changed." });

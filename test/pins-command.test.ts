@@ -83,7 +83,7 @@ verifies("pins:command", "lists pending definitions first and shows their exact 
   save({ bad: chaos("Adds.\u001b[2J\u202e<!-- steal -->") });
   await agree("servers", "allow", "bad", "--config", config);
   const { out } = await keyhole("pins", config);
-  expect(out).toMatch(/^bad:\/\/tools\/add +bad +changed\n/);
+  expect(out).toMatch(/^bad:\/\/tools\/add +bad +changed +warning: hidden\n/);
   expect(out).toMatch(/14 definitions: 1 changed, 13 approved\.\n$/);
 
   const diff = await keyhole("pins", "diff", "bad://tools/add", "--config", config);

@@ -12,7 +12,7 @@ const everyKind = {
   content: [
     {
       type: "text",
-      text: "  Words, \u200Bas they are.\r\n",
+      text: "  Words, می‌خواهم 👩‍🚀 as they are.\r\n",
       annotations: { audience: ["user"], priority: 0.5 },
     },
     { type: "image", data: PIXEL, mimeType: "image/png", _meta: { "example.com/width": 1 } },

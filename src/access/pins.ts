@@ -1,9 +1,20 @@
 import type { EntryDraft, EntryStatus, Origin } from "../schema/entry.ts";
+import { findPoisonIn, type PoisonKind } from "../util/find-poison.ts";
 import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
 import { createPinStore } from "./pin-store.ts";
 
-/** `pending`: never approved. `changed`: approved as something else. `trusted`: its source needs no approval. */
-export type PinState = "approved" | "pending" | "changed" | "trusted";
+/**
+ * `pending`: never approved. `changed`: approved as something else. `trusted`: its source needs no approval.
+ * `flagged`: its source needs none, but the definition tries to steer a model, so a person decides.
+ */
+export type PinState = "approved" | "pending" | "changed" | "trusted" | "flagged";
+
+/** The states of definitions that wait for a person. */
+const WAITING: ReadonlySet<PinState> = new Set(["pending", "changed", "flagged"]);
+
+export function waits({ state }: Pick<Pin, "state">): boolean {
+  return WAITING.has(state);
+}
 
 /** The approval state of one entry. */
 export interface Pin {
@@ -13,6 +24,8 @@ export interface Pin {
   readonly hash: string;
   /** Identifies the program or the address behind the source. */
   readonly program: string;
+  /** The ways in which the definition tries to steer a model, as {@link findPoisonIn} finds them. */
+  readonly poison: readonly PoisonKind[];
 }
 
 /** Selects all pins, those of a source, one, or those of a list exactly as they were listed. */
@@ -69,6 +82,7 @@ export function createPins({ path }: PinsOptions = {}): Pins {
   const store = createPinStore(path);
   let judged = new Map<string, Judged>();
   const masked = new WeakMap<EntryDraft, EntryDraft>();
+  const checked = new WeakMap<Origin["definition"], readonly PoisonKind[]>();
   const listeners = new Set<() => Promise<void>>();
   let following: NodeJS.Timeout | undefined;
 
@@ -85,10 +99,16 @@ export function createPins({ path }: PinsOptions = {}): Pins {
   }
 
   function stateOf({ route, origin }: Judged): PinState {
-    if (origin.trusted) return "trusted";
     const approval = store.get(keyOf(route, origin));
-    if (!approval) return "pending";
-    return approval.hash === origin.hash ? "approved" : "changed";
+    if (approval?.hash === origin.hash) return origin.trusted ? "trusted" : "approved";
+    if (origin.trusted) return poisonOf(origin).length === 0 ? "trusted" : "flagged";
+    return approval ? "changed" : "pending";
+  }
+
+  function poisonOf({ definition }: Origin): readonly PoisonKind[] {
+    const known = checked.get(definition) ?? findPoisonIn(definition);
+    checked.set(definition, known);
+    return known;
   }
 
   function select(which: PinSelection): Judged[] {
@@ -144,6 +164,7 @@ export function createPins({ path }: PinsOptions = {}): Pins {
           state: stateOf(pin),
           hash: pin.origin.hash,
           program: pin.origin.program,
+          poison: poisonOf(pin.origin),
         }))
         .sort((left, right) => (left.route < right.route ? -1 : 1)),
     diff: (route) => {
@@ -153,7 +174,7 @@ export function createPins({ path }: PinsOptions = {}): Pins {
     },
     approve: (which) =>
       change(
-        select(which).filter((pin) => ["pending", "changed"].includes(stateOf(pin))),
+        select(which).filter((pin) => waits({ state: stateOf(pin) })),
         true,
       ),
     revoke: (which) =>
@@ -178,6 +199,7 @@ export function createPins({ path }: PinsOptions = {}): Pins {
 const REASONS = {
   pending: "its definition waits for a person's approval",
   changed: "its definition has changed since it was approved; a person has to approve it again",
+  flagged: "its definition reads like instructions to a model; a person has to approve it",
 } as const;
 
 /** Bound to the program, so that another one under the same label has no approvals. */

@@ -1,7 +1,8 @@
-import type { Pin, PinSelection, PinState, Pins } from "../access/pins.ts";
+import { type Pin, type PinSelection, type PinState, type Pins, waits } from "../access/pins.ts";
 import { problem } from "../schema/problem.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { cutText } from "../util/cut-text.ts";
+import { POISON_KINDS } from "../util/find-poison.ts";
 import { nearest } from "../util/nearest.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm, shortHash } from "./confirm.ts";
@@ -14,9 +15,9 @@ const USAGE = `Usage: keyhole pins [CONFIG]
        keyhole pins revoke SOURCE|ROUTE|--all
 
 Lists the definitions of upstream servers and whether each is approved, pending ones first. diff shows how a
-definition differs from the approved one. approve shows definitions, asks, and accepts them exactly as they are
-shown; revoke takes approvals back. A running gateway notices within a second. Servers that wait for a consent to
-start are not listed: keyhole servers shows what they run.
+definition differs from the approved one. approve shows definitions, warns of those that try to steer a model,
+asks, and accepts them exactly as they are shown; revoke takes approvals back. A running gateway notices within a
+second. Servers that wait for a consent to start are not listed: keyhole servers shows what they run.
 
   --config FILE    as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists);
                    the servers of the settings are included
@@ -31,7 +32,7 @@ type Action = (survey: Survey, target: string, yes: string | undefined) => Promi
 
 const ACTIONS: Readonly<Record<string, Action>> = { diff: showDiff, approve, revoke };
 const ALL = "--all";
-const ORDER: readonly PinState[] = ["changed", "pending", "approved", "trusted"];
+const ORDER: readonly PinState[] = ["flagged", "changed", "pending", "approved", "trusted"];
 
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = readOptions(args);
@@ -64,8 +65,11 @@ function list({ pins }: Survey): void {
   const width = (field: "route" | "source") =>
     Math.max(0, ...found.map((pin) => toVisibleLine(pin[field]).length));
   const [routes, sources] = [width("route"), width("source")];
-  for (const { route, source, state } of found)
-    console.log(`${toVisibleLine(route).padEnd(routes)}  ${toVisibleLine(source).padEnd(sources)}  ${state}`);
+  for (const { route, source, state, poison } of found) {
+    const why = poison.length > 0 ? `  warning: ${poison.join(", ")}` : "";
+    const place = `${toVisibleLine(route).padEnd(routes)}  ${toVisibleLine(source).padEnd(sources)}`;
+    console.log(`${place}  ${state}${why}`);
+  }
   const counts = ORDER.flatMap((state) => {
     const count = found.filter((pin) => pin.state === state).length;
     return count === 0 ? [] : `${count} ${state}`;
@@ -85,8 +89,9 @@ function showDiff({ pins }: Survey, route: string): void {
 }
 
 /** Shows a definition whole: a person decides by it. */
-function showChanges(pins: Pins, { route, state }: Pin): void {
+function showChanges(pins: Pins, { route, state, poison }: Pin): void {
   console.log(`${toVisibleLine(route)}  ${state}`);
+  for (const kind of poison) console.log(`! It ${POISON_KINDS[kind]}.`);
   for (const change of pins.diff(route)) {
     console.log(toVisibleLine(change.path));
     if ("before" in change) console.log(`- ${toVisibleLine(JSON.stringify(change.before))}`);
@@ -95,9 +100,7 @@ function showChanges(pins: Pins, { route, state }: Pin): void {
 }
 
 async function approve({ pins }: Survey, target: string, yes: string | undefined): Promise<void> {
-  const chosen = choose(pins.list(), target).filter(
-    ({ state }) => state === "pending" || state === "changed",
-  );
+  const chosen = choose(pins.list(), target).filter(waits);
   if (chosen.length === 0) return console.log("Nothing waits for approval.");
   for (const pin of chosen) showChanges(pins, pin);
   const hash = contentHash(

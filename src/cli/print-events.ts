@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -20,7 +21,7 @@ export interface Printed {
   readonly err: NodeJS.WritableStream;
 }
 
-/** Prints a run and returns the exit code, after all output is written. */
+/** Prints a run, with text that no terminal obeys, and returns the exit code, after all output is written. */
 export async function printEvents(
   events: AsyncIterable<AgentEvent>,
   format: OutputFormat,
@@ -29,16 +30,17 @@ export async function printEvents(
   let end: End | undefined;
   let session = "";
   for await (const event of events) {
-    if (format === "stream-json") await write(out, `${JSON.stringify(toLine(event))}\n`);
+    if (format === "stream-json") await write(out, `${toVisibleText(JSON.stringify(toLine(event)))}\n`);
     if (event.type === "agent-start") session = event.session;
     if (event.type === "agent-end") end = event;
     const aside = format === "stream-json" ? undefined : asideOf(event);
-    if (aside !== undefined) await write(err, `${aside}\n`);
+    if (aside !== undefined) await write(err, `${toVisibleText(aside)}\n`);
   }
   if (!end) return EXIT_CODES.failed;
   const { span: _, type: __, ...result } = end;
-  if (format === "json") await write(out, `${JSON.stringify({ session, ...result })}\n`);
-  if (format === "text" && end.text !== "") await write(out, `${end.text.replace(/\n+$/, "")}\n`);
+  if (format === "json") await write(out, `${toVisibleText(JSON.stringify({ session, ...result }))}\n`);
+  if (format === "text" && end.text !== "")
+    await write(out, `${toVisibleText(end.text.replace(/\n+$/, ""))}\n`);
   return EXIT_CODES[end.outcome];
 }
 

@@ -9,7 +9,6 @@ import { callHash } from "../calls/decide-call.ts";
 import type { Gateway } from "../gateway-api.ts";
 import { coreOf, type FaceOptions } from "../gateway-core.ts";
 import { guidanceText } from "../operations/answer-parts.ts";
-import { errorText } from "../operations/error-answer.ts";
 import { toContentText } from "../operations/show-result.ts";
 import type { Entry, RpcError } from "../schema/entry.ts";
 import { toEntryCall } from "../toolbox.ts";
@@ -17,6 +16,7 @@ import type { Json } from "../util/json.ts";
 import { failedRequest, passedError, refusedState } from "./protocol-errors.ts";
 import type { Round } from "./round.ts";
 import type { Rounds } from "./rounds.ts";
+import { visibleResult } from "./visible-content.ts";
 
 /** The client has no way to read the rest by a handle, so results go out whole. */
 const NATIVE = {
@@ -32,7 +32,7 @@ interface Caller {
   readonly rounds: Rounds;
 }
 
-/** Runs an entry listed as a tool. A result in the protocol's shape is passed on unchanged. */
+/** Runs an entry listed as a tool. A result in the protocol's shape is passed on with its text made visible. */
 export async function callNative(
   caller: Caller,
   entry: Entry,
@@ -47,12 +47,13 @@ export async function callNative(
   const output = await coreOf(caller.gateway).run("exec", input, { ...passing, ...NATIVE });
   const whole = passed();
   // The SDK checks the result on its way out; here only its shape matters.
-  if (hasContent(whole) && (output.ok || output.error.code === "UPSTREAM_ERROR")) return whole;
+  if (hasContent(whole) && (output.ok || output.error.code === "UPSTREAM_ERROR"))
+    return visibleResult(whole, entry.domain, output.ok ? output.meta.outside : output.error.outside);
   if (!output.ok) {
     throwFailed(failed(), output.error.code);
     const { code, message, next, details } = output.error;
     return {
-      content: [{ type: "text", text: errorText(output.error) }],
+      content: [{ type: "text", text: output.text }],
       structuredContent: { error: { code, message, next, details } },
       isError: true,
     };

@@ -5,6 +5,7 @@ import { toArgs } from "../render/args.ts";
 import type { ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
+import { visiblePrompt } from "./visible-content.ts";
 
 const SUMMARY_CHARS = 300;
 
@@ -41,10 +42,10 @@ function toPrompt(name: string, entry: ReadableEntry): Prompt {
   };
 }
 
-/** Turns a loaded prompt into messages. A list of messages stays as it is. */
+/** Turns a loaded prompt into messages. A list of messages keeps its shape. */
 export function toMessages(entry: ReadableEntry, value: Json): GetPromptResult {
   if (value !== null && typeof value === "object" && !Array.isArray(value) && Array.isArray(value.messages)) {
-    return value as unknown as GetPromptResult;
+    return visiblePrompt(value as unknown as GetPromptResult);
   }
   return {
     description: toSummary(entry.description, SUMMARY_CHARS),

@@ -2,10 +2,11 @@ import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError } from "@modelc
 import type { RpcError } from "../schema/entry.ts";
 import { isProblem } from "../schema/problem.ts";
 import { cutText } from "../util/cut-text.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 
 /** The error for a name that is not listed. */
 export function unknownName(kind: "tool" | "prompt" | "skill", name: string): ProtocolError {
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown ${kind}: ${cutText(name, 128)}`);
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown ${kind}: ${toVisibleText(name, 128)}`);
 }
 
 export function unknownResource(uri: string): ProtocolError {
@@ -41,9 +42,9 @@ export function failedRequest(failure: Failure): ProtocolError {
   return new ProtocolError(protocolCode, `${message} ${next}`, { code, next, details });
 }
 
-/** Passes on the error of another server unchanged. */
+/** Passes on the error of another server, with its message made visible. */
 export function passedError({ code, message, data }: RpcError): ProtocolError {
-  return new ProtocolError(code, message, data);
+  return new ProtocolError(code, toVisibleText(message), data);
 }
 
 /** Keeps the code of a problem on the wire; returns other errors unchanged. */

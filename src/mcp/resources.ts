@@ -7,6 +7,7 @@ import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
 import { findAddress } from "./skills.ts";
 import { matchTemplate } from "./uri-template.ts";
+import { visibleContents } from "./visible-content.ts";
 
 const SUMMARY_CHARS = 300;
 
@@ -64,13 +65,13 @@ export function findResource(
   return undefined;
 }
 
-/** Turns a loaded document into protocol contents. Ready contents stay, with the URI instead of the route. */
+/** Turns a loaded document into protocol contents. Ready contents keep their shape, with the URI instead of the route. */
 export function toContents(uri: string, entry: ReadableEntry, value: Json): ReadResourceResult {
   if (isContents(value)) {
     const { contents, ...rest } = value as unknown as ReadResourceResult;
     return {
       ...rest,
-      contents: contents.map((part) => (part.uri === entry.route ? { ...part, uri } : part)),
+      contents: contents.map((part) => visibleContents(part.uri === entry.route ? { ...part, uri } : part)),
     };
   }
   const mimeType = mimeTypeOf(entry) ?? (typeof value === "string" ? "text/plain" : "application/json");

@@ -21,6 +21,8 @@ export type CallOutcome = { readonly address: string; readonly entry?: Entry | u
       readonly warnings: readonly (string | Saying)[];
       readonly dryRun: boolean;
       readonly showUpTo?: number;
+      /** The others who wrote the value; undefined for the owner's own tools. */
+      readonly source?: string | undefined;
     }
   | { readonly ok: false; readonly failure: Failure }
 );
@@ -35,14 +37,24 @@ export async function callAddress(
   const entry = addressed?.entry;
   const args = addressed?.params ? { ...addressed.params, ...(wanted.args as object) } : wanted.args;
   try {
-    if (entry) return { address, entry, ok: true, ...(await makeCall(entry, { ...wanted, args }, context)) };
+    if (entry) {
+      const made = await makeCall(entry, { ...wanted, args }, context);
+      return { address, entry, ok: true, ...made, source: sourceOf(entry) };
+    }
     const value = await readHandle(address, args ?? {}, context);
-    return { address, ok: true, value, guidance: [], warnings: [], dryRun: false };
+    // A handle does not tell whose text it keeps.
+    const source = address.startsWith(RESULT_SCHEME) ? "result" : undefined;
+    return { address, ok: true, value, guidance: [], warnings: [], dryRun: false, source };
   } catch (error) {
     const helpPath = helpPathOf(entry?.op ?? address, context.view);
     const name = entry?.op ?? address;
-    return { address, entry, ok: false, failure: { problem: asKnownProblem(error, name), helpPath } };
+    const source = entry && sourceOf(entry);
+    return { address, entry, ok: false, failure: { problem: asKnownProblem(error, name), helpPath, source } };
   }
+}
+
+function sourceOf({ outside, domain }: Entry): string | undefined {
+  return outside ? domain : undefined;
 }
 
 async function readHandle(address: string, params: unknown, context: OperationContext): Promise<Json> {

@@ -7,12 +7,13 @@ import type { FieldError } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
 import type { Session } from "../session/session-store.ts";
-import { toVisibleText } from "../util/visible-text.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { Json } from "../util/json.ts";
 import { nearest } from "../util/nearest.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { toJson } from "../util/to-json.ts";
+import { toVisibleText } from "../util/visible-text.ts";
+import { checkOutside, markOutside, outsideSchema } from "./mark-outside.ts";
 import type { Room } from "./room.ts";
 
 export const errorSchema = z.object({
@@ -21,6 +22,7 @@ export const errorSchema = z.object({
   next: z.string(),
   details: z.record(z.string(), z.unknown()),
   help_path: z.string(),
+  outside: outsideSchema.optional(),
 });
 
 /** A problem as every answer carries it. */
@@ -30,6 +32,8 @@ export type ErrorAnswer = z.output<typeof errorSchema>;
 export interface Failure {
   readonly problem: Problem;
   readonly helpPath: string;
+  /** The others whose tool failed. */
+  readonly source?: string | undefined;
 }
 
 export const ROOT = "root";
@@ -37,31 +41,49 @@ const MOST_SHARING = 10;
 const MOST_FIELD_ERRORS = 20;
 const REASON_CHARS = 1_000;
 const MESSAGE_CHARS = 2_000;
+/** Problems that quote others. */
+const QUOTING = new Set(["UPSTREAM_ERROR", "UPSTREAM_LOST", "CALL_FAILED", "LOGIN_NEEDED", "INTERNAL"]);
 
 /** A failure in the words of the surface, within its budget. Details that do not fit are read by a handle. */
-export function toErrorAnswer({ problem: raised, helpPath }: Failure, room: Room): ErrorAnswer {
+export function toErrorAnswer({ problem: raised, helpPath, source }: Failure, room: Room): ErrorAnswer {
+  const { code } = raised;
   const { message, next } = raised.inWords?.(room.words) ?? raised;
+  const details = fitDetails(raised, room);
+  const outside = checkOutside(quoted(message, details), QUOTING.has(code) ? source : undefined);
   return {
-    code: raised.code,
-    message: cutText(message, MESSAGE_CHARS),
+    code,
+    message: toVisibleText(message, MESSAGE_CHARS),
     next,
-    details: fitDetails(raised, room),
+    details,
     help_path: helpPath,
+    ...(outside && { outside }),
   };
 }
 
 /** Writes an error for a model. */
-export function errorText({ code, message, next, details, help_path }: ErrorAnswer): string {
-  const more = Object.keys(details).length > 0 ? `\n${JSON.stringify(details)}` : "";
+export function errorText({ code, message, next, details, help_path, outside }: ErrorAnswer): string {
   const sentence = message.replace(/[\p{L}\p{N}]$/u, "$&.");
   const step = next === "" ? "" : ` ${next}`;
-  return `${code}: ${sentence}${step}${more}\nhelp: ${help_path}`;
+  if (outside)
+    return `${code}: ${markOutside(quoted(sentence, details), outside)}${step}\nhelp: ${help_path}`;
+  return `${code}: ${sentence}${step}${detailsText(details)}\nhelp: ${help_path}`;
+}
+
+function quoted(message: string, details: ErrorAnswer["details"]): string {
+  return `${message}${detailsText(details)}`;
+}
+
+function detailsText(details: ErrorAnswer["details"]): string {
+  return Object.keys(details).length > 0 ? `\n${JSON.stringify(details)}` : "";
 }
 
 /** Turns anything thrown into a problem. A tool's own problem is kept. */
 export function asKnownProblem(error: unknown, name: string): Problem {
   if (isProblem(error)) return error;
-  return problem("INTERNAL", { name, reason: toVisibleText(reasonOf(error), REASON_CHARS) || "no reason given" });
+  return problem("INTERNAL", {
+    name,
+    reason: toVisibleText(reasonOf(error), REASON_CHARS) || "no reason given",
+  });
 }
 
 /** The help path of an address: the op itself, or its deepest existing group. */

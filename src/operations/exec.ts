@@ -11,6 +11,7 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress } from "./call-address.ts";
 import { type ErrorAnswer, errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
+import { outsideSchema } from "./mark-outside.ts";
 import { defineOperation, type OperationContext, type PlannedCall } from "./operation.ts";
 import type { Room } from "./room.ts";
 import { showResult, storedSchema, storedText, toContentText } from "./show-result.ts";
@@ -36,6 +37,7 @@ const metaSchema = z.object({
   warnings: z.array(z.string()),
   dry_run: z.boolean().optional(),
   stored: storedSchema.optional(),
+  outside: outsideSchema.optional(),
 });
 
 export const execOutput = z.union([
@@ -123,7 +125,7 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
   const meta = { trace_id: traceId, latency_ms: latencyMs };
   if (!outcome.ok)
     return { op, ok: false, error: toErrorAnswer(outcome.failure, room), meta: { ...meta, warnings: [] } };
-  const { content, stored } = showResult(outcome.value, op, room);
+  const { content, stored, outside } = showResult(outcome.value, op, room, outcome.source);
   return {
     op,
     ok: true,
@@ -134,6 +136,7 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
       warnings: sayWarnings(outcome.warnings, room.words),
       ...(outcome.dryRun && { dry_run: true }),
       ...(stored && { stored }),
+      ...(outside && { outside }),
     },
   };
 }
@@ -144,7 +147,7 @@ export function execText(output: ExecOutput, words: Words): string {
   const heading = words.exec === undefined ? "" : `${output.op}: `;
   const session = sessionText(output.session);
   if (!output.ok) return `${heading}${errorText(output.error)}\ntrace: ${meta.trace_id}${session}`;
-  const content = toContentText((output.result ?? null) as Json);
+  const content = toContentText((output.result ?? null) as Json, meta.outside);
   const rest = `${storedText(meta.stored)}${warningsText(meta.warnings)}${guidanceText(output.guidance ?? [])}`;
   return `${heading}${content}${rest}${session}`;
 }

@@ -12,6 +12,7 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress } from "./call-address.ts";
 import { errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
+import { outsideSchema } from "./mark-outside.ts";
 import { defineOperation } from "./operation.ts";
 import type { Room } from "./room.ts";
 import { showResult, storedSchema, storedText, toContentText } from "./show-result.ts";
@@ -32,6 +33,7 @@ const resultSchema = z.union([
       content: z.unknown(),
       guidance: z.array(guidanceSchema),
       stored: storedSchema.optional(),
+      outside: outsideSchema.optional(),
       warnings: z.array(z.string()).optional(),
       dry_run: z.boolean().optional(),
     }),
@@ -104,10 +106,9 @@ function toResult(outcome: CallOutcome, room: Room): GetResult {
   const { address, entry } = outcome;
   if (!outcome.ok) return { route: address, success: false, error: toErrorAnswer(outcome.failure, room) };
   const wanted = Math.min(outcome.showUpTo ?? 0, room.tokensLeft);
-  const { content, stored } = showResult(outcome.value, entry ? addressOf(entry) : address, {
-    ...room,
-    resultTokens: Math.max(room.resultTokens, wanted),
-  });
+  const fitting = { ...room, resultTokens: Math.max(room.resultTokens, wanted) };
+  const name = entry ? addressOf(entry) : address;
+  const { content, stored, outside } = showResult(outcome.value, name, fitting, outcome.source);
   const warnings = sayWarnings(outcome.warnings, room.words);
   return {
     route: entry?.route ?? address,
@@ -116,6 +117,7 @@ function toResult(outcome: CallOutcome, room: Room): GetResult {
       content,
       guidance: [...outcome.guidance],
       ...(stored && { stored }),
+      ...(outside && { outside }),
       ...(warnings.length > 0 && { warnings }),
       ...(outcome.dryRun && { dry_run: true }),
     },
@@ -124,9 +126,9 @@ function toResult(outcome: CallOutcome, room: Room): GetResult {
 
 function resultText(result: GetResult): string {
   if (!result.success) return `# ${result.route}\n${errorText(result.error)}`;
-  const { content, guidance, stored, warnings } = result.data;
+  const { content, guidance, stored, warnings, outside } = result.data;
   const rest = `${storedText(stored)}${warningsText(warnings)}${guidanceText(guidance)}`;
-  return `# ${result.route}\n${toContentText(content as never)}${rest}`;
+  return `# ${result.route}\n${toContentText(content as never, outside)}${rest}`;
 }
 
 /** Models send one route instead of a list. */

@@ -2,9 +2,9 @@ import { fitLines, type LineGroup } from "../render/fit-lines.ts";
 import type { Piece } from "../render/fit-pieces.ts";
 import type { Entity } from "../schema/extraction.ts";
 import type { ToolUse, WorkingMemory } from "../session/working-memory.ts";
-import { toVisibleText } from "../util/visible-text.ts";
 import { toSummary } from "../util/to-summary.ts";
 import type { TokenCounter } from "../util/tokens.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 
 const MAX_TOKENS = 300;
 const OPEN = "<working-memory>";

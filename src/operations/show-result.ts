@@ -2,6 +2,8 @@ import { z } from "zod";
 import { jsonChars, preview } from "../render/preview.ts";
 import { type Saying, say } from "../schema/say.ts";
 import type { Json } from "../util/json.ts";
+import { toVisibleText } from "../util/visible-text.ts";
+import { checkOutside, markOutside, type Outside } from "./mark-outside.ts";
 import type { Room } from "./room.ts";
 
 export const storedSchema = z.object({
@@ -17,6 +19,8 @@ export interface Shown {
   readonly content: Json;
   /** Set if the content is only the beginning of the value. */
   readonly stored?: Stored;
+  /** Set if others wrote the content. */
+  readonly outside?: Outside;
 }
 
 const READ: Saying = {
@@ -27,8 +31,17 @@ const CHARS_PER_TOKEN = 3;
 const MOST_CHARS_PER_TOKEN = 12;
 const BYTES_PER_CHAR = 3;
 
-/** Shows a value whole if it fits the budget, otherwise its beginning and a handle to the rest. */
-export function showResult(value: Json, name: string, room: Room): Shown {
+/**
+ * Shows a value whole if it fits the budget, otherwise its beginning and a handle to the rest. `source` names the
+ * others who wrote it, if any did.
+ */
+export function showResult(value: Json, name: string, room: Room, source: string | undefined): Shown {
+  const shown = fitResult(value, name, room);
+  const outside = source === undefined ? undefined : checkOutside(toText(shown.content), source);
+  return { ...shown, ...(outside && { outside }) };
+}
+
+function fitResult(value: Json, name: string, room: Room): Shown {
   const budget = room.resultTokens;
   if (withinBudget(value, budget, room)) return { content: value };
 
@@ -52,8 +65,12 @@ export function storedText(stored: Stored | undefined): string {
   return `\n[${part}; all ${stored.chars} characters at ${stored.handle}: ${stored.read}]`;
 }
 
-/** Text stays text; anything else is JSON. */
-export function toContentText(value: Json): string {
+/** Writes a value for a model: text stays text, anything else is JSON. Text of others is marked. */
+export function toContentText(value: Json, outside?: Outside): string {
+  return markOutside(toText(value), outside);
+}
+
+function toText(value: Json): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
@@ -61,7 +78,7 @@ function withinBudget(value: Json, budget: number, { countTokens }: Room): boole
   if (budget === Number.POSITIVE_INFINITY) return true;
   const most = budget * MOST_CHARS_PER_TOKEN;
   if (jsonChars(value, most) > most) return false;
-  const text = toContentText(value);
+  const text = toVisibleText(toText(value));
   // A token has at least one byte, and a character at most three: text this short need not be counted.
   return text.length * BYTES_PER_CHAR <= budget || countTokens(text) <= budget;
 }

@@ -187,6 +187,8 @@ interface EntryBase {
   readonly status?: EntryStatus;
   /** Set for entries defined outside. Entries written for Keyhole need no approval. */
   readonly origin?: Origin;
+  /** Whether its results are text of others, which a model must not take for instructions. */
+  readonly outside?: boolean;
   readonly presentation?: Presentation;
   /** Set for skills that can be published with all their files. */
   readonly manifest?: SkillManifest;

@@ -15,6 +15,8 @@ export interface OperationEvent {
   readonly tokens: number;
   /** `ok`, or the code of the problem. */
   readonly outcome: string;
+  /** The ways in which text of others in the answer tries to steer a model. Absent if none were found. */
+  readonly poison?: readonly string[];
   readonly argumentShape: Readonly<Record<string, unknown>>;
   /** Its place in a trace. Absent if the caller's trace is not recorded. */
   readonly span?: SpanContext;
@@ -55,7 +57,8 @@ export interface NoticeEvent {
     | "snapshot-failed"
     | "extraction-failed"
     | "extraction-idle"
-    | "session-failed";
+    | "session-failed"
+    | "poison-found";
   readonly traceId?: string;
   readonly principal?: string;
   readonly detail: string;

@@ -126,6 +126,9 @@ const PATTERNS: Readonly<Record<Exclude<PoisonKind, "hidden">, readonly string[]
 const MATCHERS = Object.entries(PATTERNS).map(
   ([kind, sources]) => [kind as PoisonKind, new RegExp(sources.join("|"))] as const,
 );
+const KINDS = Object.keys(POISON_KINDS) as PoisonKind[];
+/** Longer texts of definitions are cut before a model reads them. */
+const TEXT_CHARS = 16_384;
 /** Nobody steers a model in fewer characters. */
 const SHORTEST = 16;
 const TAGS = /[\u{E0000}-\u{E007F}\u202A-\u202E\u2066-\u2069]/u;
@@ -142,6 +145,18 @@ export function findPoison(text: string): PoisonKind[] {
   const lower = plain.toLowerCase();
   const found = MATCHERS.flatMap(([kind, matcher]) => (matcher.test(lower) ? [kind] : []));
   return hidesWords(text) ? [...found, "hidden"] : found;
+}
+
+/** Finds the same in all names and texts of a definition, each as far as a model reads it. */
+export function findPoisonIn(definition: unknown): PoisonKind[] {
+  const found = new Set<PoisonKind>();
+  const waiting: unknown[] = [definition];
+  for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) {
+    if (typeof value === "string") for (const kind of findPoison(value.slice(0, TEXT_CHARS))) found.add(kind);
+    else if (typeof value === "object" && value !== null)
+      for (const [name, part] of Object.entries(value)) waiting.push(name, part ?? null);
+  }
+  return KINDS.filter((kind) => found.has(kind));
 }
 
 function hidesWords(text: string): boolean {

@@ -5,7 +5,7 @@ import { hidesText, toVisibleLine, toVisibleText } from "./visible-text.ts";
 const ESC = "\u001b";
 /** Raw characters that no output may have, whatever came in. */
 const FORBIDDEN =
-  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u200b\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e01ef}\p{Cs}]|\r(?!\n)/u;
+  /(?![\t\n])(?!\r\n)\p{Cc}|[\u00ad\u200b\u2028-\u202e\u2060-\u2069\ufeff\u{e0000}-\u{e01ef}\p{Cs}]/u;
 const hostile = fc
   .array(
     fc.oneof(

@@ -54,6 +54,7 @@ function toDraft(node: ResourceNode, indexedAt: number, { id, domain, pipeline }
     name: node.name,
     description: node.description ?? (toSummary(node.content) || node.name),
     scopes: pipeline.scopes ?? [],
+    outside: pipeline.source.isLocal !== true,
     metadata: {
       path_segment: node.path.split("/", 1)[0],
       ...node.metadata,

@@ -1,6 +1,7 @@
 import type { Client, InputRequests, InputResponses, RequestOptions } from "@modelcontextprotocol/client";
 import type { CallingClient } from "../../schema/entry.ts";
 import { problem } from "../../schema/problem.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 
 /** Requests that a trusted server may send to the client. Other servers may only show a form. */
 const ASKABLE = ["elicitation", "sampling", "roots"];
@@ -34,7 +35,8 @@ export function passThrough(
 ): Passed {
   const params = Object.keys(meta).length > 0 ? { _meta: meta } : {};
   if (!caller) return { params, options: {} };
-  const onprogress: RequestOptions["onprogress"] = (update) => caller.progress(update);
+  const onprogress: RequestOptions["onprogress"] = ({ message, ...update }) =>
+    caller.progress({ ...update, ...(message !== undefined && { message: toVisibleText(message) }) });
   if (!caller.passOn || client.getProtocolEra() !== "modern") return { params, options: { onprogress } };
   const { capabilities, responses, state } = caller;
   const askable = trusted ? Object.entries(capabilities).filter(([name]) => ASKABLE.includes(name)) : [];
@@ -73,7 +75,7 @@ export function toQuestion<T extends object>(result: T, { label, trusted }: Aski
       const reason = `it asks the client for more than a form (${method}), which only a trusted server may`;
       throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
     }
-    const message = `The server ${label} asks: ${String(params?.message ?? "")}`;
+    const message = `The server ${label} asks: ${toVisibleText(String(params?.message ?? ""))}`;
     return [key, { method, params: { ...params, message } }];
   });
   return { ...result, inputRequests: Object.fromEntries(named) };

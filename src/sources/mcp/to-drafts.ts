@@ -53,6 +53,7 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
     ...common(tool, route, options),
     ...laneOf(tool, lanes),
     inputSchema: tool.inputSchema as JsonSchema,
+    outside: true,
     requiresConfirmation: false,
     extraction: null,
     ...(timeoutMs !== undefined && { timeoutMs }),
@@ -137,6 +138,7 @@ function resourceDraft(
   return {
     kind: "resource",
     ...common(resource, route, options),
+    outside: true,
     inputSchema: {
       type: "object",
       properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])),

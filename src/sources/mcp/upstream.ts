@@ -2,6 +2,7 @@ import type { Client, PriorDiscovery, RequestOptions } from "@modelcontextprotoc
 import type { CallingClient, EntryStatus, LogLevel } from "../../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
 import { type ConnectionOptions, createConnection, type Session } from "./connection.ts";
 import {
   failureReason,
@@ -126,7 +127,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   /** Log messages name no call, so they are passed on only while a single call runs. */
   function onLog(level: LogLevel, data: unknown, logger: string | undefined): void {
     const [only, ...others] = running;
-    if (only?.caller?.passOn && others.length === 0) only.caller.log(level, data, logger);
+    if (only?.caller?.passOn && others.length === 0)
+      only.caller.log(level, typeof data === "string" ? toVisibleText(data) : data, logger);
   }
 
   return {

@@ -76,6 +76,7 @@ export function toDraft(found: FoundOperation, op: string, context: DraftContext
     metadata: { method, path },
     extraction: null,
     timeoutMs: context.timeoutMs,
+    outside: true,
     ...("reason" in read && { status: { state: "invalid" as const, reason: `${read.reason}.` } }),
     call: (params, call) => context.client.call(plan, op, params, call),
     dryRun: async (params) => context.client.preview(plan, op, params),
