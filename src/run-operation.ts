@@ -8,6 +8,7 @@ import type { OperationAnswer } from "./gateway-api.ts";
 import type { FaceOptions } from "./gateway-core.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Generation } from "./live-catalog.ts";
+import { hideSecrets } from "./net/known-secrets.ts";
 import {
   asKnownProblem,
   type ErrorAnswer,
@@ -90,7 +91,7 @@ export function createRunner(parts: RunnerParts): Runner {
         const output = operation.show(await operation.run(input, context), room) as object;
         operation.noteShown?.(output, context);
         const shown = options.toText?.(output) ?? operation.toText(output, words);
-        const text = toVisibleText(shown + ignoredText(ignored));
+        const text = hideSecrets(toVisibleText(shown + ignoredText(ignored)));
         const errors = operation.errors(output);
         const { error, code } = judge(errors);
         const tokens = isHeard() ? countTokens(text) : undefined;
@@ -121,7 +122,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const raised = asKnownProblem(thrown, operation.name);
     const room = { ...shownIn(words, limits, countTokens), keep: keeper(principal, session) };
     const error = toErrorAnswer({ problem: raised, helpPath: ROOT }, room);
-    const text = toVisibleText(errorText(error));
+    const text = hideSecrets(toVisibleText(errorText(error)));
     record.end(error.code, 0);
     ledger.note({ cause: operation.cause, text, asides: [], session }, countTokens);
     return { ...(operation.refuse(error, given, traceId) as object), ok: false, error, text };

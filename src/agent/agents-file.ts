@@ -1,8 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { toVisibleText } from "../util/visible-text.ts";
 import { projectFolders } from "../util/project-folders.ts";
 import { readRegularFile } from "../util/read-regular-file.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 
 const NAME = "AGENTS.md";
 const MAX_BYTES = 32 * 1024;

@@ -1,6 +1,7 @@
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelMessage } from "ai";
+import { hideSecrets } from "../net/known-secrets.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { createRedact } from "../util/redact.ts";
@@ -43,7 +44,7 @@ export interface SessionLogsOptions {
   readonly path: string;
   /** The project's folder, for `latest`. */
   readonly folder?: string;
-  /** Secrets to remove, beside texts that look like secrets. */
+  /** Secrets to remove, beside those of the configuration and texts that look like secrets. */
   readonly secrets?: readonly string[];
   /** Deletes conversations unused for longer, when a new one starts. Default: never. */
   readonly maxAgeDays?: number;
@@ -109,7 +110,7 @@ export function createSessionLogs({
     }
 
     const toLine = (record: object) =>
-      `${JSON.stringify(redact({ ...record, at: new Date().toISOString() }))}\n`;
+      `${JSON.stringify(redact(hideSecrets({ ...record, at: new Date().toISOString() })))}\n`;
 
     async function settle(): Promise<void> {
       await writing;

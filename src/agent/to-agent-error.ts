@@ -1,6 +1,7 @@
 import { mapErrorToCode } from "../models/map-error-to-code.ts";
 import { MODEL_ERROR_CODES, type ModelErrorCode } from "../models/providers/model-response.ts";
 import { nextStepOf } from "../models/to-model-problem.ts";
+import { hideSecrets } from "../net/known-secrets.ts";
 import { isProblem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { createRedact } from "../util/redact.ts";
@@ -18,7 +19,7 @@ const MAX_CHARS = 2_000;
 /** Turns anything thrown in a run, or a model's failure response, into an error for the reader. */
 export function toAgentError(error: unknown): AgentError {
   const { code, message, next } = read(error);
-  return { code, message: redact(message).slice(0, MAX_CHARS), next };
+  return { code, message: redact(hideSecrets(message)).slice(0, MAX_CHARS), next };
 }
 
 function read(error: unknown): AgentError {

@@ -1,4 +1,5 @@
 import { isGuided } from "../guidance/resolve-guidance.ts";
+import { hideSecrets } from "../net/known-secrets.ts";
 import type { CallContext, Entry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
 import { addressOf } from "../util/address-of.ts";
@@ -60,7 +61,7 @@ async function run(
   const json = toJson(isGuided(returned) ? returned.content : returned);
   if (!json.ok) throw problem("RESULT_INVALID", { name, reason: json.reason });
   return {
-    value: json.value,
+    value: hideSecrets(json.value),
     guidance: guidanceSteps(entry, isGuided(returned) ? returned.guidance : [], environment),
     warnings: json.warnings,
     ...(showUpTo !== undefined && { showUpTo }),

@@ -64,6 +64,8 @@ if (["", "--help", "-h"].includes(name)) {
 }
 
 async function start(command: Command): Promise<void> {
+  const { installSafeConsole } = await import("./safe-console.ts");
+  installSafeConsole();
   try {
     const { run } = await command.load();
     await run(args);

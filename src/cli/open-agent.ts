@@ -20,11 +20,12 @@ import type { PermissionLists, Settings } from "../config/settings-schema.ts";
 import { createGateway } from "../gateway.ts";
 import type { Gateway } from "../gateway-api.ts";
 import { createLLMClient } from "../models/llm-client.ts";
+import { knowSecrets } from "../net/known-secrets.ts";
 import { createDiskResultStore } from "../session/disk-result-store.ts";
 import { readSkills } from "../sources/markdown/skills/read-skills.ts";
 import type { Skill } from "../sources/markdown/skills/skill.ts";
 import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
-import { secretVariables } from "../util/redact.ts";
+import { secretVariables } from "../util/secret-values.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { settingsServers } from "./configured-servers.ts";
 import { loadAnyConfig } from "./load-config.ts";
@@ -71,6 +72,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   if (!trusted) await tellLeftOut(folder);
   const data = settings.agent.dataDir || join(homedir(), ".keyhole");
   const secrets = [...secretVariables(process.env), ...secretsOf(settings)];
+  knowSecrets(secrets);
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
   const permissions = createPermissions({
     root: folder,

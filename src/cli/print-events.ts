@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
+import { hideSecrets } from "../net/known-secrets.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
@@ -21,7 +22,7 @@ export interface Printed {
   readonly err: NodeJS.WritableStream;
 }
 
-/** Prints a run, with text that no terminal obeys, and returns the exit code, after all output is written. */
+/** Prints a run, without secrets and with text that no terminal obeys, and returns the exit code, after all output is written. */
 export async function printEvents(
   events: AsyncIterable<AgentEvent>,
   format: OutputFormat,
@@ -30,17 +31,16 @@ export async function printEvents(
   let end: End | undefined;
   let session = "";
   for await (const event of events) {
-    if (format === "stream-json") await write(out, `${toVisibleText(JSON.stringify(toLine(event)))}\n`);
+    if (format === "stream-json") await write(out, `${shownText(JSON.stringify(toLine(event)))}\n`);
     if (event.type === "agent-start") session = event.session;
     if (event.type === "agent-end") end = event;
     const aside = format === "stream-json" ? undefined : asideOf(event);
-    if (aside !== undefined) await write(err, `${toVisibleText(aside)}\n`);
+    if (aside !== undefined) await write(err, `${shownText(aside)}\n`);
   }
   if (!end) return EXIT_CODES.failed;
   const { span: _, type: __, ...result } = end;
-  if (format === "json") await write(out, `${toVisibleText(JSON.stringify({ session, ...result }))}\n`);
-  if (format === "text" && end.text !== "")
-    await write(out, `${toVisibleText(end.text.replace(/\n+$/, ""))}\n`);
+  if (format === "json") await write(out, `${shownText(JSON.stringify({ session, ...result }))}\n`);
+  if (format === "text" && end.text !== "") await write(out, `${shownText(end.text.replace(/\n+$/, ""))}\n`);
   return EXIT_CODES[end.outcome];
 }
 
@@ -60,6 +60,10 @@ function toLine(event: AgentEvent): object {
   if (event.type !== "llm-start") return event;
   const { messages: _, ...line } = event;
   return line;
+}
+
+function shownText(text: string): string {
+  return hideSecrets(toVisibleText(text));
 }
 
 /** Resolves also if the reader has gone, because the run itself is done. */

@@ -1,10 +1,10 @@
-import { Console } from "node:console";
 import { fstatSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { loadPackage } from "../models/providers/load-package.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "./print-events.ts";
+import { createSafeConsole } from "./safe-console.ts";
 
 const USAGE = `Usage: keyhole run -p PROMPT [options]
 
@@ -31,7 +31,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const values = readOptions(args);
   if (values.help) return console.log(USAGE);
   // stdout carries the answer only; tools and config may print anything.
-  globalThis.console = new Console(process.stderr);
+  globalThis.console = createSafeConsole(process.stderr);
   process.stdout.on("error", () => {});
   const prompt = await promptOf(values.prompt);
   if (prompt === "") return void fail("The prompt is missing: give it with -p, or pipe it in.");

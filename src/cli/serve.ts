@@ -7,6 +7,7 @@ import { type LoadedConfig, loadConfig } from "./load-config.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { readArgs } from "./read-args.ts";
+import { createSafeConsole } from "./safe-console.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 const USAGE = `Usage: keyhole serve [options]
@@ -31,7 +32,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const values = readOptions(args);
   if (values.help) return console.log(USAGE);
   // stdout carries the protocol only; tools and config may print anything.
-  globalThis.console = new console.Console(process.stderr);
+  globalThis.console = createSafeConsole(process.stderr);
   void openLog();
   const surface = values.surface as Surface;
   if (!SURFACES.includes(surface)) {

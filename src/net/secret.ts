@@ -1,4 +1,5 @@
 import { problem } from "../schema/problem.ts";
+import { knowSecrets } from "./known-secrets.ts";
 
 /** A secret value, or a function that fetches it when it is needed. */
 export type Secret = string | (() => string | Promise<string>);
@@ -8,7 +9,8 @@ const ONE_LINE = /^\P{Cc}+$/u;
 export const SEVERAL_LINES = /^[\P{Cc}\r\n]+$/u;
 
 /**
- * Returns the value of a secret. The problem never quotes the value.
+ * Returns the value of a secret, and makes it known, so that it is hidden wherever it appears. The problem never
+ * quotes the value.
  *
  * @throws `LOGIN_NEEDED` if the value cannot be read or has another form.
  */
@@ -19,7 +21,10 @@ export async function reveal(secret: Secret, label: string, form: RegExp = ONE_L
   } catch {
     value = undefined;
   }
-  if (typeof value === "string" && form.test(value)) return value;
+  if (typeof value === "string" && form.test(value)) {
+    knowSecrets([value]);
+    return value;
+  }
   throw problem("LOGIN_NEEDED", {
     name: label,
     status: "nothing",

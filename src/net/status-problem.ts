@@ -1,6 +1,6 @@
 import { type Problem, problem } from "../schema/problem.ts";
-import { toVisibleText } from "../util/visible-text.ts";
 import { parseRetryAfter } from "../util/parse-retry-after.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 
 const BODY_CHARS = 2_000;
 const REASON_CHARS = 300;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
+import { hideSecrets } from "../net/known-secrets.ts";
 import { fieldsInError } from "../render/fields-in-error.ts";
 import { fitSchema } from "../render/fit-schema.ts";
 import { jsonChars } from "../render/preview.ts";
@@ -48,11 +49,11 @@ const QUOTING = new Set(["UPSTREAM_ERROR", "UPSTREAM_LOST", "CALL_FAILED", "LOGI
 export function toErrorAnswer({ problem: raised, helpPath, source }: Failure, room: Room): ErrorAnswer {
   const { code } = raised;
   const { message, next } = raised.inWords?.(room.words) ?? raised;
-  const details = fitDetails(raised, room);
+  const details = hideSecrets(fitDetails(raised, room));
   const outside = checkOutside(quoted(message, details), QUOTING.has(code) ? source : undefined);
   return {
     code,
-    message: toVisibleText(message, MESSAGE_CHARS),
+    message: toVisibleText(hideSecrets(message), MESSAGE_CHARS),
     next,
     details,
     help_path: helpPath,

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { hideSecrets } from "../net/known-secrets.ts";
 import { problem } from "../schema/problem.ts";
 import { createFairCache } from "../util/fair-cache.ts";
 import type { Json } from "../util/json.ts";
@@ -59,7 +60,10 @@ export function createDiskResultStore(options: DiskResultStoreOptions): DiskResu
     put: (result, chars, principalId) => {
       const handle = mintHandle(RESULT_SCHEME);
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      const content = JSON.stringify({ timestamp: new Date().toISOString(), result: redact(result) });
+      const content = JSON.stringify({
+        timestamp: new Date().toISOString(),
+        result: redact(hideSecrets(result)),
+      });
       writeFileSync(fileOf(handle), content, { mode: 0o600, flag: "wx" });
       pointers.set(handle, principalId, true, chars);
       return handle;

@@ -1,4 +1,5 @@
 import { channel, subscribe, unsubscribe } from "node:diagnostics_channel";
+import { hideSecrets } from "../net/known-secrets.ts";
 import type { SpanContext } from "../schema/span-context.ts";
 
 /** A finished operation. Arguments appear by shape, never by value. */
@@ -91,7 +92,10 @@ export function isHeard(): boolean {
   return events.hasSubscribers;
 }
 
-export function publish(event: KeyholeEvent): void {
+/** Publishes an event without the secrets that this process knows. */
+export function publish(given: KeyholeEvent): void {
+  if (!events.hasSubscribers && !notices.hasSubscribers) return;
+  const event = hideSecrets(given);
   if (events.hasSubscribers) events.publish(event);
   if (notices.hasSubscribers && (event.type === "notice" || event.type === "source")) notices.publish(event);
 }

@@ -1,3 +1,4 @@
+import { createRedact } from "../util/redact.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 import type { KeyholeEvent } from "./events.ts";
 
@@ -6,12 +7,14 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const LINE_CHARS = 2_000;
+/** Events have no known secrets; text of others may hold unknown ones. */
+const redact = createRedact([], { kinds: true });
 
 /** An event as a line of the log; undefined below the level. Arguments and results are never told. */
 export function toLogLine(event: KeyholeEvent, level: LogLevel): string | undefined {
   const own = levelOf(event);
   if (LOG_LEVELS.indexOf(own) < LOG_LEVELS.indexOf(level)) return undefined;
-  return `keyhole ${own}: ${toVisibleText(toText(event), LINE_CHARS).replace(/\s+/g, " ")}`;
+  return `keyhole ${own}: ${toVisibleText(redact(toText(event)), LINE_CHARS).replace(/\s+/g, " ")}`;
 }
 
 function levelOf(event: KeyholeEvent): LogLevel {

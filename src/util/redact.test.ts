@@ -24,3 +24,32 @@ test("a secret never survives, and redacting twice changes nothing more", () => 
     }),
   );
 });
+
+test("a secret goes in every encoding, also inside longer base64", () => {
+  const spell: Record<string, (text: string) => string> = {
+    plain: (text) => text,
+    json: (text) => JSON.stringify({ a: text }),
+    "json in json": (text) => JSON.stringify(JSON.stringify({ a: text })),
+    url: encodeURIComponent,
+    "lower-case url": (text) => encodeURIComponent(text).replace(/%../g, (escape) => escape.toLowerCase()),
+    form: (text) => new URLSearchParams({ a: text }).toString(),
+    base64: btoa,
+    base64url: (text) => Buffer.from(text).toString("base64url"),
+    "basic login": (text) => btoa(`user:${text}`),
+    "base64 of JSON": (text) => btoa(`{"a":"${text}","b":1}`),
+    hex: (text) => Buffer.from(text).toString("hex"),
+    "upper-case hex": (text) => Buffer.from(text).toString("hex").toUpperCase(),
+  };
+  const secret = fc.string({ minLength: 10, maxLength: 40, unit: fc.constantFrom(..."aB3/+=-_ &'\"$.~") });
+  fc.assert(
+    fc.property(secret, (hidden) => {
+      fc.pre(hidden.trim().length >= 10);
+      const redact = createRedact([hidden]);
+      for (const [name, write] of Object.entries(spell)) {
+        const shown = redact(`before ${write(hidden)} after`);
+        expect([name, shown]).toEqual([name, expect.stringContaining("[secret]")]);
+        expect(shown).not.toContain(write(hidden));
+      }
+    }),
+  );
+});

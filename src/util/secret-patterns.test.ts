@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { PLANTED } from "../../test/planted-secrets.ts";
-import { createRedact, secretVariables } from "./redact.ts";
+import { createRedact } from "./redact.ts";
+import { secretVariables } from "./secret-values.ts";
 
 const redact = createRedact([], { kinds: true });
 

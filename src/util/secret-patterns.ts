@@ -44,7 +44,7 @@ const SCHEME = new RegExp(`${START}(Bearer|Basic|Token)( +)([\\w.~+/=-]{8,})`, "
 const USER_INFO = /(:\/\/[^\s:/?#@]{0,256}:)[^\s/?#@]{1,512}(?=@)/g;
 const AZURE = new RegExp(`${START}(AccountKey|SharedAccessKey|sig)=[\\w%+/=-]{16,}`, "g");
 const NAMED_WORDS =
-  "(?:password|passwd|passphrase|secret|(?<!page|sync|cursor|continuation)token|api[_-]?key|access[_-]?key|private[_-]?key|authorization|cookie|credential)";
+  "(?:password|passwd|passphrase|(?<![a-z])pass(?:code)?|(?<=[_-])pwd|secret|(?<!page|sync|cursor|continuation)token|api[_-]?key|access[_-]?key|private[_-]?key|secret[_-]?key|authorization|cookie|credential)";
 const NAMED = new RegExp(`${NAMED_WORDS}s?$`, "i");
 /** Requires a digit in the value: prose and type names mostly have none. */
 const ASSIGNED = new RegExp(
@@ -53,13 +53,23 @@ const ASSIGNED = new RegExp(
 );
 /** Matches assignments to variables in files and commands, with any value. */
 const VARIABLE = new RegExp(
-  `${START}([A-Z][A-Z0-9_]{0,60}(?:PASSWORD|SECRET|TOKEN|API_?KEY|ACCESS_KEY|CREDENTIALS)=\\\\?["']?)[^\\s"'\\\\]{4,}`,
+  `${START}((?:[A-Z0-9_]{0,60}(?:PASSWORD|PASSWD|PASSPHRASE|SECRET|TOKEN|API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|CREDENTIALS)|[A-Z0-9_]{1,60}_(?:PASS|PWD)|PASS)=\\\\?["']?)[^\\s"'\\\\]{4,}`,
   "g",
 );
+
+/** A key id of AWS with the key that belongs to it, in any notation. */
+const AWS_PAIR =
+  /((?:AKIA|ASIA)[A-Z0-9]{16}[^A-Za-z0-9/+]{1,20}(?:[A-Za-z_]{1,40}[^A-Za-z0-9/+]{1,10})?)[A-Za-z0-9/+]{40}(?![A-Za-z0-9/+])/g;
+
+/** Whether a whole value looks like a known kind of secret. */
+export function isSecretKind(value: string): boolean {
+  return value.search(ANY_KIND) === 0;
+}
 
 /** Replaces everything that looks like a known kind of secret. */
 export function replaceSecrets(text: string, replacement: string): string {
   return text
+    .replace(AWS_PAIR, (_, id: string) => `${id}${replacement}`)
     .replace(ANY_KIND, replacement)
     .replace(SCHEME, (whole, scheme: string, gap: string, value: string) =>
       /\d/.test(value) || value.length >= 20 ? `${scheme}${gap}${replacement}` : whole,

@@ -1,10 +1,11 @@
 import type { Client, PriorDiscovery } from "@modelcontextprotocol/client";
+import { hideSecrets } from "../../net/known-secrets.ts";
 import type { EntryStatus, LogLevel } from "../../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
 import type { Clock } from "../../util/clock.ts";
 import { sleep } from "../../util/sleep.ts";
 import type { ServerConfig } from "./config/server-config.ts";
-import { createHider, forgotSession, isLost, lastComplaint, toStatus } from "./failure.ts";
+import { forgotSession, isLost, lastComplaint, toStatus } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import type { Made, Opened } from "./open-client.ts";
@@ -64,8 +65,6 @@ export interface Connection {
   explain(error: unknown): EntryStatus;
   /** Tells how to log in, as the end of a sentence. */
   loginAdvice(): string;
-  /** Removes the secrets of the config from a text. */
-  hide(text: string): string;
   /** Resolves when no process of the server is left. */
   close(): Promise<void>;
 }
@@ -97,8 +96,6 @@ export function createConnection(options: ConnectionOptions): Connection {
   let listing: Listing | undefined;
   let era: PriorDiscovery | undefined;
   let cancelRelist: (() => void) | undefined;
-
-  const hide = (text: string) => (last?.hide ?? createHider([]))(text);
 
   async function connect(): Promise<Session> {
     // Asked again while connected, because a person may take the consent back.
@@ -171,17 +168,17 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   function explain(error: unknown): EntryStatus {
     const ending = last?.ending;
-    const known = toStatus(error, hide);
+    const known = toStatus(error);
     if (known.state === "needs_login") return { ...known, reason: `${known.reason}${loginAdvice()}` };
     if (!last?.process) return ending === undefined ? known : { ...known, reason: ending };
     const reason = ending !== undefined && (isLost(error) || !isProblem(error)) ? ending : known.reason;
-    return { ...known, reason: `${reason}${lastComplaint(last.process.stderrText(), hide)}` };
+    return { ...known, reason: `${reason}${lastComplaint(last.process.stderrText())}` };
   }
 
   function loginAdvice(): string {
     if (config.transport !== "http") return "";
     const why = login?.complaint;
-    const told = why ? `; its token could not be renewed: ${hide(why)}` : "";
+    const told = why ? `; its token could not be renewed: ${hideSecrets(why)}` : "";
     return config.oauth?.grant === "client_credentials" ? told : `${told}; run: keyhole login ${label}`;
   }
 
@@ -267,7 +264,6 @@ export function createConnection(options: ConnectionOptions): Connection {
     forgetFailures: restarts.forget,
     explain,
     loginAdvice,
-    hide,
     close: async () => {
       stopping.abort();
       cancelRelist?.();

@@ -1,4 +1,5 @@
 import { isCut } from "../../net/is-cut.ts";
+import { hideSecrets } from "../../net/known-secrets.ts";
 import type { EntryStatus } from "../../schema/entry.ts";
 import { isProblem } from "../../schema/problem.ts";
 import { reasonOf } from "../../util/reason-of.ts";
@@ -6,14 +7,13 @@ import { toVisibleText } from "../../util/visible-text.ts";
 
 const REASON_CHARS = 500;
 const TAIL_CHARS = 200;
-const SHORTEST_SECRET = 6;
 const MAX_CAUSES = 5;
 /** Answers a request whose stream ended early. Compared by identity, so no server can send it. */
 export const BROKEN_OFF = { code: -32_000, message: "its answer broke off", data: Object.freeze({}) };
 const LOST = new Set(["CONNECTION_CLOSED", "NOT_CONNECTED", "SEND_FAILED", "UPSTREAM_LOST"]);
 
 /** Explains why a server cannot be used, without secrets. */
-export function toStatus(error: unknown, hide: (text: string) => string): EntryStatus {
+export function toStatus(error: unknown): EntryStatus {
   const status = httpStatus(error);
   if (nameOf(error) === "InsufficientScopeError") {
     return { state: "needs_login", reason: missingScope(error) };
@@ -22,10 +22,10 @@ export function toStatus(error: unknown, hide: (text: string) => string): EntryS
     const code = status === undefined ? "" : ` (HTTP ${status})`;
     return { state: "needs_login", reason: `it wants a login${code}` };
   }
-  return { state: "server_down", reason: failureReason(error, hide) };
+  return { state: "server_down", reason: failureReason(error) };
 }
 
-export function failureReason(error: unknown, hide: (text: string) => string): string {
+export function failureReason(error: unknown): string {
   if (isBrokenOff(error)) return BROKEN_OFF.message;
   const told = causes(error).find(isProblem);
   if (told) {
@@ -38,7 +38,7 @@ export function failureReason(error: unknown, hide: (text: string) => string): s
   if (codeOf(error) === "REQUEST_TIMEOUT") return "it did not answer in time";
   const network = networkCode(error);
   if (network !== undefined) return `it cannot be reached (${network})`;
-  return toVisibleText(hide(reasonOf(error)), REASON_CHARS) || "no reason given";
+  return toVisibleText(hideSecrets(reasonOf(error)), REASON_CHARS) || "no reason given";
 }
 
 /** Whether the server rejects the credentials as such, not only one request. */
@@ -88,16 +88,9 @@ export function forgotSession(
   return sessionId !== undefined && httpStatus(error) === 404;
 }
 
-/** Replaces secrets in a text. */
-export function createHider(secrets: readonly string[]): (text: string) => string {
-  const long = secrets.filter((secret) => secret.length >= SHORTEST_SECRET);
-  const ordered = [...new Set(long)].sort((left, right) => right.length - left.length);
-  return (text) => ordered.reduce((shown, secret) => shown.replaceAll(secret, "[hidden]"), text);
-}
-
 /** Returns the last line of stderr, as the end of a sentence. */
-export function lastComplaint(stderr: string, hide: (text: string) => string): string {
-  const line = hide(stderr).trimEnd().split("\n").at(-1)?.trim() ?? "";
+export function lastComplaint(stderr: string): string {
+  const line = hideSecrets(stderr).trimEnd().split("\n").at(-1)?.trim() ?? "";
   return line === "" ? "" : `; it last said: ${toVisibleText(line, TAIL_CHARS)}`;
 }
 

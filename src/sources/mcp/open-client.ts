@@ -5,12 +5,14 @@ import type {
   StreamableHTTPClientTransport,
   Transport,
 } from "@modelcontextprotocol/client";
+import { knowSecrets } from "../../net/known-secrets.ts";
 import type { LogLevel } from "../../schema/entry.ts";
 import type { Clock } from "../../util/clock.ts";
 import { PROGRAM_VERSION } from "../../util/program-version.ts";
+import { secretsInArgs, secretsInFields } from "../../util/secret-values.ts";
 import { expandAll, expandVariables } from "./config/expand-variables.ts";
 import type { ServerConfig } from "./config/server-config.ts";
-import { BROKEN_OFF, createHider, isLost } from "./failure.ts";
+import { BROKEN_OFF, isLost } from "./failure.ts";
 import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
@@ -44,8 +46,6 @@ export interface Made {
   readonly process: StdioTransport | undefined;
   /** Why the transport ended, if known. */
   readonly ending: string | undefined;
-  /** Replaces the secrets of the config in a text. */
-  hide(text: string): string;
 }
 
 /** A connection to a server. */
@@ -106,11 +106,17 @@ function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), optio
   const { label, config, variables, login } = options;
   if (config.transport === "http") return makeHttpTransport(sdk, login!);
   const env = expandAll(label, config.env, variables);
+  const args = config.args.map((argument) => expandVariables(label, argument, variables));
+  knowSecrets([
+    ...secretsInArgs(args),
+    ...secretsInFields(env),
+    ...secretsInFields(usedIn(config.args, variables)),
+  ]);
   const cwd = config.cwd ?? options.cwd;
   const process = createStdioTransport({
     label,
     command: expandVariables(label, config.command, variables),
-    args: config.args.map((argument) => expandVariables(label, argument, variables)),
+    args,
     env,
     ...(cwd !== undefined && { cwd: expandVariables(label, cwd, variables) }),
     maxLineBytes: options.maxLineBytes,
@@ -123,7 +129,6 @@ function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), optio
     get ending() {
       return process.ending;
     },
-    hide: createHider(secretsOf(config.args, env, options)),
   };
 }
 
@@ -143,7 +148,6 @@ function makeHttpTransport(sdk: typeof import("@modelcontextprotocol/client"), l
     get ending() {
       return ending;
     },
-    hide: (text) => createHider([...Object.values(headers), url.password, ...login.secrets()])(text),
   };
 }
 
@@ -160,14 +164,12 @@ function failWithStream(transport: StreamableHTTPClientTransport): void {
   };
 }
 
-/** Arguments filled from variables are as secret as the environment. */
-function secretsOf(
-  args: readonly string[],
-  env: Readonly<Record<string, string>>,
-  { label, variables }: OpenOptions,
-): string[] {
-  const filled = args.filter((argument) => argument.includes("${"));
-  return [...Object.values(env), ...filled.map((argument) => expandVariables(label, argument, variables))];
+/** The variables that fill arguments. Their names say whether they are secret. */
+function usedIn(args: readonly string[], variables: OpenOptions["variables"]): OpenOptions["variables"] {
+  const names = args.flatMap((argument) =>
+    [...argument.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name),
+  );
+  return Object.fromEntries(names.map((name) => [name, variables[name]]));
 }
 
 function endedOverProbe(error: unknown): boolean {

@@ -1,4 +1,5 @@
 import type { Client, InputRequests, InputResponses, RequestOptions } from "@modelcontextprotocol/client";
+import { hideSecrets } from "../../net/known-secrets.ts";
 import type { CallingClient } from "../../schema/entry.ts";
 import { problem } from "../../schema/problem.ts";
 import { toVisibleText } from "../../util/visible-text.ts";
@@ -36,7 +37,10 @@ export function passThrough(
   const params = Object.keys(meta).length > 0 ? { _meta: meta } : {};
   if (!caller) return { params, options: {} };
   const onprogress: RequestOptions["onprogress"] = ({ message, ...update }) =>
-    caller.progress({ ...update, ...(message !== undefined && { message: toVisibleText(message) }) });
+    caller.progress({
+      ...update,
+      ...(message !== undefined && { message: toVisibleText(hideSecrets(message)) }),
+    });
   if (!caller.passOn || client.getProtocolEra() !== "modern") return { params, options: { onprogress } };
   const { capabilities, responses, state } = caller;
   const askable = trusted ? Object.entries(capabilities).filter(([name]) => ASKABLE.includes(name)) : [];
@@ -81,12 +85,14 @@ export function toQuestion<T extends object>(result: T, { label, trusted }: Aski
   return { ...result, inputRequests: Object.fromEntries(named) };
 }
 
-/** Passes a protocol error on to the client unchanged, and rethrows it. */
+/** Passes a protocol error on to the client, without secrets, and rethrows it. */
 export function passError(caller: CallingClient | undefined): (error: unknown) => never {
   return (error) => {
     const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
     if (typeof code === "number" && Number.isInteger(code)) {
-      caller?.passError?.({ code, message: String(message), ...(data !== undefined && { data }) });
+      caller?.passError?.(
+        hideSecrets({ code, message: String(message), ...(data !== undefined && { data }) }),
+      );
     }
     throw error;
   };

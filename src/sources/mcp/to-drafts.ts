@@ -1,4 +1,5 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
+import { hideSecrets } from "../../net/known-secrets.ts";
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { EntryDraft, Lane, Presentation } from "../../schema/entry.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
@@ -77,9 +78,10 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
         signal,
       );
       if (asksFirst(result)) return toQuestion(result, options);
-      caller?.passOn?.(result);
-      if (!result.isError) return toolValue(result);
-      const reason = toVisibleText(textOf(result.content ?? []), ERROR_CHARS) || "no reason given";
+      const shown = hideSecrets(result);
+      caller?.passOn?.(shown);
+      if (!shown.isError) return toolValue(shown);
+      const reason = toVisibleText(textOf(shown.content ?? []), ERROR_CHARS) || "no reason given";
       throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
     },
   };
@@ -122,8 +124,9 @@ function promptDraft(prompt: Prompt, route: string, options: DraftOptions): Entr
         signal,
       );
       if (asksFirst(result)) return toQuestion(result, options);
-      caller?.passOn?.(result);
-      return promptValue(result);
+      const shown = hideSecrets(result);
+      caller?.passOn?.(shown);
+      return promptValue(shown);
     },
   };
 }
@@ -170,8 +173,9 @@ function resourceDraft(
         signal,
       );
       if (asksFirst(result)) return toQuestion(result, options);
-      caller?.passOn?.(result);
-      return resourceValue(result);
+      const shown = hideSecrets(result);
+      caller?.passOn?.(shown);
+      return resourceValue(shown);
     },
   };
 }

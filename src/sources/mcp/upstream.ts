@@ -1,4 +1,5 @@
 import type { Client, PriorDiscovery, RequestOptions } from "@modelcontextprotocol/client";
+import { hideSecrets } from "../../net/known-secrets.ts";
 import type { CallingClient, EntryStatus, LogLevel } from "../../schema/entry.ts";
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
@@ -66,7 +67,6 @@ export interface UpstreamDiagnostics {
 export function createUpstream(options: UpstreamOptions): Upstream {
   const { label, limits } = options;
   const connection = createConnection({ ...options, onLog });
-  const { hide } = connection;
   const slots = createSlots(label, limits.concurrency, limits.queue);
   const running = new Set<UpstreamCall<unknown>>();
   /** Timeouts in a row of one session. */
@@ -100,8 +100,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (isOutOfReach(error)) return connection.goDown(connection.explain(error));
     if (isProblem(error) && !wasCut(error)) return error;
     if (isLost(error) || (ending !== undefined && !process)) {
-      const why = ending ?? failureReason(error, hide);
-      const reason = `${why}${lastComplaint(process?.stderrText() ?? "", hide)}`;
+      const why = ending ?? failureReason(error);
+      const reason = `${why}${lastComplaint(process?.stderrText() ?? "")}`;
       return problem("UPSTREAM_LOST", { server: label, reason }, { server: label, reason });
     }
     if (wantsLogin(error)) return connection.goDown(connection.explain(error));
@@ -110,7 +110,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       const reason = `${scope}${connection.loginAdvice()}`;
       return problem("LOGIN_NEEDED", { name: `The server ${label}`, status: 403, reason }, { reason });
     }
-    const reason = failureReason(error, hide);
+    const reason = failureReason(error);
     return problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
   }
 
@@ -128,7 +128,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   function onLog(level: LogLevel, data: unknown, logger: string | undefined): void {
     const [only, ...others] = running;
     if (only?.caller?.passOn && others.length === 0)
-      only.caller.log(level, typeof data === "string" ? toVisibleText(data) : data, logger);
+      only.caller.log(level, hideSecrets(typeof data === "string" ? toVisibleText(data) : data), logger);
   }
 
   return {
@@ -175,7 +175,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         running: slots.running,
         waiting: slots.waiting,
         invalidLines: last?.process?.invalidLines ?? 0,
-        stderr: hide(last?.process?.stderrText() ?? ""),
+        stderr: hideSecrets(last?.process?.stderrText() ?? ""),
       };
     },
     close: connection.close,

@@ -1,3 +1,4 @@
+import { hideSecrets } from "../../net/known-secrets.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { createHistograms, type MetricName } from "./histograms.ts";
@@ -105,7 +106,7 @@ export function createOtlpExporter(options: ExporterOptions): OtlpExporter {
       const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeoutMs)]);
       const { status } = await post(
         endpoint.replace(/\/$/, "") + path,
-        JSON.stringify(redact(content)),
+        JSON.stringify(hideSecrets(redact(content))),
         signal,
       );
       if (status >= 200 && status < 300) {

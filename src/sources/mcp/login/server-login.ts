@@ -1,7 +1,9 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { createGuardedFetch } from "../../../net/guarded-fetch.ts";
+import { knowSecrets } from "../../../net/known-secrets.ts";
 import { problem } from "../../../schema/problem.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
+import { secretsIn, secretsInFields } from "../../../util/secret-values.ts";
 import { toVisibleText } from "../../../util/visible-text.ts";
 import { expandAll, expandVariables } from "../config/expand-variables.ts";
 import { type HttpConfig, invalid, type OAuthConfig } from "../config/server-config.ts";
@@ -27,8 +29,6 @@ export interface ServerLogin {
   fetch(onTooLarge: (reason: string) => void): FetchLike;
   /** Why the last renewal failed. */
   readonly complaint: string | undefined;
-  /** Values that must not appear in messages. */
-  secrets(): readonly string[];
   /** The issuer of the login in use; undefined without one. */
   issuer(): Promise<string | undefined>;
   /** Whether a call was refused because the login lacks scopes. */
@@ -68,6 +68,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
     const expired = kept?.expiresAt !== undefined && kept.expiresAt - EARLY_MS < Date.now();
     const renewed = expired && (await renew(token, {}));
     secret = renewed ? (await logins.read(server))?.tokens?.access_token : token;
+    knowSecrets(secret === undefined ? [] : [secret]);
     lookedAt = performance.now();
     return secret;
   }
@@ -140,7 +141,6 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
     get complaint() {
       return complaint;
     },
-    secrets: () => (secret === undefined ? [] : [secret]),
     issuer: async () => (await logins.read(open().server))?.issuer,
     missing: async () => (await logins.challenge(open().server)) !== undefined,
     logIn: async (how) => {
@@ -187,6 +187,8 @@ function read(label: string, config: HttpConfig, variables: Readonly<Record<stri
       variables,
     ),
   };
+  const { clientSecret: own = "", privateKey: pem = "" } = oauth;
+  knowSecrets([own, pem, ...secretsInFields(headers), ...secretsIn("url", url.href)]);
   // The config allows its own host. Hosts that the server names have to be public.
   const allowed = [url.hostname, ...oauth.allowPrivateHosts];
   const guardedFetch = createGuardedFetch({ allowPrivateHosts: allowed });

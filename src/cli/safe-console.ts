@@ -1,0 +1,40 @@
+import { Console } from "node:console";
+import { Writable } from "node:stream";
+import { hideSecrets, knowSecrets } from "../net/known-secrets.ts";
+import { createRedact } from "../util/redact.ts";
+import { secretVariables } from "../util/secret-values.ts";
+import { toVisibleText } from "../util/visible-text.ts";
+
+const redactKinds = createRedact([], { kinds: true });
+
+/**
+ * Makes the console of this process safe: its lines hold no known secret and nothing that a terminal obeys. Errors
+ * that nobody catches are printed the same way. Whatever looks like a secret is hidden on stderr only: stdout carries
+ * answers.
+ */
+export function installSafeConsole(): void {
+  knowSecrets(secretVariables(process.env));
+  globalThis.console = createSafeConsole(process.stdout);
+  process.on("uncaughtException", (error) => {
+    console.error(error);
+    process.exit(1);
+  });
+}
+
+/** A console for this stream, and stderr for errors. */
+export function createSafeConsole(stdout: NodeJS.WritableStream): Console {
+  return new Console({ stdout: throughSafe(stdout), stderr: throughSafe(process.stderr) });
+}
+
+/** Reports each write as done at once, so that nothing is lost when the process exits. */
+function throughSafe(stream: NodeJS.WritableStream): Writable {
+  const isLog = stream === process.stderr;
+  return new Writable({
+    decodeStrings: false,
+    write: (chunk, _encoding, done) => {
+      const known = hideSecrets(toVisibleText(String(chunk)));
+      stream.write(isLog ? redactKinds(known) : known);
+      done();
+    },
+  });
+}

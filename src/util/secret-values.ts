@@ -1,0 +1,129 @@
+import { isSecretKind, namesSecret } from "./secret-patterns.ts";
+
+const MIN_CHARS = 8;
+/** From this length on, a value that is named a secret and is not only letters or digits counts too. */
+const MIN_NAMED_CHARS = 6;
+/** Values that stand in a thousand configurations as they do in ordinary text. */
+const COMMON = new Set(
+  [
+    "password",
+    "passw0rd",
+    "changeme",
+    "changeit",
+    "postgres",
+    "postgresql",
+    "localhost",
+    "127.0.0.1",
+    "default",
+  ]
+    .concat([
+      "example",
+      "undefined",
+      "disabled",
+      "required",
+      "production",
+      "development",
+      "testtest",
+      "password1",
+    ])
+    .concat([
+      "12345678",
+      "123456789",
+      "1234567890",
+      "administrator",
+      "application/json",
+      "anonymous",
+      "none-needed",
+    ]),
+);
+const SCHEME = /^(bearer|basic|token|apikey) +(\S+)$/i;
+const FLAG = /^--?([\w-]{1,64})(?:=([\s\S]*))?$/;
+const PAIR = /(?:^|[;\s])([\w .-]{1,64}?)\s?=\s?("[^"]*"|'[^']*'|[^;\s]+)/g;
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const RUN = /[A-Za-z0-9+/_]{16,}/;
+
+/** Collects the secrets among named values, such as environment variables, headers or settings. */
+export function secretsInFields(fields: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(fields).flatMap(([name, value = ""]) => secretsIn(name, value));
+}
+
+/** Collects the secrets of the process's own environment, which has much that was not meant for this program. */
+export function secretVariables(env: Readonly<Record<string, string | undefined>>): string[] {
+  const named = Object.entries(env).filter(
+    ([name, value = ""]) => namesSecret(name) || value.includes("://"),
+  );
+  return secretsInFields(Object.fromEntries(named));
+}
+
+/** Collects the secrets among the arguments of a command: `--token x`, `--token=x`, `DB_PASS=x`, addresses. */
+export function secretsInArgs(args: readonly string[]): string[] {
+  return args.flatMap((argument, at) => {
+    const [, flag, joined] = FLAG.exec(argument) ?? [];
+    const before = FLAG.exec(args[at - 1] ?? "");
+    if (flag !== undefined) return joined === undefined ? [] : secretsIn(flag, joined);
+    return secretsIn(before?.[2] === undefined ? (before?.[1] ?? "") : "", argument);
+  });
+}
+
+/**
+ * Collects the secrets in one value: the whole of it if its name says secret or it looks like a key, otherwise the
+ * parts of an address or a connection string that are secret. Short and common values never count.
+ */
+export function secretsIn(name: string, value: string): string[] {
+  const isNamed = namesSecret(name) || /(?:^|[_-])(?:key|auth|pat)$/i.test(name);
+  const scheme = SCHEME.exec(value.trim());
+  if (scheme) return [scheme[2]!, ...passwordOfBasic(scheme)].filter((one) => isTelling(one, true));
+  const parts = secretsInAddress(value);
+  if (parts.length > 0) return parts;
+  const pairs = [...value.matchAll(PAIR)].flatMap(([, key = "", part = ""]) =>
+    secretsIn(key.trim(), unquote(part)),
+  );
+  if (pairs.length > 0 && !isNamed) return pairs;
+  const counts = isNamed ? isTelling(value, true) : isTelling(value, false) && looksLikeKey(value);
+  return counts ? [value] : pairs;
+}
+
+/** Whether a value is long and rare enough to be replaced wherever it appears. */
+export function isTelling(value: string, isNamed: boolean): boolean {
+  if (COMMON.has(value.toLowerCase())) return false;
+  if (value.length >= MIN_CHARS) return true;
+  return isNamed && value.length >= MIN_NAMED_CHARS && !/^(?:[A-Za-z]*|\d*)$/.test(value);
+}
+
+/** The password and the secret query values of an address, as written and decoded. */
+function secretsInAddress(value: string): string[] {
+  if (!/^[a-z][a-z0-9+.-]{1,30}:\/\//i.test(value)) return [];
+  const found = [/^[^/]*\/\/[^\s:/?#@]*:([^\s/?#]*)@/.exec(value)?.[1] ?? ""];
+  for (const pair of value.split("#", 1)[0]!.split("?").slice(1).join("?").split("&")) {
+    const [name = "", given = ""] = pair.split("=", 2);
+    if (namesSecret(name) || /^(?:key|sig|signature|auth|code|access)$/i.test(name) || looksLikeKey(given))
+      found.push(given);
+  }
+  return [...new Set(found.flatMap((one) => [one, decoded(one)]))].filter((one) => isTelling(one, true));
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function passwordOfBasic([, scheme = "", given = ""]: readonly string[]): string[] {
+  if (scheme.toLowerCase() !== "basic") return [];
+  const text = Buffer.from(given, "base64").toString();
+  return [text.slice(text.indexOf(":") + 1)];
+}
+
+/** A known kind of key, or a long run that mixes letters and digits as no word, path or id does. */
+function looksLikeKey(value: string): boolean {
+  if (UUID.test(value) || /^[~./\\]|^[a-z]:\\/i.test(value)) return false;
+  if (isSecretKind(value)) return true;
+  const run = /[\s:]/.test(value) ? undefined : RUN.exec(value)?.[0];
+  return run !== undefined && /[a-z]/i.test(run) && (run.match(/\d(?=\D)|\D(?=\d)/g)?.length ?? 0) >= 4;
+}
+
+function unquote(text: string): string {
+  return /^(["']).*\1$/.test(text) ? text.slice(1, -1) : text;
+}
