@@ -38,5 +38,5 @@ export function createReplacer(needles: readonly string[], replacement: string):
 }
 
 function keyAt(text: string, at: number): number {
-  return (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) % KEYS;
+  return (text.charCodeAt(at) * 961 + text.charCodeAt(at + 1) * 31 + text.charCodeAt(at + 2)) & (KEYS - 1);
 }

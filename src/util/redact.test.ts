@@ -31,7 +31,7 @@ test("a secret goes in every encoding, also inside longer base64", () => {
     json: (text) => JSON.stringify({ a: text }),
     "json in json": (text) => JSON.stringify(JSON.stringify({ a: text })),
     url: encodeURIComponent,
-    "lower-case url": (text) => encodeURIComponent(text).replace(/%../g, (escape) => escape.toLowerCase()),
+    "lower-case url": (text) => encodeURIComponent(text).replace(/%../g, (code) => code.toLowerCase()),
     form: (text) => new URLSearchParams({ a: text }).toString(),
     base64: btoa,
     base64url: (text) => Buffer.from(text).toString("base64url"),

@@ -47,7 +47,7 @@ function spellings(secret: string): string[] {
 }
 
 function lowerEscapes(spelt: string): string {
-  return spelt.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase());
+  return spelt.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 }
 
 function encodings(bytes: Buffer): string[] {
