@@ -75,7 +75,7 @@ function nothingToOpen() {
 }
 
 async function askPerson({ op, args }: ApprovalRequest): Promise<Approval> {
-  const lines = JSON.stringify(args, null, 2).split("\n").map(toVisibleText);
+  const lines = toVisibleText(JSON.stringify(args, null, 2)).split("\n");
   console.error(lines.join("\n"));
   return (await askYesOrNo(`Run ${toVisibleText(op)} with exactly this?`)) || "declined";
 }

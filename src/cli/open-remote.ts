@@ -58,7 +58,7 @@ export async function openRemote(url: string, token: string | undefined): Promis
 
 /** The form of an approval has one field; a person says yes to it or declines. */
 async function answerForm(message: string) {
-  const agreed = await askYesOrNo(message.split("\n").map(toVisibleText).join("\n"));
+  const agreed = await askYesOrNo(toVisibleText(message));
   return agreed ? { action: "accept" as const, content: { approve: true } } : { action: "decline" as const };
 }
 

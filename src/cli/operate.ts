@@ -48,7 +48,7 @@ async function open({
 
 function shown(name: OperationName, { ok, text, data }: ToolAnswer): string {
   const readable = name === "ask" && ok ? showAsk(data as AskOutput) : text;
-  return readable.split("\n").map(toVisibleText).join("\n");
+  return toVisibleText(readable);
 }
 
 function usageOf(name: OperationName): string {
