@@ -15,6 +15,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   start: () => import("./start.ts"),
   knowledge: () => import("./knowledge.ts"),
   package: () => import("./package.ts"),
+  poison: () => import("./poison.ts"),
 };
 
 const { positionals, values } = parseArgs({
