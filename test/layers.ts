@@ -20,7 +20,8 @@ export const LAYERS: readonly (readonly Module[])[] = [
   [
     {
       name: "net",
-      holds: "the guarded fetch, the only way out; reading HTTP answers, their statuses as problems; the secrets this process knows",
+      holds:
+        "the guarded fetch, the only way out; reading HTTP answers, their statuses as problems; the secrets this process knows",
     },
   ],
   [

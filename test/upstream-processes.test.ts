@@ -101,7 +101,7 @@ verifies("upstream:secrets", "secrets in the output of a server are hidden", asy
   const source = createMcpSource("bad", config, { variables });
   const gateway = gatewayOf([source]);
   const { text } = await gateway.ask({ query: "bad" });
-  expect(text).toContain("refused key [secret] and [secret]");
+  expect(text).toContain("refused key [secret] and --token=[secret]");
   expect(source.diagnostics().stderr).toContain("[secret]");
   const { results } = await gateway.get({ routes: [{ route: "bad://resources/server" }] });
   expect(JSON.stringify([text, results, source.diagnostics()])).not.toMatch(/k3y|t0ken/);

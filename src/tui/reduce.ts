@@ -221,7 +221,7 @@ function closeAll(state: ChatState): ChatState {
 
 /** The next piece of a stream may bring the letter or picture that a joiner at the end belongs to. */
 function cleanGrowing(text: string): string {
-  const whole = /[\u200c\u200d\ufe0f]$/.test(text) ? text.slice(0, -1) : text;
+  const whole = /(?:\u200c|\u200d|\ufe0f)$/.test(text) ? text.slice(0, -1) : text;
   return clean(whole, Number.POSITIVE_INFINITY) + text.slice(whole.length);
 }
 
