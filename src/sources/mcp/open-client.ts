@@ -13,6 +13,7 @@ import type { ServerConfig } from "./config/server-config.ts";
 import { BROKEN_OFF, createHider, isLost } from "./failure.ts";
 import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
+import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
 
 const CLIENT = { name: "keyhole", version: PROGRAM_VERSION };
@@ -104,7 +105,7 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
 
 function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), options: OpenOptions): Made {
   const { label, config, variables, login } = options;
-  if (config.transport === "http") return makeHttpTransport(sdk, login!);
+  if (config.transport === "http") return makeHttpTransport(sdk, login!, createNoticeGate(options.clock));
   const env = expandAll(label, config.env, variables);
   const cwd = config.cwd ?? options.cwd;
   const process = createStdioTransport({
@@ -115,7 +116,8 @@ function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), optio
     ...(cwd !== undefined && { cwd: expandVariables(label, cwd, variables) }),
     maxLineBytes: options.maxLineBytes,
     graceMs: options.graceMs,
-    readMessage: sdk.deserializeMessage,
+    readMessage: sdk.parseJSONRPCMessage,
+    gate: createNoticeGate(options.clock),
   });
   return {
     transport: process,
@@ -128,7 +130,11 @@ function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), optio
 }
 
 /** Ends the connection if a message is too large, like the stdio transport. */
-function makeHttpTransport(sdk: typeof import("@modelcontextprotocol/client"), login: ServerLogin): Made {
+function makeHttpTransport(
+  sdk: typeof import("@modelcontextprotocol/client"),
+  login: ServerLogin,
+  gate: NoticeGate,
+): Made {
   const { url, headers } = login.address();
   let ending: string | undefined;
   const fetch = login.fetch((reason) => {
@@ -137,6 +143,7 @@ function makeHttpTransport(sdk: typeof import("@modelcontextprotocol/client"), l
   });
   const transport = new sdk.StreamableHTTPClientTransport(url, { fetch, requestInit: { headers } });
   failWithStream(transport);
+  passThroughGate(transport, gate);
   return {
     transport,
     process: undefined,
@@ -158,6 +165,17 @@ function failWithStream(transport: StreamableHTTPClientTransport): void {
     };
     return send(message, { ...options, onRequestStreamEnd });
   };
+}
+
+/** Puts the gate before every handler that the client sets. */
+function passThroughGate(transport: Transport, gate: NoticeGate): void {
+  let gated: Transport["onmessage"];
+  Object.defineProperty(transport, "onmessage", {
+    get: () => gated,
+    set: (handle: Transport["onmessage"]) => {
+      gated = handle && ((message, extra) => gate.take(message, () => handle(message, extra)));
+    },
+  });
 }
 
 /** Arguments filled from variables are as secret as the environment. */
