@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { compileSchema } from "../../src/catalog/compile-schema.ts";
+import type { JsonSchema } from "../../src/schema/json-schema.ts";
 import type { Json } from "../../src/util/json.ts";
 import { reportFigure } from "../figures.ts";
 
@@ -10,7 +11,7 @@ const many = <T>(count: number, make: (at: number) => T) =>
   Array.from({ length: count }, (_, at) => make(at));
 
 /** A schema whose alternatives lead back to itself. */
-function recursive(keyword: string, count: number): object {
+function recursive(keyword: string, count: number): JsonSchema {
   const branch = { type: "object", properties: { a: { $ref: "#/$defs/node" } }, required: ["b"] };
   return {
     type: "object",
@@ -19,7 +20,7 @@ function recursive(keyword: string, count: number): object {
   };
 }
 
-const COSTLY: [name: string, schema: object, value: Json][] = [
+const COSTLY: [name: string, schema: JsonSchema, value: Json][] = [
   ["two recursive alternatives", recursive("anyOf", 2), nested(60)],
   ["fifty recursive alternatives", recursive("oneOf", 50), nested(60)],
   ["three recursive requirements", recursive("allOf", 3), nested(60)],
