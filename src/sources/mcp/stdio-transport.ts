@@ -2,6 +2,7 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type Problem, problem } from "../../schema/problem.ts";
+import { fieldsOf } from "../../util/fields.ts";
 import { killOnExit } from "../../util/kill-on-exit.ts";
 import { createMarker, MARKER } from "../../util/process-marker.ts";
 import { endProcesses } from "../../util/process-tree.ts";
@@ -9,6 +10,8 @@ import { createLineReader } from "./line-reader.ts";
 import type { NoticeGate } from "./notice-gate.ts";
 import { createTextRing } from "./text-ring.ts";
 
+/** The protocol's code of an invalid message. */
+const INVALID_ANSWER = -32_600;
 const STDERR_BYTES = 64 * 1024;
 const LAST_OUTPUT_MS = 50;
 /** How long lines are handled before others have their turn. */
@@ -156,7 +159,9 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
       message = options.readMessage(value);
     } catch {
       invalidLines += 1;
-      return;
+      const refused = refusalOf(value);
+      if (!refused) return;
+      message = refused;
     }
     transport.onmessage?.(message);
   }
@@ -197,6 +202,13 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   }
 
   return transport;
+}
+
+/** Fails the call that an invalid answer belongs to; it would wait for another one until its limit. */
+function refusalOf(value: unknown): JSONRPCMessage | undefined {
+  const { id, method } = fieldsOf(value);
+  if (method !== undefined || (typeof id !== "number" && typeof id !== "string")) return undefined;
+  return { jsonrpc: "2.0", id, error: { code: INVALID_ANSWER, message: "its answer has a wrong form" } };
 }
 
 function inherited(): Record<string, string> {
