@@ -14,6 +14,8 @@ export interface Figure {
   readonly atLeast?: number;
   /** The least number of cases that the reports must cover. */
   readonly cases?: number;
+  /** The benchmark and the metric that measure it, in place of tests. */
+  readonly bench?: readonly [name: string, metric: string];
 }
 
 /** The figures that tests measure. `npm run verify` prints each of them; tests report them by name. */
@@ -52,7 +54,32 @@ export const FIGURES = {
     atMost: 0.05,
     cases: 300,
   },
-  "memory-slope": { says: "growth of the heap under load", combine: "worst", unit: "KB/minute" },
+  "memory-slope": {
+    says: "growth of the heap under load",
+    combine: "worst",
+    unit: "KB/minute",
+    atMost: 1_024,
+    bench: ["soak", "memory_slope"],
+  },
+  "descriptors-left": {
+    says: "descriptors left after load",
+    combine: "worst",
+    atMost: 2,
+    bench: ["soak", "descriptors_left"],
+  },
+  "timers-left": {
+    says: "timers left after load",
+    combine: "worst",
+    atMost: 2,
+    bench: ["soak", "timers_left"],
+  },
+  "loop-delay": {
+    says: "delay of the event loop under floods, p99 beyond an idle one",
+    combine: "worst",
+    unit: "ms",
+    atMost: 50,
+    bench: ["faults", "added_p99"],
+  },
 } as const satisfies Record<string, Figure>;
 
 export type FigureName = keyof typeof FIGURES;
