@@ -169,6 +169,7 @@ export const FAULTS = {
       "flood: of many notifications the latest of each kind arrives",
       "flood: answers between notifications do not let a flood through",
       "flood: a server that floods with %s messages stays usable, and so does its neighbour",
+      "flood: progress of a server over HTTP is coalesced in the %s protocol",
     ],
   },
   "clock-jump": {

@@ -1,10 +1,12 @@
 import type { Client } from "@modelcontextprotocol/client";
 import { createMcpServer } from "keyhole/mcp";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { createNoticeGate } from "../../src/sources/mcp/notice-gate.ts";
 import { manualClock } from "../manual-clock.ts";
 import { connect, ERAS } from "../mcp/connect.ts";
 import { chaos, gatewayOf } from "../upstream-kit.ts";
+import { PROTOCOLS, serveUpstream } from "./http-upstream.ts";
 
 const COUNT = 20_000;
 
@@ -91,6 +93,34 @@ describe.each(ERAS)("a client of %s", (era) => {
     },
   );
 });
+
+test.each(PROTOCOLS)(
+  "flood: progress of a server over HTTP is coalesced in the %s protocol",
+  async (protocol) => {
+    const upstream = await serveUpstream(protocol);
+    const url = `http://127.0.0.1:${upstream.port}/mcp`;
+    const gateway = gatewayOf([createMcpSource("web", { url }, { trusted: true })]);
+    const server = createMcpServer(gateway, { surface: "native" });
+    onTestFinished(async () => {
+      await server.close();
+      await gateway.close();
+      await upstream.close();
+    });
+    const { client } = await connect(server, "2025-11-25");
+    let updates = 0;
+    const flooded = await client.callTool(
+      { name: "web_flood", arguments: { count: 5_000 } },
+      {
+        onprogress: () => {
+          updates += 1;
+        },
+      },
+    );
+    expect(JSON.stringify(flooded)).toContain("flooded");
+    expect(updates).toBeGreaterThan(10);
+    expect(updates).toBeLessThan(5_000);
+  },
+);
 
 async function callTool(client: Client, name: string, args: Record<string, unknown>): Promise<string> {
   const { content } = await client.callTool({ name, arguments: args });

@@ -59,6 +59,17 @@ function createTools(calls: string[]): McpServer {
       },
     );
   }
+  server.registerTool(
+    "flood",
+    { description: "Floods.", inputSchema: z.object({ count: z.number() }) },
+    async ({ count }, { mcpReq }) => {
+      const progressToken = mcpReq._meta?.progressToken ?? 0;
+      for (let progress = 1; progress <= count; progress += 1) {
+        await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress } });
+      }
+      return { content: [{ type: "text", text: "flooded" }] };
+    },
+  );
   return server;
 }
 

@@ -1,5 +1,5 @@
 import type { Clock } from "../../util/clock.ts";
-import { isFields } from "../../util/fields.ts";
+import { fieldsOf, isFields } from "../../util/fields.ts";
 
 /** Passes on what a server sends. Of notifications that come too fast, only the latest of each kind. */
 export interface NoticeGate {
@@ -62,6 +62,6 @@ export function createNoticeGate(clock: Clock): NoticeGate {
 /** Notifications of one kind replace each other. Undefined for requests and answers. */
 function kindOf(message: unknown): string | undefined {
   if (!isFields(message) || typeof message.method !== "string" || message.id !== undefined) return undefined;
-  const { progressToken, uri } = isFields(message.params) ? message.params : {};
-  return JSON.stringify([message.method, progressToken, uri]);
+  const { progressToken, uri, requestId, taskId } = fieldsOf(message.params);
+  return JSON.stringify([message.method, progressToken, uri, requestId, taskId]);
 }
