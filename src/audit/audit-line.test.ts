@@ -29,9 +29,8 @@ test("any text stays on one visible line and is read back", () => {
     fc.property(fc.string({ unit: "binary" }), (name) => {
       const { text } = toAuditLine(EMPTY, event(name), 0);
       expect(HIDDEN.test(text)).toBe(false);
-      expect(readAuditLine(text)).toMatchObject({
-        name: name.toWellFormed() === name ? name : expect.any(String),
-      });
+      const record = readAuditLine(text);
+      expect(record && "name" in record && record.name).toBe(name);
     }),
   );
 });

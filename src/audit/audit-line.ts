@@ -14,9 +14,8 @@ export function toAuditLine(
   at: number,
 ): { readonly text: string; readonly head: AuditHead } {
   const seq = head.seq + 1;
-  const rest = toVisibleJson(
-    JSON.stringify({ seq, prev: head.hash, at: new Date(at).toISOString(), ...event }),
-  ).slice(1);
+  const facts = toVisibleJson(JSON.stringify(event)).slice(1);
+  const rest = `"seq":${seq},"prev":"${head.hash}","at":"${new Date(at).toISOString()}",${facts}`;
   const own = hash("sha256", rest);
   return { text: `{"hash":"${own}",${rest}`, head: { seq, hash: own } };
 }

@@ -26,17 +26,14 @@ export type AuditEvent =
       readonly decided: "run" | "dry-run" | "approved";
       readonly approvedBy?: string;
     })
-  | {
+  | (Pick<AuditedCall, "call" | "traceId" | "principal" | "op" | "route"> & {
       readonly kind: "call-ended";
-      readonly call: string;
-      readonly traceId: string;
-      readonly principal: string;
       /** `ok`, or the code of the problem. */
       readonly outcome: string;
       readonly ms: number;
       /** The result by type and size. Absent if the call failed. */
       readonly result?: string;
-    }
+    })
   /** The call did not run. `asked`: a person was asked, or there was nobody to ask. */
   | (AuditedCall & {
       readonly kind: "call-refused";

@@ -14,8 +14,14 @@ export interface ChainReport {
   readonly notes: readonly string[];
 }
 
-/** Checks every record of a chain against its hash, its place in the chain, and the head. Stops at the first bad one. */
-export async function verifyChain({ name, head, lines }: AuditChain): Promise<ChainReport> {
+/**
+ * Checks every record of a chain against its hash, its place in the chain, and the head. Stops at the first bad one.
+ * `onRecord` gets the intact ones.
+ */
+export async function verifyChain(
+  { name, head, lines }: AuditChain,
+  onRecord?: (record: AuditRecord) => void,
+): Promise<ChainReport> {
   let records = 0;
   let first: AuditRecord | undefined;
   let last: AuditRecord | undefined;
@@ -41,6 +47,7 @@ export async function verifyChain({ name, head, lines }: AuditChain): Promise<Ch
     first ??= record;
     last = record;
     records += 1;
+    onRecord?.(record);
     if (record.kind !== "log-opened") continue;
     keptFrom = record.keptFrom;
     notes.push(...admitted(record, place));
