@@ -47,7 +47,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (!action || more.length > 0) throw invalid("the usage is keyhole audit verify, tail or export");
   // The reader of a pipe may leave early.
-  process.stdout.on("error", () => process.exit(0));
+  process.stdout.once("error", () => process.exit(0));
   await action(values.folder ?? auditFolder(), values);
 }
 

@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { readAuditFolder } from "../../src/audit/audit-folder.ts";
 import type { AuditStore } from "../../src/audit/audit-store.ts";
@@ -222,6 +223,29 @@ test("T20: while the disk is full events wait, and the log goes on intact when t
   const names = await namesIn(folder);
   expect(names).toEqual(names.map((_, at) => `${at}`));
   expect(statSync(auditFiles(folder)[0]!).size).toBeGreaterThan(8 * 512);
+});
+
+test("T20: writers that are killed at any moment leave a record of everything they did, in intact chains", async () => {
+  const folder = join(temporaryFolder(), "audit");
+  const mark = join(temporaryFolder(), "acts");
+  const kill = async (afterMs: number) => {
+    const child = spawn(process.execPath, [WRITER, folder, mark], { stdio: ["pipe", "pipe", "inherit"] });
+    child.stdin.write("act\n");
+    await once(child.stdout, "data");
+    await sleep(afterMs);
+    child.kill("SIGKILL");
+    await once(child, "close");
+  };
+  for (let round = 0; round < 6; round += 1) {
+    await Promise.all([kill(Math.random() * 30), kill(Math.random() * 30)]);
+    const chains = readAuditFolder(folder);
+    expect((await verifyAll(chains)).flatMap(({ bad }) => bad ?? [])).toEqual([]);
+    expect(chains.length).toBeLessThanOrEqual(2);
+    const acts = readFileSync(mark, "utf8").split("\n").length - 1;
+    const names = await namesIn(folder);
+    expect(names.length).toBeGreaterThanOrEqual(acts);
+    expect(names.length).toBeLessThanOrEqual(acts + 2 * (round + 1));
+  }
 });
 
 test("T20: events beyond the bound of memory are dropped, and the log says how many", async () => {
