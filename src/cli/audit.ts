@@ -46,8 +46,6 @@ export async function run(args: readonly string[]): Promise<void> {
   const [name = "", ...more] = positionals;
   const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
   if (!action || more.length > 0) throw invalid("the usage is keyhole audit verify, tail or export");
-  // The reader of a pipe may leave early.
-  process.stdout.once("error", () => process.exit(0));
   await action(values.folder ?? auditFolder(), values);
 }
 
@@ -88,6 +86,8 @@ async function tail(folder: string, { number, follow }: Options): Promise<void> 
     if (newest.length > count) newest.shift();
   }
   for (const line of newest) print(line, showRecord);
+  // The reader of a pipe may leave.
+  if (follow) process.stdout.on("error", () => process.exit(0));
   while (follow) {
     await sleep(FOLLOW_MS);
     const grown = readAuditFolder(folder).filter(

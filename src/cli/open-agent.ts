@@ -24,12 +24,11 @@ import { createDiskResultStore } from "../session/disk-result-store.ts";
 import { readSkills } from "../sources/markdown/skills/read-skills.ts";
 import type { Skill } from "../sources/markdown/skills/skill.ts";
 import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
-import { reasonOf } from "../util/reason-of.ts";
 import { secretVariables } from "../util/redact.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 import { settingsServers } from "./configured-servers.ts";
 import { loadAnyConfig } from "./load-config.ts";
-import { openAudit, recordDecisions } from "./open-audit.ts";
+import { closeAudit, openAudit, recordDecisions } from "./open-audit.ts";
 import { openPins } from "./open-pins.ts";
 import { telemetryName, withModel } from "./provider-in-use.ts";
 import { askForTrust } from "./trust-folder.ts";
@@ -148,7 +147,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {
       await gateway.close();
-      await audit?.store.close().catch((error: unknown) => console.error(reasonOf(error)));
+      await closeAudit(audit);
       await telemetry?.close();
       results.clear();
     },

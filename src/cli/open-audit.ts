@@ -30,6 +30,11 @@ export async function openConfiguredAudit(): Promise<AuditOptions | undefined> {
   }
 }
 
+/** Writes the rest of the log. A failure is told. */
+export async function closeAudit(audit: AuditOptions | undefined): Promise<void> {
+  await audit?.store.close().catch((error: unknown) => console.error(reasonOf(error)));
+}
+
 /** The name of the person at the terminal. */
 export function localUser(): string {
   try {
@@ -50,5 +55,5 @@ export async function recordDecisions(
   if (!audit) return;
   const principal = localUser();
   for (const { name, digest } of decided) audit.store.add({ kind, principal, what, name, digest });
-  await audit.store.close().catch((error: unknown) => console.error(reasonOf(error)));
+  await closeAudit(audit);
 }

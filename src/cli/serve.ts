@@ -2,10 +2,9 @@ import { createGateway } from "../gateway.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { problem } from "../schema/problem.ts";
 import { SURFACES, type Surface } from "../surfaces/surface.ts";
-import { reasonOf } from "../util/reason-of.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { type LoadedConfig, loadConfig } from "./load-config.ts";
-import { openConfiguredAudit } from "./open-audit.ts";
+import { closeAudit, openConfiguredAudit } from "./open-audit.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { readArgs } from "./read-args.ts";
@@ -72,7 +71,7 @@ export async function run(args: readonly string[]): Promise<void> {
     await face.close();
     await server.close();
     await gateway.close();
-    await audit?.store.close().catch((error: unknown) => console.error(reasonOf(error)));
+    await closeAudit(audit);
     await (await telemetry)?.close();
     process.exit(0);
   }

@@ -8,7 +8,7 @@ import { reasonOf } from "../util/reason-of.ts";
 import { toAge } from "../util/to-age.ts";
 import { settingsServers } from "./configured-servers.ts";
 import { isJsonConfig, loadAnyConfig } from "./load-config.ts";
-import { localUser, openConfiguredAudit } from "./open-audit.ts";
+import { closeAudit, localUser, openConfiguredAudit } from "./open-audit.ts";
 import { openPins } from "./open-pins.ts";
 import { askForTrust } from "./trust-folder.ts";
 
@@ -85,7 +85,7 @@ export async function surveyServers({ config, source, refresh }: SurveyOptions):
     unreached: [...problems, ...(await Promise.all(unreached)).flat()],
     close: async () => {
       await gateway.close();
-      await audit?.store.close().catch((error: unknown) => console.error(reasonOf(error)));
+      await closeAudit(audit);
     },
   };
 }
