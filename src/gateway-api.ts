@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Pins } from "./access/pins.ts";
 import type { View } from "./access/view.ts";
+import type { AuditOptions } from "./calls/auditor.ts";
 import type { Approve } from "./calls/call-environment.ts";
 import type { Registry } from "./catalog/registry.ts";
 import type { LedgerReport } from "./ledger.ts";
@@ -41,6 +42,8 @@ export interface GatewayOptions {
   readonly sessions?: SessionStore;
   /** Store of results that are too large to show. Default: in memory. */
   readonly results?: ResultStore;
+  /** The audit log: a record before and after each call. Default: none. See {@link createFileAuditStore}. */
+  readonly audit?: AuditOptions;
   /** Folder for files that make the next start faster. Default: none. */
   readonly cacheDirectory?: string;
   /** Clock, for tests. Default: the system's. */

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { createPins } from "./access/pins.ts";
+import { auditPins } from "./calls/audit-pins.ts";
+import { createAuditor } from "./calls/auditor.ts";
 import { toRegistry } from "./catalog/registry.ts";
 import { createDomainSources, type DomainSources } from "./domain-sources.ts";
 import type {
@@ -81,6 +83,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const extractor = createExtractor((detail) => notice("extraction-failed", detail));
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
+  const audit = options.audit && createAuditor(options.audit, (reason) => notice("audit-failed", reason));
   const ledger = createLedger(loadTokenCounter);
   const calls = createInFlight();
   const domains = createDomainSources(options);
@@ -98,7 +101,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     search: searchOf(index, live),
     sessions,
     results,
-    services: { extractor, idempotency: createIdempotency(results), ...(learning && { learning }) },
+    services: {
+      extractor,
+      idempotency: createIdempotency(results),
+      ...(learning && { learning }),
+      ...(audit && { audit }),
+    },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     approve: options.approve ?? (() => false),
     principal: owner,
@@ -127,7 +135,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     get version() {
       return live.current.catalog.version;
     },
-    pins,
+    pins: audit ? auditPins(pins, audit, owner.id) : pins,
     menu: async ({ principal = owner, session, ...menu } = {}) => {
       const { viewFor } = await current();
       const tools = await createMenu(viewFor(principal), { loadCounter: loadTokenCounter, memo }, menu);
@@ -162,6 +170,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       learning?.close();
       await sources.close();
       await live.close();
+      await options.audit?.store.flush().catch((error: unknown) => notice("audit-failed", reasonOf(error)));
     },
   };
   return withCore(gateway, { ...runner, noteMenu });

@@ -28,6 +28,7 @@ import { secretVariables } from "../util/redact.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 import { settingsServers } from "./configured-servers.ts";
 import { loadAnyConfig } from "./load-config.ts";
+import { closeAudit, openAudit, recordDecisions } from "./open-audit.ts";
 import { openPins } from "./open-pins.ts";
 import { telemetryName, withModel } from "./provider-in-use.ts";
 import { askForTrust } from "./trust-folder.ts";
@@ -92,9 +93,11 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     skills.filter(({ name }) => settings.skills.enabled?.includes(name)),
   );
   for (const reason of toolsets.refused) console.error(reason);
+  const audit = openAudit(settings.audit);
   const gateway = createGateway({
     pins: openPins(),
     results,
+    ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
     ...config,
     domains: [...domains, ...toolsets.domains, workspaceDomain({ permissions })],
@@ -144,6 +147,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {
       await gateway.close();
+      await closeAudit(audit);
       await telemetry?.close();
       results.clear();
     },
@@ -214,7 +218,10 @@ function projectRules({ permissions }: Settings, folder: string): RuleStore {
       allow = [...new Set([...allow, ...rules])];
       const wasTrusted = await isTrusted(folder);
       await saveSetting("permissions.allow", [...allow], { file: settingsPath(folder) });
-      if (wasTrusted) await recordTrust(await folderContents(folder));
+      if (!wasTrusted) return;
+      const contents = await folderContents(folder);
+      await recordTrust(contents);
+      await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);
     },
   };
 }

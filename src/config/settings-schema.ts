@@ -77,6 +77,16 @@ export const settingsFileSchema = z.strictObject({
       level: z.enum(LOG_LEVELS).optional().describe("The least grave events that a server tells on stderr"),
     })
     .optional(),
+  audit: z
+    .strictObject({
+      enabled: z.boolean().optional().describe("Keeps the audit log in the state folder"),
+      failClosed: z.boolean().optional().describe("Refuses calls that write while the log cannot be written"),
+      sync: z
+        .enum(["each", "second", "never"])
+        .optional()
+        .describe("When records are flushed to the disk: before each call, within a second, or never"),
+    })
+    .optional(),
   session: z.strictObject({ keep: z.boolean().optional(), maxAgeDays: count.optional() }).optional(),
   mcpServers: z
     .record(name, z.looseObject({ command: text.optional(), url: text.optional() }))
@@ -102,6 +112,7 @@ export const DEFAULT_SETTINGS = {
   skills: { disabled: [], places: [], maxSkills: 20 },
   telemetry: { enabled: false, endpoint: "http://localhost:4318", headers: {}, arguments: false },
   logging: { level: "info" },
+  audit: { enabled: true, failClosed: false, sync: "second" },
   session: { keep: true, maxAgeDays: 30 },
   mcpServers: {},
 } as const satisfies SettingsFile;
@@ -119,6 +130,7 @@ export interface Settings {
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
   readonly telemetry: Required<Section<"telemetry">>;
   readonly logging: Required<Section<"logging">>;
+  readonly audit: Required<Section<"audit">>;
   readonly session: Required<Section<"session">>;
   readonly mcpServers: Section<"mcpServers">;
 }

@@ -62,6 +62,11 @@ export const PROBLEMS = {
     ],
     when: "A call with a new idempotency key cannot be promised to run only once.",
   },
+  AUDIT_FAILED: {
+    sentence: "The audit log in {path} cannot be written: {reason}.",
+    next: "Free space or correct the rights of the folder. The log goes on by itself.",
+    when: "The audit log cannot be written. Calls that write are refused if the log is set to fail closed.",
+  },
   TIMEOUT: {
     sentence: "{name} did not answer within {ms} ms.",
     next: "Before you repeat a write, read whether it took effect. A smaller request may be fast enough.",

@@ -55,7 +55,8 @@ export interface NoticeEvent {
     | "snapshot-failed"
     | "extraction-failed"
     | "extraction-idle"
-    | "session-failed";
+    | "session-failed"
+    | "audit-failed";
   readonly traceId?: string;
   readonly principal?: string;
   readonly detail: string;
