@@ -1,0 +1,116 @@
+import type { Json } from "../util/json.ts";
+
+/** An image, a sound, a file or a link of a result. A model gets it as what it is, never as base64 text. */
+export type Block =
+  | { readonly type: "image" | "audio"; readonly mimeType: string; readonly data: string }
+  | {
+      readonly type: "resource";
+      readonly resource: { readonly uri: string; readonly mimeType?: string; readonly blob: string };
+    }
+  | {
+      readonly type: "resource_link";
+      readonly uri: string;
+      readonly name: string;
+      readonly mimeType?: string;
+    };
+
+export interface Lifted {
+  /** The value, in which a note of type and size stands for the data of each block. */
+  readonly value: Json;
+  readonly blocks: readonly Block[];
+  /** Whether every block of the value is among `blocks`. */
+  readonly whole: boolean;
+}
+
+type Fields = { readonly [key: string]: Json };
+
+const MOST_BLOCKS = 16;
+const MOST_CHARS = 8_000_000;
+const MOST_DEPTH = 6;
+const MOST_ITEMS = 1_000;
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+const LEAST_BASE64 = 8;
+
+/** Takes images, sounds and files out of a value and names its links. Blocks over the bounds stay behind. */
+export function liftBlocks(value: Json): Lifted {
+  const blocks: Block[] = [];
+  let chars = 0;
+  let whole = true;
+
+  function walk(part: Json, depth: number): Json {
+    if (part === null || typeof part !== "object" || depth > MOST_DEPTH) return part;
+    if (Array.isArray(part)) {
+      const items = part.slice(0, MOST_ITEMS).map((item) => walk(item, depth + 1));
+      return items.every((item, at) => item === part[at]) ? part : [...items, ...part.slice(MOST_ITEMS)];
+    }
+    const block = toBlock(part);
+    if (block) return note(part, block);
+    const fields = Object.entries(part).map(([key, field]) => [key, walk(field, depth + 1)] as const);
+    return fields.every(([key, field]) => field === part[key]) ? part : Object.fromEntries(fields);
+  }
+
+  function note(part: Fields, block: Block): Json {
+    const size = dataOf(block).length;
+    const fits = blocks.length < MOST_BLOCKS && chars + size <= MOST_CHARS;
+    if (fits) {
+      blocks.push(block);
+      chars += size;
+    } else whole &&= size === 0;
+    if (size === 0) return part;
+    const { uri, mimeType } = isFields(part.resource) ? part.resource : part;
+    return {
+      type: block.type,
+      ...(uri !== undefined && { uri }),
+      ...(mimeType !== undefined && { mimeType }),
+      bytes: decodedBytes(dataOf(block)),
+      ...(fits && { attached: blocks.length }),
+    };
+  }
+
+  const lifted = walk(value, 0);
+  return { value: lifted, blocks, whole };
+}
+
+function toBlock(part: Fields): Block | undefined {
+  const { type, mimeType, data, uri, name } = part;
+  if (type === "image" || type === "audio")
+    return isBase64(data) && typeof mimeType === "string" ? { type, mimeType, data } : undefined;
+  if (type === "resource_link") {
+    if (typeof uri !== "string") return undefined;
+    const kind = typeof mimeType === "string" ? { mimeType } : {};
+    return { type, uri, name: typeof name === "string" ? name : uri, ...kind };
+  }
+  if (type === "resource" && isFields(part.resource)) return toFile(part.resource, part.resource.blob);
+  return type === "resource" || (type === undefined && typeof part.bytes === "number")
+    ? toFile(part, data)
+    : undefined;
+}
+
+/** A file that is an image or a sound becomes one: clients drop files that they do not know. */
+function toFile({ uri, mimeType }: Fields, blob: Json | undefined): Block | undefined {
+  if (typeof uri !== "string" || !isBase64(blob)) return undefined;
+  if (typeof mimeType !== "string") return { type: "resource", resource: { uri, blob } };
+  const kind = /^(image|audio)\//.exec(mimeType)?.[1] as "image" | "audio" | undefined;
+  return kind
+    ? { type: kind, mimeType, data: blob }
+    : { type: "resource", resource: { uri, mimeType, blob } };
+}
+
+function dataOf(block: Block): string {
+  if (block.type === "resource_link") return "";
+  return block.type === "resource" ? block.resource.blob : block.data;
+}
+
+function isBase64(value: Json | undefined): value is string {
+  return typeof value === "string" && value.length >= LEAST_BASE64 && BASE64.test(value);
+}
+
+function isFields(value: Json | undefined): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The decoded size of base64 text. */
+function decodedBytes(base64: string): number {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
+}
