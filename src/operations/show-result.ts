@@ -47,6 +47,8 @@ export interface Reading extends Pick<Selected, "pointer" | "pointers"> {
 
 const READ = "read on by {get} with {params} {steps}";
 const OPTIONS = "path, grep, select, sort, group or count";
+/** Stands for the handle where tokens are counted: two pages of the same value have the same size. */
+const SOME_HANDLE = `result://${"Q7".repeat(11)}`;
 const CHARS_PER_TOKEN = 4;
 const LEAST_CHARS = 8;
 /** A page this full is not enlarged any more. */
@@ -125,7 +127,8 @@ function fullness(content: Json, stored: Stored | undefined, room: Room): number
   const most = resultTokens * MOST_CHARS_PER_TOKEN;
   const chars = jsonChars(content, most);
   if (chars > most) return Math.max(2, chars / most);
-  const text = `${storedText(stored)}${toContentText(content)}`;
+  const note = storedText(stored && { ...stored, handle: SOME_HANDLE });
+  const text = `${note}${toContentText(content)}`;
   const bytes =
     answerBytes === Number.POSITIVE_INFINITY ? 0 : Buffer.byteLength(JSON.stringify(text)) / answerBytes;
   // A token has at least one byte, and a character at most three: text this short need not be counted.
@@ -156,7 +159,10 @@ function pointerOf(path: string, value: Json, reading: Reading | undefined): str
 
 /** A reader of a page knows the options already. */
 function howToRead(left: Stored["left"], reading: Reading | undefined): Saying {
-  const steps = left.map(({ params, unit, of }) => `${JSON.stringify(params)} (of ${of} ${unit})`);
+  const steps = left.map(({ params, unit, of }) => {
+    const isSaid = unit === "items" && params.path === undefined;
+    return `${JSON.stringify(params)}${isSaid ? "" : ` (of ${of} ${unit})`}`;
+  });
   const options = reading ? [] : [OPTIONS];
   return { sentences: READ, fills: { steps: [...steps, ...options].join(" or ") } };
 }

@@ -54,7 +54,7 @@ export function readParams(handle: string, given: unknown): ReadParams {
 
 function unknownOption(handle: string, name: string) {
   const [near] = nearest(name, NAMES);
-  const hint = near === undefined ? `use ${NAMES.join(", ")}` : `did you mean ${near}?`;
+  const hint = near === undefined ? `use ${NAMES.join(", ")}` : `nearest: ${near}`;
   return problem("INVALID_INPUT", {
     operation: handle,
     reason: `${name} is no option of a stored result; ${hint}`,

@@ -62,7 +62,7 @@ function resolve(value: Json, pointer: string): Json {
     if (next === undefined) {
       const keys = at !== null && typeof at === "object" && !Array.isArray(at) ? Object.keys(at) : [];
       const [near] = nearest(key, keys.slice(0, 1_000));
-      throw badPath(pointer, `it has no ${key}${near === undefined ? "" : `; did you mean ${near}?`}`);
+      throw badPath(pointer, `it has no ${key}${near === undefined ? "" : `; nearest: ${near}`}`);
     }
     at = next;
   }

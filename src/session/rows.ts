@@ -69,7 +69,7 @@ function toRows({ value }: Selected, option: string, names: readonly string[]): 
     if (value.slice(SEEN_ROWS).some((row) => fieldOf(row, name) !== undefined)) continue;
     const known = new Set(seen.flatMap((row) => keysOf(row)));
     const near = nearest(name, known);
-    const hint = near.length > 0 ? `did you mean ${near.join(" or ")}?` : `fields: ${listed(known)}`;
+    const hint = near.length > 0 ? `nearest: ${near.join(", ")}` : `fields: ${listed(known)}`;
     throw fail(`no item has the field ${cutText(name, 80)}; ${hint}`);
   }
   return value;
