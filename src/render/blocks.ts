@@ -29,7 +29,6 @@ const MOST_CHARS = 8_000_000;
 const MOST_DEPTH = 6;
 const MOST_ITEMS = 1_000;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
-const LEAST_BASE64 = 8;
 
 /** Takes images, sounds and files out of a value and names its links. Blocks over the bounds stay behind. */
 export function liftBlocks(value: Json): Lifted {
@@ -63,7 +62,6 @@ export function liftBlocks(value: Json): Lifted {
       ...(uri !== undefined && { uri }),
       ...(mimeType !== undefined && { mimeType }),
       bytes: decodedBytes(dataOf(block)),
-      ...(fits && { attached: blocks.length }),
     };
   }
 
@@ -102,7 +100,7 @@ function dataOf(block: Block): string {
 }
 
 function isBase64(value: Json | undefined): value is string {
-  return typeof value === "string" && value.length >= LEAST_BASE64 && BASE64.test(value);
+  return typeof value === "string" && BASE64.test(value);
 }
 
 function isFields(value: Json | undefined): value is Fields {

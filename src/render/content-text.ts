@@ -49,13 +49,13 @@ function mixedText({ text, structured, blocks, ...rest }: Fields): string | unde
 
 function blockText(block: Json): string | undefined {
   if (block === null || typeof block !== "object" || Array.isArray(block)) return undefined;
-  const { type, uri, name, mimeType, bytes, attached, text } = block;
+  const { type, uri, name, mimeType, bytes, text } = block;
   if (type === "resource_link" && typeof uri === "string")
     return `[link ${typeof name === "string" ? `${JSON.stringify(name)} ` : ""}${inLine(uri)}]`;
   if (type === "resource" && typeof text === "string") return `[${inLine(String(uri))}]\n${text}`;
   if (typeof bytes !== "number" || typeof type !== "string") return undefined;
   const facts = [uri, mimeType].filter((fact) => typeof fact === "string").map(inLine);
-  return `[${[type, ...facts].join(" ")}, ${bytes} bytes${attached === undefined ? "" : ", attached"}]`;
+  return `[${[type, ...facts].join(" ")}, ${bytes} bytes]`;
 }
 
 /** Nothing from outside may end the line or the bracket that it stands in. */
