@@ -81,7 +81,7 @@ function toDirectory(
     kind: "directory",
     path: path.join("."),
     summary:
-      base.length === 0 ? `${view.domains.size} domains` : (view.domains.get(path[0]!)?.description ?? ""),
+      base.length === 0 ? `${view.domains.size} domains` : view.domains.get(path[0]!)?.description || "",
     version: view.version,
     usage: "",
     groups,

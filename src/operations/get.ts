@@ -46,7 +46,7 @@ export const get = defineOperation({
   name: "get",
   title: "Read or load",
   purpose:
-    "Runs reading tools and loads documents, skills and prompts by address, several at once. Answers may unveil next routes. Reads stored results by their handle.",
+    "Runs reading tools and loads documents, skills and prompts by address, several at once. Answers may unveil next routes. Reads stored results by their handle, with params path, grep, select, sort, group or count.",
   introduction: "reads and loads",
   names: { lanes: "get", routes: "get" },
   readOnly: true,
