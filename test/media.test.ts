@@ -115,6 +115,30 @@ test("messages of Anthropic and LangChain have the image", async () => {
   expect(JSON.stringify(await get!.invoke(READ))).toContain(`data:image/png;base64,${LOGO}`);
 });
 
+test("a tool in code that returns content blocks is shown as them", async () => {
+  const content = [
+    { type: "text", text: "A picture, and a file." },
+    { type: "image", mimeType: "image/png", data: LOGO },
+    { type: "resource", resource: { uri: "lab://report", mimeType: "application/pdf", blob: LOGO } },
+    { type: "resource", resource: { uri: "lab://photo", mimeType: "image/jpeg", blob: LOGO } },
+  ];
+  const paint = defineTool({ name: "paint", description: "Paints.", execute: () => ({ content }) });
+  const lab = createGateway({
+    domains: [defineDomain({ name: "lab", description: "For tests.", tools: [paint] })],
+  });
+  const answer = await lab.exec({ op: "lab.paint" });
+  expect(answer.text).toBe(
+    [
+      "lab.paint: A picture, and a file.",
+      "[image image/png, 4096 bytes]",
+      "[resource lab://report application/pdf, 4096 bytes]",
+      "[image lab://photo image/jpeg, 4096 bytes]",
+    ].join("\n"),
+  );
+  expect(answer.ok && answer.blocks?.map(({ type }) => type)).toEqual(["image", "resource", "image"]);
+  await lab.close();
+});
+
 test("blocks over the bound stay at the handle, and base64 is never text", async () => {
   const image = (at: number) => ({
     type: "image",

@@ -44,6 +44,7 @@ export function liftBlocks(value: Json): Lifted {
     }
     const block = toBlock(part);
     if (block) return note(part, block);
+    if (Object.keys(part).length > MOST_ITEMS) return part;
     const fields = Object.entries(part).map(([key, field]) => [key, walk(field, depth + 1)] as const);
     return fields.every(([key, field]) => field === part[key]) ? part : Object.fromEntries(fields);
   }
@@ -86,12 +87,12 @@ function toBlock(part: Fields): Block | undefined {
 
 /** A file that is an image or a sound becomes one: clients drop files that they do not know. */
 function toFile({ uri, mimeType }: Fields, blob: Json | undefined): Block | undefined {
-  if (typeof uri !== "string" || !isBase64(blob)) return undefined;
-  if (typeof mimeType !== "string") return { type: "resource", resource: { uri, blob } };
-  const kind = /^(image|audio)\//.exec(mimeType)?.[1] as "image" | "audio" | undefined;
-  return kind
-    ? { type: kind, mimeType, data: blob }
-    : { type: "resource", resource: { uri, mimeType, blob } };
+  if (!isBase64(blob)) return undefined;
+  const kind = typeof mimeType === "string" ? /^(image|audio)\//.exec(mimeType)?.[1] : undefined;
+  if (kind !== undefined)
+    return { type: kind as "image" | "audio", mimeType: mimeType as string, data: blob };
+  if (typeof uri !== "string") return undefined;
+  return { type: "resource", resource: { uri, ...(typeof mimeType === "string" && { mimeType }), blob } };
 }
 
 function dataOf(block: Block): string {

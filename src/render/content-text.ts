@@ -38,8 +38,8 @@ function recordText(record: Fields): string | undefined {
   return text.length < JSON.stringify(record).length ? text : undefined;
 }
 
-/** The parts of a result that has more than text: the text or structure, then a line for each block. */
-function mixedText({ text, structured, blocks, ...rest }: Fields): string | undefined {
+/** The parts of a result that has more than text: the text or structure, then each block. */
+function mixedText({ text, structured, content, blocks = content, ...rest }: Fields): string | undefined {
   if (!Array.isArray(blocks) || blocks.length === 0 || Object.keys(rest).length > 0) return undefined;
   const lines = blocks.map((block) => blockText(block));
   if (lines.some((line) => line === undefined)) return undefined;
@@ -52,6 +52,7 @@ function blockText(block: Json): string | undefined {
   const { type, uri, name, mimeType, bytes, text } = block;
   if (type === "resource_link" && typeof uri === "string")
     return `[link ${typeof name === "string" ? `${JSON.stringify(name)} ` : ""}${inLine(uri)}]`;
+  if (type === "text" && typeof text === "string") return text;
   if (type === "resource" && typeof text === "string") return `[${inLine(String(uri))}]\n${text}`;
   if (typeof bytes !== "number" || typeof type !== "string") return undefined;
   const facts = [uri, mimeType].filter((fact) => typeof fact === "string").map(inLine);

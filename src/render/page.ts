@@ -32,7 +32,7 @@ type Fields = { readonly [key: string]: Json };
 
 /** More parts than this are not named one by one. */
 const MOST_LEFT = 4;
-const MOST_PATH_CHARS = 300;
+const MOST_PATH_CHARS = 200;
 /** The beginning of a value needs some room to be of use. */
 const LEAST_CHARS = 16;
 
