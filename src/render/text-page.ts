@@ -1,8 +1,5 @@
 import { boundaryBefore, codePointBoundary } from "../util/cut-text.ts";
-import type { Page, PageRequest } from "./page.ts";
-
-export const TEXT_UNITS = ["lines", "chars"] as const;
-export type TextUnit = (typeof TEXT_UNITS)[number];
+import type { Page, PageRequest } from "./page-parts.ts";
 
 /**
  * Takes whole lines from a text. A line that is longer than a page is read by characters. Pages by lines are joined
