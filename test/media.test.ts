@@ -161,5 +161,8 @@ test("blocks over the bound stay at the handle, and base64 is never text", async
     routes: [{ route: answer.meta.stored!.handle, params: { path: "/images/19" } }],
   });
   expect(rest.results[0]).toMatchObject({ data: { blocks: [image(19)] } });
+  const params = { path: "/images", offset: 17, limit: 2 };
+  const page = await lab.get({ routes: [{ route: answer.meta.stored!.handle, params }] });
+  expect(page.results[0]).toMatchObject({ data: { blocks: [image(17), image(18)] } });
   await lab.close();
 });

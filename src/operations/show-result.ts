@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Block, liftBlocks } from "../render/blocks.ts";
+import { type Block, blocksIn, liftBlocks } from "../render/blocks.ts";
 import { toContentText } from "../render/content-text.ts";
 import { jsonChars } from "../render/json-chars.ts";
 import { toPage } from "../render/page.ts";
@@ -52,8 +52,9 @@ const OPTIONS = "path, grep, select, sort, group or count";
 const SOME_HANDLE = `result://${"Q7".repeat(11)}`;
 const CHARS_PER_TOKEN = 4;
 const LEAST_CHARS = 8;
-/** A page this full is not enlarged any more. */
+/** A page this full is not enlarged any more; the next one aims at more. */
 const FULL = 0.85;
+const AIM = 0.93;
 const MOST_TRIES = 8;
 /** No tokenizer packs more than this into a token of ordinary text; longer text need not be counted. */
 const MOST_CHARS_PER_TOKEN = 12;
@@ -66,16 +67,15 @@ const BYTES_PER_CHAR = 3;
 export function showResult(value: Json, name: string, room: Room, reading?: Reading): Shown {
   if (room.resultTokens === Number.POSITIVE_INFINITY) return { content: value };
   const lifted = liftBlocks(value);
-  const blocks = lifted.blocks.length > 0 ? { blocks: [...lifted.blocks] } : {};
-  const isPaged =
-    reading?.how.offset !== undefined || reading?.how.limit !== undefined || reading?.how.unit !== undefined;
-  if (!isPaged && lifted.whole && fullness(lifted.value, undefined, room) <= 1)
-    return { content: lifted.value, ...blocks };
+  const all = blocksIn(lifted.value, lifted.blocks);
+  if (!isPaged(reading) && all.whole && fullness(lifted.value, undefined, room) <= 1)
+    return { content: lifted.value, ...withBlocks(all.blocks) };
 
   const chars = jsonChars(value);
   const handle = reading?.handle ?? room.keep(value, chars, name);
-  const toStored = ({ content, left }: Page): Stored | undefined => {
-    if (left.length === 0 && lifted.whole) return undefined;
+  const toShown = ({ content, left }: Page): Shown => {
+    const { blocks, whole } = blocksIn(content, lifted.blocks);
+    if (left.length === 0 && whole) return { content, ...withBlocks(blocks) };
     const counts =
       Array.isArray(lifted.value) && Array.isArray(content)
         ? { items: lifted.value.length, shown: content.length }
@@ -85,41 +85,41 @@ export function showResult(value: Json, name: string, room: Room, reading?: Read
       unit: one.unit,
       of: one.of,
     }));
-    return { handle, chars, ...counts, left: rest, read: say(howToRead(rest, reading), room.words) };
+    const stored = { handle, chars, ...counts, left: rest, read: say(howToRead(rest, reading), room.words) };
+    return { content, stored, ...withBlocks(blocks) };
   };
-  const page = fitPage(lifted.value, reading?.how ?? {}, room, toStored);
-  const stored = toStored(page);
-  return { content: page.content, ...(stored && { stored }), ...blocks };
+  return fitPage(room, (space) => toShown(toPage(lifted.value, space, reading?.how)));
 }
 
-/** The fullest page that fits the room. */
-function fitPage(
-  value: Json,
-  how: ReadParams,
-  room: Room,
-  toStored: (page: Page) => Stored | undefined,
-): Page {
+/** The fullest page that fits the room; the smallest one if none does. */
+function fitPage(room: Room, toShown: (space: number) => Shown): Shown {
   let space = room.resultTokens * CHARS_PER_TOKEN;
+  let best: { readonly shown: Shown; readonly space: number } | undefined;
   let tooMuch = Number.POSITIVE_INFINITY;
-  let best: { page: Page; space: number } | undefined;
-  let page = toPage(value, space, how);
-  for (let tries = 0; ; tries++) {
-    const full = fullness(page.content, toStored(page), room);
-    if (full <= 1) {
-      best = { page, space };
-      if (page.left.length === 0 || full >= FULL || tries >= MOST_TRIES) return page;
-    } else {
-      tooMuch = space;
-      if (tries >= MOST_TRIES && best) return best.page;
-      if (space <= LEAST_CHARS) return page;
-    }
-    const wanted = Math.floor((space * (FULL + 1)) / 2 / Math.max(full, 0.1));
-    const shrunk = tries >= MOST_TRIES / 2 ? Math.min(wanted, Math.floor(tooMuch * 0.7)) : wanted;
-    const next = Math.max(LEAST_CHARS, Math.min(shrunk, tooMuch - 1));
-    if (best && next <= best.space) return best.page;
-    space = next;
-    page = toPage(value, space, how);
+  for (let tries = 1; ; tries++) {
+    const shown = toShown(space);
+    const full = fullness(shown.content, shown.stored, room);
+    if (full <= 1) best = { shown, space };
+    else tooMuch = space;
+    if (full <= 1 ? full >= FULL || !shown.stored : space <= LEAST_CHARS) return shown;
+    if (best && (tries >= MOST_TRIES || tooMuch - best.space <= LEAST_CHARS)) return best.shown;
+    const wanted = Math.floor((space * AIM) / Math.max(full, 0.1));
+    const halfway = Math.floor(((best?.space ?? 0) + tooMuch) / 2);
+    // Where the size does not follow the space, halving does.
+    space = Math.max(
+      LEAST_CHARS,
+      wanted > (best?.space ?? 0) && tries < MOST_TRIES ? Math.min(wanted, tooMuch - 1) : halfway,
+    );
   }
+}
+
+function isPaged(reading: Reading | undefined): boolean {
+  const { offset, limit, unit } = reading?.how ?? {};
+  return offset !== undefined || limit !== undefined || unit !== undefined;
+}
+
+function withBlocks(blocks: readonly Block[]): Pick<Shown, "blocks"> {
+  return blocks.length > 0 ? { blocks: [...blocks] } : {};
 }
 
 /** The share of the room that a content and its note take; over 1 if they do not fit. */

@@ -17,9 +17,8 @@ export type Block =
 export interface Lifted {
   /** The value, in which a note of type and size stands for the data of each block. */
   readonly value: Json;
-  readonly blocks: readonly Block[];
-  /** Whether every block of the value is among `blocks`. */
-  readonly whole: boolean;
+  /** The block of each note. */
+  readonly blocks: ReadonlyMap<Json, Block>;
 }
 
 type Fields = { readonly [key: string]: Json };
@@ -30,11 +29,9 @@ const MOST_DEPTH = 6;
 const MOST_ITEMS = 1_000;
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** Takes images, sounds and files out of a value and names its links. Blocks over the bounds stay behind. */
+/** Takes the data of images, sounds and files out of a value, and finds its links. */
 export function liftBlocks(value: Json): Lifted {
-  const blocks: Block[] = [];
-  let chars = 0;
-  let whole = true;
+  const blocks = new Map<Json, Block>();
 
   function walk(part: Json, depth: number): Json {
     if (part === null || typeof part !== "object" || depth > MOST_DEPTH) return part;
@@ -43,31 +40,54 @@ export function liftBlocks(value: Json): Lifted {
       return items.every((item, at) => item === part[at]) ? part : [...items, ...part.slice(MOST_ITEMS)];
     }
     const block = toBlock(part);
-    if (block) return note(part, block);
+    if (block) {
+      const note = toNote(part, block);
+      blocks.set(note, block);
+      return note;
+    }
     if (Object.keys(part).length > MOST_ITEMS) return part;
     const fields = Object.entries(part).map(([key, field]) => [key, walk(field, depth + 1)] as const);
     return fields.every(([key, field]) => field === part[key]) ? part : Object.fromEntries(fields);
   }
 
-  function note(part: Fields, block: Block): Json {
-    const size = dataOf(block).length;
-    const fits = blocks.length < MOST_BLOCKS && chars + size <= MOST_CHARS;
-    if (fits) {
-      blocks.push(block);
-      chars += size;
-    } else whole &&= size === 0;
-    if (size === 0) return part;
-    const { uri, mimeType } = isFields(part.resource) ? part.resource : part;
-    return {
-      type: block.type,
-      ...(uri !== undefined && { uri }),
-      ...(mimeType !== undefined && { mimeType }),
-      bytes: decodedBytes(dataOf(block)),
-    };
-  }
+  return { value: walk(value, 0), blocks };
+}
 
-  const lifted = walk(value, 0);
-  return { value: lifted, blocks, whole };
+/** The blocks whose notes are in a part of a lifted value. `whole` is false if there are more than an answer takes. */
+export function blocksIn(
+  content: Json,
+  blocks: Lifted["blocks"],
+): { readonly blocks: readonly Block[]; readonly whole: boolean } {
+  const found: Block[] = [];
+  let chars = 0;
+  let whole = true;
+  const walk = (part: Json): void => {
+    if (part === null || typeof part !== "object") return;
+    const block = blocks.get(part);
+    if (!block) {
+      for (const inner of Object.values(part)) walk(inner);
+      return;
+    }
+    const size = dataOf(block).length;
+    const fits = found.length < MOST_BLOCKS && chars + size <= MOST_CHARS;
+    if (fits) found.push(block);
+    chars += fits ? size : 0;
+    whole &&= fits || size === 0;
+  };
+  if (blocks.size > 0) walk(content);
+  return { blocks: found, whole };
+}
+
+/** Links stay as they are: a text names them too. */
+function toNote(part: Fields, block: Block): Json {
+  if (block.type === "resource_link") return part as Json;
+  const { uri, mimeType } = isFields(part.resource) ? part.resource : part;
+  return {
+    type: block.type,
+    ...(uri !== undefined && { uri }),
+    ...(mimeType !== undefined && { mimeType }),
+    bytes: decodedBytes(dataOf(block)),
+  };
 }
 
 function toBlock(part: Fields): Block | undefined {
