@@ -188,7 +188,7 @@ type Row = { id: number; status: string; price?: number | null; owner: { name: s
 const fieldOf = (one: Row, name: string) =>
   name === "owner.name" ? one.owner.name : (one as unknown as Record<string, unknown>)[name];
 
-test("rows are read back with every option, page by page", async () => {
+verifies("results:answered", "rows are read back with every option, page by page", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(row, { minLength: 1, maxLength: 120 }),
@@ -345,17 +345,21 @@ test("get and exec say the same of a long list, before the content", async () =>
   for (const { text } of [got, ran]) expect(said(text)?.index).toBeLessThan(40);
 });
 
-test("a hundred rows of one shape take less than two thirds of the tokens of their JSON", async () => {
-  const rows = Array.from({ length: 100 }, (_, id) => ({
-    id,
-    title: `Ticket ${id}`,
-    status: id % 3 === 0 ? "open" : "closed",
-    assignee: id % 2 === 0 ? "ada" : "grace",
-    points: id % 8,
-  }));
-  const call = await caller(rows, "lanes");
-  const { text, content } = await call("lab.big");
-  expect(content).toEqual(rows);
-  expect(text).toContain("id,title,status,assignee,points\n0,Ticket 0,open,ada,0\n");
-  expect(countTokens(text)).toBeLessThan((countTokens(JSON.stringify(rows)) * 2) / 3);
-});
+verifies(
+  "results:rows",
+  "a hundred rows of one shape take less than two thirds of the tokens of their JSON",
+  async () => {
+    const rows = Array.from({ length: 100 }, (_, id) => ({
+      id,
+      title: `Ticket ${id}`,
+      status: id % 3 === 0 ? "open" : "closed",
+      assignee: id % 2 === 0 ? "ada" : "grace",
+      points: id % 8,
+    }));
+    const call = await caller(rows, "lanes");
+    const { text, content } = await call("lab.big");
+    expect(content).toEqual(rows);
+    expect(text).toContain("id,title,status,assignee,points\n0,Ticket 0,open,ada,0\n");
+    expect(countTokens(text)).toBeLessThan((countTokens(JSON.stringify(rows)) * 2) / 3);
+  },
+);

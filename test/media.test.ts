@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { loadTokenCounter } from "../src/util/tokens.ts";
 import { connect, ERAS } from "./mcp/connect.ts";
+import { verifies } from "./requirements.ts";
 import { eventually, gatewayOf } from "./upstream-kit.ts";
 
 globalThis.AI_SDK_LOG_WARNINGS = false;
@@ -53,7 +54,7 @@ describe.each(ERAS)("an MCP client of %s", (era) => {
 
 const FILE = { type: "file", mediaType: "image/png", data: { type: "data", data: LOGO } };
 
-test("a model of the AI SDK gets the image as a file", async () => {
+verifies("results:blocks", "a model of the AI SDK gets the image as a file", async () => {
   const model = createScriptedModel([{ calls: [{ name: "get", args: READ }] }, { text: "A logo." }]);
   const { session: _, ...disclosure } = await createDisclosure(gateway, { mode: "fixed" });
   const { steps } = await generateText({ ...disclosure, model, prompt: "Show it", stopWhen: isStepCount(3) });

@@ -2,6 +2,7 @@ import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { afterAll, describe, expect, test } from "vitest";
+import { verifies } from "../requirements.ts";
 import { ERAS } from "./connect.ts";
 
 const rows = Array.from({ length: 3_000 }, (_, id) => ({ id, name: `Größe ${id}`, quote: '"so"\n' }));
@@ -39,7 +40,7 @@ async function sizeFor(name: string, era: (typeof ERAS)[number], routes: readonl
 }
 
 describe.each(ERAS)("on %s", (era) => {
-  test.each([
+  for (const [name, most] of [
     ["Cline", 8_000],
     ["@cline-core", 8_000],
     ["github-copilot-developer", 20_000],
@@ -47,10 +48,11 @@ describe.each(ERAS)("on %s", (era) => {
     ["gemini-cli-mcp-client", 40_000],
     ["codex-mcp-client", 50_000],
     ["claude-code", 52_000],
-  ])("an answer to %s is not cut at its %d characters", async (name, most) => {
-    for (const routes of [["lab.list"], ["lab.read"], Array.from({ length: 12 }, () => "lab.list")])
-      expect(await sizeFor(name, era, routes)).toBeLessThanOrEqual(most);
-  });
+  ] as const)
+    verifies("mcp:client-limits", `an answer to ${name} is not cut at its ${most} characters`, async () => {
+      for (const routes of [["lab.list"], ["lab.read"], Array.from({ length: 12 }, () => "lab.list")])
+        expect(await sizeFor(name, era, routes)).toBeLessThanOrEqual(most);
+    });
 
   test("other clients get the limits of the gateway", async () => {
     expect(await sizeFor("inline-copilots", era, ["lab.read"])).toBeGreaterThan(12_000);

@@ -5,6 +5,7 @@ import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { loadTokenCounter } from "../../src/util/tokens.ts";
+import { verifies } from "../requirements.ts";
 import { eventually, gatewayOf } from "../upstream-kit.ts";
 import { connect } from "./connect.ts";
 
@@ -26,7 +27,7 @@ async function seen(gateway: ReturnType<typeof createGateway>) {
   return { instructions, tools, ask: tools[0]?.description ?? "" };
 }
 
-test("the domains come first, not their number", async () => {
+verifies("mcp:seen", "the domains come first, not their number", async () => {
   const names = ["github", "notion", "files", "calendar"];
   const { instructions, ask } = await seen(createGateway({ domains: names.map(domain) }));
   for (const text of [instructions, ask]) {
