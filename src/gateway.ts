@@ -49,6 +49,7 @@ const DEFAULT_LIMITS: Limits = {
   askTokens: 700,
   resultTokens: 4_000,
   helpTokens: 1_500,
+  answerBytes: Number.POSITIVE_INFINITY,
   callMs: 60_000,
   batchSize: 100,
   concurrency: 8,

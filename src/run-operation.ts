@@ -191,8 +191,9 @@ function policyOf(name: OperationName, { surface = {}, policy }: FaceOptions): C
 }
 
 function shownIn(words: Words, limits: Limits, countTokens: TokenCounter): Omit<Room, "keep"> {
-  const { askTokens, resultTokens, helpTokens } = limits;
-  return { words, countTokens, askTokens, resultTokens, helpTokens, tokensLeft: Number.POSITIVE_INFINITY };
+  const { askTokens, resultTokens, helpTokens, answerBytes } = limits;
+  const bounds = { askTokens, resultTokens, helpTokens, answerBytes };
+  return { words, countTokens, ...bounds, tokensLeft: Number.POSITIVE_INFINITY };
 }
 
 function ignoredText(ignored: readonly string[]): string {

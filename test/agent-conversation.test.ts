@@ -55,7 +55,7 @@ async function openAgent(data: string, project: string, replies: readonly Reply[
       { trusted: true },
     ),
     results,
-    limits: { resultTokens: 250 },
+    limits: { resultTokens: 150 },
     principal: { id: "ed", scopes: [], allowWrite: true },
   });
   const close = async () => {

@@ -1,4 +1,5 @@
 import type { ToolResultPart, ToolSet } from "ai";
+import { outputText } from "../ai-sdk/tool-files.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
 import { mapLimit } from "../util/map-limit.ts";
 import { reasonOf } from "../util/reason-of.ts";
@@ -98,7 +99,7 @@ async function callTool(
       callId,
       tool,
       ok: !part.output.type.startsWith("error"),
-      text: textOf(part),
+      text: outputText(part.output),
       ms: performance.now() - started,
       ...(diff !== undefined && { diff }),
     },
@@ -148,11 +149,6 @@ async function toPart(
     return { type: "tool-result", toolCallId: callId, toolName: tool, output: shown };
   }
   return toResult(callId, tool, typeof output === "string" ? output : (JSON.stringify(output) ?? ""), true);
-}
-
-function textOf({ output }: ToolResultPart): string {
-  if (!("value" in output)) return "";
-  return typeof output.value === "string" ? output.value : JSON.stringify(output.value);
 }
 
 /** Tools that change files have the diff in their result. */

@@ -1,5 +1,6 @@
 import {
   type Instructions,
+  type LanguageModel,
   type ModelMessage,
   NoSuchToolError,
   type PrepareStepFunction,
@@ -21,6 +22,7 @@ import { createSdkApprovals } from "./approvals.ts";
 import { createFixedTools } from "./fixed-tools.ts";
 import { createFoundTools } from "./found-tools.ts";
 import { FOUND_NAMES } from "./named-tools.ts";
+import { forModel } from "./tool-files.ts";
 import { type TrimOptions, trimMessages } from "./trim-messages.ts";
 
 /** Options of {@link createDisclosure}. */
@@ -116,7 +118,8 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
     tools: Object.assign(disclosed.tools, ownTools),
     instructions: disclosed.instructions,
     prepareStep: ({ steps, messages, ...more }) => {
-      const kept = trim === false ? messages : trimMessages(messages, trim);
+      const readable = forModel(messages, (more as { model?: LanguageModel }).model);
+      const kept = trim === false ? readable : trimMessages(readable, trim);
       const isCut = kept.length < messages.length;
       // A complete conversation needs no memory, and unchanged instructions keep the vendor's cache valid.
       if (steps.length === 0 || isCut) lacking = !isCut && isWhole(messages, more) ? "" : tellLacking(kept);
@@ -130,7 +133,7 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
       return {
         toolChoice: "auto",
         ...(active && { activeTools: [...active, ...ownNames] }),
-        ...(isCut && { messages: kept }),
+        ...((isCut || readable !== messages) && { messages: [...kept] }),
         ...(lacking !== "" && remind(lacking, kept, more, disclosed.instructions)),
       };
     },

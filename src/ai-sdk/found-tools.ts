@@ -2,6 +2,7 @@ import { jsonSchema, type ModelMessage, type StepResult, type ToolSet } from "ai
 import type { Gateway } from "../gateway-api.ts";
 import { coreOf, type FaceOptions } from "../gateway-core.ts";
 import type { AskOutput } from "../operations/ask-input.ts";
+import { blocksOf } from "../operations/blocks-of.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { Words } from "../schema/say.ts";
 import { discover } from "../session/working-memory.ts";
@@ -74,7 +75,8 @@ export async function createFoundTools(
     session.update((memory) => discover(memory, [addressOf(entry)]));
     if (!makes) return output;
     const made = await callOperation(gateway, toEntryCall(entry, input.call?.input), options);
-    return { ...output, result: made.text };
+    const blocks = blocksOf(made.data);
+    return { ...output, result: made.text, ...(blocks.length > 0 && { blocks }) };
   }
 
   /** The tools used, unveiled or found last; the others can still be called or found again. */

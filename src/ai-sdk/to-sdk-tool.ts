@@ -3,6 +3,7 @@ import type { FaceOptions } from "../gateway-core.ts";
 import type { MenuTool } from "../surfaces/menu-tool.ts";
 import type { ToolAnswer, ToolCall } from "../toolbox.ts";
 import type { SdkApprovals } from "./approvals.ts";
+import { toToolOutput } from "./tool-files.ts";
 
 export type SdkDefinition = Pick<MenuTool, "title" | "description"> & {
   readonly inputSchema: Schema<unknown>;
@@ -21,24 +22,24 @@ export function toSdkTool(
   { title, description, inputSchema }: SdkDefinition,
   { toCall, call, approvals }: SdkCaller,
 ): Tool {
+  // Files of tool results have another form in version 6, whose calls have no context.
+  let isNewer = false;
   return {
     type: "dynamic",
     title,
     description,
     inputSchema,
-    execute: (input, { abortSignal, toolCallId }) =>
-      call(toCall(input), {
+    execute: (input, options) => {
+      const { abortSignal, toolCallId } = options;
+      isNewer ||= "context" in options;
+      return call(toCall(input), {
         ...(abortSignal && { signal: abortSignal }),
         ...(approvals && { approve: approvals.approveFor(toolCallId) }),
-      }),
-    toModelOutput,
+      });
+    },
+    toModelOutput: ({ output }) => toToolOutput(output as ToolAnswer, isNewer),
     needsApproval: approvals
       ? (input, { toolCallId }) => approvals.needsApproval(toCall(input), toolCallId)
       : false,
   };
-}
-
-function toModelOutput({ output }: { readonly output: unknown }) {
-  const { ok, text } = output as ToolAnswer;
-  return { type: ok ? ("text" as const) : ("error-text" as const), value: text };
 }

@@ -1,9 +1,11 @@
 import { jsonSchema, type Tool, tool } from "ai";
 import type { AskOutput } from "../operations/ask-input.ts";
+import type { Block } from "../render/blocks.ts";
 import { toDiscover } from "../render/hit.ts";
 import type { MenuTool } from "../surfaces/menu-tool.ts";
 import { isNative } from "../surfaces/native-tools.ts";
 import { toSummary } from "../util/to-summary.ts";
+import { toToolOutput } from "./tool-files.ts";
 
 export const TOOL_SEARCH = "tool_search";
 /** Every tool that is discovered costs its definition on each later request. */
@@ -35,6 +37,8 @@ export interface ToolSearchOutput {
   readonly instruction: string;
   /** The answer to the call that was made before its tool was discovered. */
   readonly result?: string;
+  /** Images, sounds, files and links of that answer. */
+  readonly blocks?: readonly Block[];
 }
 
 /** The one tool that a conversation starts with. */
@@ -56,11 +60,16 @@ export function createToolSearch(
   search: (input: ToolSearchInput, signal: AbortSignal | undefined) => Promise<ToolSearchOutput>,
 ): Tool<ToolSearchInput, ToolSearchOutput> {
   const { description, inputSchema } = SEARCH_DEFINITION;
+  let isNewer = false;
   return tool({
     description,
     inputSchema: jsonSchema<ToolSearchInput>(inputSchema, { validate }),
-    execute: (input, { abortSignal }) => search(input, abortSignal),
-    toModelOutput: ({ output }) => ({ type: "text", value: toSearchText(output) }),
+    execute: (input, options) => {
+      isNewer ||= "context" in options;
+      return search(input, options.abortSignal);
+    },
+    toModelOutput: ({ output }) =>
+      toToolOutput({ ok: true, text: toSearchText(output), data: output }, isNewer),
   });
 }
 

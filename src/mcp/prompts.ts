@@ -1,7 +1,7 @@
 import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
 import type { View } from "../access/view.ts";
-import { toContentText } from "../operations/show-result.ts";
 import { toArgs } from "../render/args.ts";
+import { toPlainText } from "../render/content-text.ts";
 import type { ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
@@ -48,6 +48,6 @@ export function toMessages(entry: ReadableEntry, value: Json): GetPromptResult {
   }
   return {
     description: toSummary(entry.description, SUMMARY_CHARS),
-    messages: [{ role: "user", content: { type: "text", text: toContentText(value) } }],
+    messages: [{ role: "user", content: { type: "text", text: toPlainText(value) } }],
   };
 }

@@ -1,7 +1,7 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import type { View } from "../access/view.ts";
 import { findAddressed } from "../calls/find-addressed.ts";
-import { toContentText } from "../operations/show-result.ts";
+import { toPlainText } from "../render/content-text.ts";
 import type { Entry, ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
@@ -74,7 +74,7 @@ export function toContents(uri: string, entry: ReadableEntry, value: Json): Read
     };
   }
   const mimeType = mimeTypeOf(entry) ?? (typeof value === "string" ? "text/plain" : "application/json");
-  return { contents: [{ uri, mimeType, text: toContentText(value) }] };
+  return { contents: [{ uri, mimeType, text: toPlainText(value) }] };
 }
 
 export function isDocument(entry: Entry): entry is ReadableEntry {

@@ -3,13 +3,14 @@ import type { GuidanceStep } from "../calls/guidance-steps.ts";
 import type { WantedCall } from "../calls/make-call.ts";
 import { makeCall } from "../calls/make-call.ts";
 import type { Entry } from "../schema/entry.ts";
-import { problem } from "../schema/problem.ts";
 import type { Saying } from "../schema/say.ts";
+import { readParams } from "../session/read-params.ts";
 import { RESULT_SCHEME } from "../session/result-store.ts";
 import { isSessionAddress } from "../session/session-store.ts";
 import type { Json } from "../util/json.ts";
 import { asKnownProblem, type Failure, helpPathOf, notFound } from "./error-answer.ts";
 import type { OperationContext } from "./operation.ts";
+import type { Reading } from "./show-result.ts";
 import { showSession } from "./show-session.ts";
 
 /** The outcome of one address: the whole value, or the failure. */
@@ -21,6 +22,8 @@ export type CallOutcome = { readonly address: string; readonly entry?: Entry | u
       readonly warnings: readonly (string | Saying)[];
       readonly dryRun: boolean;
       readonly showUpTo?: number;
+      /** Set if a stored result was read. */
+      readonly reading?: Reading;
     }
   | { readonly ok: false; readonly failure: Failure }
 );
@@ -36,8 +39,8 @@ export async function callAddress(
   const args = addressed?.params ? { ...addressed.params, ...(wanted.args as object) } : wanted.args;
   try {
     if (entry) return { address, entry, ok: true, ...(await makeCall(entry, { ...wanted, args }, context)) };
-    const value = await readHandle(address, args ?? {}, context);
-    return { address, ok: true, value, guidance: [], warnings: [], dryRun: false };
+    const read = await readHandle(address, args ?? {}, context);
+    return { address, ok: true, ...read, guidance: [], warnings: [], dryRun: false };
   } catch (error) {
     const helpPath = helpPathOf(entry?.op ?? address, context.view);
     const name = entry?.op ?? address;
@@ -45,9 +48,11 @@ export async function callAddress(
   }
 }
 
-async function readHandle(address: string, params: unknown, context: OperationContext): Promise<Json> {
+type Read = { readonly value: Json; readonly reading?: Reading };
+
+async function readHandle(address: string, params: unknown, context: OperationContext): Promise<Read> {
   if (address.startsWith(RESULT_SCHEME)) return readStored(address, params, context);
-  if (isSessionAddress(address)) return showSession(address, params, context);
+  if (isSessionAddress(address)) return { value: showSession(address, params, context) };
   throw notFound(address, context.view, context.session);
 }
 
@@ -55,13 +60,10 @@ async function readStored(
   handle: string,
   params: unknown,
   { results, view }: OperationContext,
-): Promise<Json> {
+): Promise<Read> {
   // Loaded on demand: its parsers of paths and patterns are large, and a start does not need them.
-  const { readResult, readResultSchema } = await import("../session/read-result.ts");
-  const how = readResultSchema.safeParse(params);
-  if (!how.success) {
-    const reason = how.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`).join("; ");
-    throw problem("INVALID_INPUT", { operation: handle, reason });
-  }
-  return readResult(results.get(handle, view.principal.id), how.data);
+  const { readResult } = await import("../session/read-result.ts");
+  const how = readParams(handle, params);
+  const { value, ...place } = readResult(results.get(handle, view.principal.id), how);
+  return { value, reading: { handle, how, ...place } };
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { toContentText } from "../render/content-text.ts";
 import type { Words } from "../schema/say.ts";
 import type { Json } from "../util/json.ts";
 import {
@@ -13,7 +14,7 @@ import { type CallOutcome, callAddress } from "./call-address.ts";
 import { type ErrorAnswer, errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
 import { defineOperation, type OperationContext, type PlannedCall } from "./operation.ts";
 import type { Room } from "./room.ts";
-import { showResult, storedSchema, storedText, toContentText } from "./show-result.ts";
+import { blocksSchema, showResult, storedSchema, storedText } from "./show-result.ts";
 
 export const execInput = z
   .object({
@@ -43,6 +44,7 @@ export const execOutput = z.union([
     op: z.string(),
     ok: z.literal(true),
     result: z.unknown(),
+    blocks: blocksSchema.optional(),
     guidance: z.array(guidanceSchema).optional(),
     meta: metaSchema,
     session: z.string().optional(),
@@ -123,11 +125,12 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
   const meta = { trace_id: traceId, latency_ms: latencyMs };
   if (!outcome.ok)
     return { op, ok: false, error: toErrorAnswer(outcome.failure, room), meta: { ...meta, warnings: [] } };
-  const { content, stored } = showResult(outcome.value, op, room);
+  const { content, stored, ...kept } = showResult(outcome.value, op, room, outcome.reading);
   return {
     op,
     ok: true,
     result: content,
+    ...kept,
     ...(outcome.guidance.length > 0 && { guidance: [...outcome.guidance] }),
     meta: {
       ...meta,
@@ -145,8 +148,8 @@ export function execText(output: ExecOutput, words: Words): string {
   const session = sessionText(output.session);
   if (!output.ok) return `${heading}${errorText(output.error)}\ntrace: ${meta.trace_id}${session}`;
   const content = toContentText((output.result ?? null) as Json);
-  const rest = `${storedText(meta.stored)}${warningsText(meta.warnings)}${guidanceText(output.guidance ?? [])}`;
-  return `${heading}${content}${rest}${session}`;
+  const rest = `${warningsText(meta.warnings)}${guidanceText(output.guidance ?? [])}`;
+  return `${heading}${storedText(meta.stored)}${content}${rest}${session}`;
 }
 
 /** A request that could not be read is answered in the same envelope. */

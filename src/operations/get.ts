@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { toContentText } from "../render/content-text.ts";
 import { problem } from "../schema/problem.ts";
 import { addressOf } from "../util/address-of.ts";
 import { mapLimit } from "../util/map-limit.ts";
@@ -14,7 +15,7 @@ import { type CallOutcome, callAddress } from "./call-address.ts";
 import { errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
 import { defineOperation } from "./operation.ts";
 import type { Room } from "./room.ts";
-import { showResult, storedSchema, storedText, toContentText } from "./show-result.ts";
+import { blocksSchema, showResult, storedSchema, storedText } from "./show-result.ts";
 
 const requestSchema = z.preprocess(
   (value) => (typeof value === "string" ? { route: value } : value),
@@ -32,6 +33,7 @@ const resultSchema = z.union([
       content: z.unknown(),
       guidance: z.array(guidanceSchema),
       stored: storedSchema.optional(),
+      blocks: blocksSchema.optional(),
       warnings: z.array(z.string()).optional(),
       dry_run: z.boolean().optional(),
     }),
@@ -44,7 +46,7 @@ export const get = defineOperation({
   name: "get",
   title: "Read or load",
   purpose:
-    "Runs reading tools and loads documents, skills and prompts by address, several at once. Answers may unveil next routes. Reads stored results by their handle.",
+    "Runs reading tools and loads documents, skills and prompts by address, several at once. Answers may unveil next routes. Reads stored results by their handle, with params path, grep, select, sort, group or count.",
   introduction: "reads and loads",
   names: { lanes: "get", routes: "get" },
   readOnly: true,
@@ -81,7 +83,8 @@ export const get = defineOperation({
     );
   },
   show: (outcomes, room) => {
-    const results = outcomes.map((outcome) => toResult(outcome, room));
+    const share = { ...room, answerBytes: room.answerBytes / outcomes.length };
+    const results = outcomes.map((outcome) => toResult(outcome, share));
     const success = results.filter((result) => result.success).length;
     return {
       results,
@@ -104,10 +107,13 @@ function toResult(outcome: CallOutcome, room: Room): GetResult {
   const { address, entry } = outcome;
   if (!outcome.ok) return { route: address, success: false, error: toErrorAnswer(outcome.failure, room) };
   const wanted = Math.min(outcome.showUpTo ?? 0, room.tokensLeft);
-  const { content, stored } = showResult(outcome.value, entry ? addressOf(entry) : address, {
-    ...room,
-    resultTokens: Math.max(room.resultTokens, wanted),
-  });
+  const wide = { ...room, resultTokens: Math.max(room.resultTokens, wanted) };
+  const { content, ...kept } = showResult(
+    outcome.value,
+    entry ? addressOf(entry) : address,
+    wide,
+    outcome.reading,
+  );
   const warnings = sayWarnings(outcome.warnings, room.words);
   return {
     route: entry?.route ?? address,
@@ -115,7 +121,7 @@ function toResult(outcome: CallOutcome, room: Room): GetResult {
     data: {
       content,
       guidance: [...outcome.guidance],
-      ...(stored && { stored }),
+      ...kept,
       ...(warnings.length > 0 && { warnings }),
       ...(outcome.dryRun && { dry_run: true }),
     },
@@ -125,8 +131,8 @@ function toResult(outcome: CallOutcome, room: Room): GetResult {
 function resultText(result: GetResult): string {
   if (!result.success) return `# ${result.route}\n${errorText(result.error)}`;
   const { content, guidance, stored, warnings } = result.data;
-  const rest = `${storedText(stored)}${warningsText(warnings)}${guidanceText(guidance)}`;
-  return `# ${result.route}\n${toContentText(content as never)}${rest}`;
+  const rest = `${warningsText(warnings)}${guidanceText(guidance)}`;
+  return `# ${result.route}\n${storedText(stored)}${toContentText(content as never)}${rest}`;
 }
 
 /** Models send one route instead of a list. */

@@ -218,8 +218,8 @@ function toDomain(
   instructions: string | undefined,
 ): Domain {
   const told = instructions && toSummary(cleanText(instructions), 300);
-  const text = description ?? (told || `Tools and documents of the MCP server ${label}.`);
-  return { name: label, description: text, scopes, rules: [] };
+  // A server that says nothing of itself is described by the tools that the reader may see.
+  return { name: label, description: description ?? told ?? "", scopes, rules: [] };
 }
 
 /** Stands for a server that was never listed and tells what is wrong with it. */
