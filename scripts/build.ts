@@ -91,7 +91,7 @@ const manifest = {
   peerDependenciesMeta,
 };
 writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
-cpSync("models", "dist/models", { recursive: true });
+for (const folder of ["models", "bundled-skills"]) cpSync(folder, `dist/${folder}`, { recursive: true });
 for (const file of ["README.md", "LICENSE", "settings.schema.json"]) copyFileSync(file, `dist/${file}`);
 
 /**

@@ -38,7 +38,7 @@ describe.each(PROVIDER_CASES)("$name ($variant)", (provider) => {
       { type: "text-delta", text: "Hello " },
       { type: "text-delta", text: "there, " },
       { type: "text-delta", text: "you." },
-      { type: "finish", usage: counted },
+      { type: "finish", finishReason: "stop", usage: counted },
     ]);
     expect(server?.paths).toEqual([provider.streamPath ?? provider.path]);
   });

@@ -11,7 +11,7 @@ import { callOperation, type ToolCall, toEntryCall } from "../toolbox.ts";
 import { addressOf } from "../util/address-of.ts";
 import { argsOf, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
 import { GET, nameTools } from "./named-tools.ts";
-import { type SdkDefinition, toSdkTool } from "./to-sdk-tool.ts";
+import { type SdkDefinition, toSdkTool, traced } from "./to-sdk-tool.ts";
 import {
   createToolSearch,
   DEFAULT_LIMIT,
@@ -41,7 +41,7 @@ const INSTRUCTIONS = `Find tools with ${TOOL_SEARCH}. If you need none, answer d
 /** Makes every entry a tool. Only discovered tools are active. */
 export async function createFoundTools(
   gateway: Gateway,
-  { call: given, session, approvals, names = "names", ownNames }: ModeOptions,
+  { call: given, session, approvals, trace, names = "names", ownNames }: ModeOptions,
 ): Promise<DisclosedTools> {
   const call: FaceOptions = { ...given, words: WORDS };
   const view = await gateway.view(call);
@@ -52,7 +52,7 @@ export async function createFoundTools(
     const entry = input.call && named.entries.get(input.call.name);
     const discovers = entry ? 1 : (input.limit ?? DEFAULT_LIMIT);
     const limit = entry ? discovers : discovers + MOST_NAMED;
-    const options = { ...call, ...(signal && { signal }) };
+    const options = { ...call, ...(signal && { signal }), ...traced(trace) };
     const makes = entry && input.call?.input !== undefined && (await onlyReads(entry, input.call.input));
     const toOutput = (answer: AskOutput) => {
       const output = toSearchOutput(input.query, answer, discovers, (route) => named.names.get(route));
@@ -117,6 +117,7 @@ export async function createFoundTools(
       toCall,
       call: (wanted, options) => callOperation(gateway, wanted, { ...call, ...options }),
       approvals,
+      trace,
     });
 
   const reading = menuTool(GET, view);

@@ -3,6 +3,7 @@ import type { FaceOptions } from "../gateway-core.ts";
 import type { MenuTool } from "../surfaces/menu-tool.ts";
 import type { ToolAnswer, ToolCall } from "../toolbox.ts";
 import type { SdkApprovals } from "./approvals.ts";
+import type { ModeOptions } from "./disclosed-tools.ts";
 
 export type SdkDefinition = Pick<MenuTool, "title" | "description"> & {
   readonly inputSchema: Schema<unknown>;
@@ -14,12 +15,13 @@ export interface SdkCaller {
   call(call: ToolCall, options: FaceOptions): Promise<ToolAnswer>;
   /** Absent: the gateway's own `approve` decides. */
   readonly approvals?: SdkApprovals | undefined;
+  readonly trace?: ModeOptions["trace"];
 }
 
 /** Creates a tool of the AI SDK: data for the application, text for the model. */
 export function toSdkTool(
   { title, description, inputSchema }: SdkDefinition,
-  { toCall, call, approvals }: SdkCaller,
+  { toCall, call, approvals, trace }: SdkCaller,
 ): Tool {
   return {
     type: "dynamic",
@@ -29,6 +31,7 @@ export function toSdkTool(
     execute: (input, { abortSignal, toolCallId }) =>
       call(toCall(input), {
         ...(abortSignal && { signal: abortSignal }),
+        ...traced(trace),
         ...(approvals && { approve: approvals.approveFor(toolCallId) }),
       }),
     toModelOutput,
@@ -36,6 +39,12 @@ export function toSdkTool(
       ? (input, { toolCallId }) => approvals.needsApproval(toCall(input), toolCallId)
       : false,
   };
+}
+
+/** The option of a call that puts it into the current trace. */
+export function traced(trace: ModeOptions["trace"]): Pick<FaceOptions, "trace"> {
+  const current = trace?.();
+  return current ? { trace: current } : {};
 }
 
 function toModelOutput({ output }: { readonly output: unknown }) {

@@ -8,7 +8,8 @@ export interface OperationEvent {
   /** Routes and ops that were run or described. */
   readonly targets: readonly string[];
   readonly principal: string;
-  readonly session?: string;
+  /** The conversation: of the caller's trace, or a hash of the session's handle. */
+  readonly conversation?: string;
   readonly traceId: string;
   readonly latencyMs: number;
   /** Tokens of the answer. */
@@ -31,6 +32,9 @@ export interface McpEvent {
   readonly target?: string;
   /** The label of the upstream. */
   readonly server?: string;
+  /** The address of the upstream. */
+  readonly url?: string;
+  readonly conversation?: string;
   readonly requestId?: string;
   readonly protocolVersion?: string;
   readonly transport: "pipe" | "tcp";

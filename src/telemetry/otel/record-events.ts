@@ -1,7 +1,7 @@
-import { contentHash } from "../../util/content-hash.ts";
 import { type KeyholeEvent, type McpEvent, type OperationEvent, onEvent } from "../events.ts";
 import type { Attributes } from "./otlp.ts";
 import type { Recorder } from "./otlp-exporter.ts";
+import { serverAttributes } from "./server-attributes.ts";
 
 /** Turns events of the gateway and its faces into spans and metrics. Returns unsubscribe. */
 export function recordEvents(recorder: Recorder): () => void {
@@ -27,9 +27,7 @@ function recordOperation(recorder: Recorder, event: OperationEvent): void {
     "keyhole.answer.tokens": tokens,
     "keyhole.targets": targets.length > 0 ? targets : undefined,
     "enduser.id": event.principal,
-    // A handle opens the session, so only its hash is sent.
-    "gen_ai.conversation.id":
-      event.session === undefined ? undefined : contentHash(event.session).slice(0, 16),
+    "gen_ai.conversation.id": event.conversation,
     ...(tool !== undefined && toolAttributes(tool)),
   };
   recorder.span({
@@ -52,6 +50,7 @@ function recordRequest(recorder: Recorder, event: McpEvent): void {
     "mcp.protocol.version": event.protocolVersion,
     "network.transport": event.transport,
     "rpc.response.status_code": event.status,
+    ...serverAttributes(event.url),
   };
   recorder.metric(`mcp.${side}.operation.duration`, event.latencyMs / 1000, {
     ...labels,
@@ -63,7 +62,12 @@ function recordRequest(recorder: Recorder, event: McpEvent): void {
     kind: side,
     startedAt: event.startedAt,
     durationMs: event.latencyMs,
-    attributes: { ...labels, "jsonrpc.request.id": event.requestId, "keyhole.upstream": event.server },
+    attributes: {
+      ...labels,
+      "jsonrpc.request.id": event.requestId,
+      "keyhole.upstream": event.server,
+      "gen_ai.conversation.id": event.conversation,
+    },
     ...(error !== undefined && { error }),
   });
 }
