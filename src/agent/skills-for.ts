@@ -1,5 +1,6 @@
-import { unveil } from "../session/working-memory.ts";
+import type { View } from "../access/view.ts";
 import { discloseSkills } from "../sources/markdown/skills/disclose-skills.ts";
+import type { Skill } from "../sources/markdown/skills/skill.ts";
 import type { AgentOptions, SessionState } from "./agent.ts";
 
 /** The part of the skills that one prompt gets. */
@@ -10,7 +11,7 @@ export interface PromptSkills {
   readonly used?: readonly string[];
 }
 
-/** Chooses the skills for a prompt. Skills that are entries of the gateway can be read by their routes. */
+/** Chooses the skills for a prompt. Those that the conversation used last come first among equals. */
 export async function skillsFor(
   options: AgentOptions,
   session: SessionState,
@@ -19,30 +20,46 @@ export async function skillsFor(
   const { gateway, principal, skills = [], maxSkills, enabledSkills } = options;
   if (skills.length === 0) return { text: "" };
   const whose = principal ? { principal } : {};
-  const { shown } = await gateway.view(whose);
-  const routes = new Map(shown.flatMap(({ kind, name, route }) => (kind === "skill" ? [[name, route]] : [])));
-  const domain = domainOf(routes.get(skills[0]!.name));
+  const routes = routesOf(await gateway.view(whose));
   session.handle = gateway.openSession({ resume: session.handle, ...whose });
-  const memory = gateway.session(session.handle, whose);
-  const names = new Map([...routes].map(([name, route]) => [route, name]));
-  const read = memory.memory.usedTools.flatMap(({ name }) => names.get(name) ?? []).toReversed();
-  const disclosed = discloseSkills(prompt, skills, {
+  const { usedTools } = gateway.session(session.handle, whose).memory;
+  const read = usedTools.flatMap(({ name }) => routes.nameAt.get(name) ?? []).toReversed();
+  const how = howToRead(skills, routes.ofName, options.mode);
+  const {
+    tier,
+    text,
+    skills: told,
+  } = discloseSkills(prompt, skills, {
     ...(maxSkills !== undefined && { maxSkills }),
     ...(enabledSkills && { enabled: enabledSkills }),
     recent: [...new Set([...read, ...session.recentSkills])],
-    ...(domain !== undefined && { domain }),
+    ...(how !== undefined && { how }),
   });
-  const told = disclosed.skills.map(({ name }) => name);
-  if (disclosed.tier === "full") {
-    session.recentSkills = [...new Set([...told, ...session.recentSkills])];
-    return { text: disclosed.text, used: told };
-  }
-  // The model was told the routes, so it gets the tool that reads them.
-  const listed = told.flatMap((name) => routes.get(name) ?? []);
-  if (listed.length > 0) memory.update((known) => unveil(known, listed));
-  return { text: disclosed.text };
+  if (tier !== "full") return { text };
+  const used = told.map(({ name }) => name);
+  session.recentSkills = [...new Set([...used, ...session.recentSkills])];
+  return { text, used };
 }
 
-function domainOf(route: string | undefined): string | undefined {
-  return route?.split("://", 1)[0];
+interface SkillRoutes {
+  readonly ofName: ReadonlyMap<string, string>;
+  readonly nameAt: ReadonlyMap<string, string>;
+}
+
+/** The skills that are entries of the gateway. */
+function routesOf({ shown }: View): SkillRoutes {
+  const known = shown.filter(({ kind }) => kind === "skill").map(({ name, route }) => [name, route] as const);
+  return { ofName: new Map(known), nameAt: new Map(known.map(([name, route]) => [route, name])) };
+}
+
+/** How the model gets a skill that it sees in a list; undefined unless all of them are in one domain. */
+function howToRead(
+  skills: readonly Skill[],
+  ofName: ReadonlyMap<string, string>,
+  mode: AgentOptions["mode"],
+): string | undefined {
+  const domains = new Set(skills.map(({ name }) => ofName.get(name)?.split("://", 1)[0]));
+  const [domain] = domains;
+  if (domains.size !== 1 || domain === undefined) return undefined;
+  return mode === "fixed" ? `read at ${domain}://skills/NAME` : "to be found by name";
 }
