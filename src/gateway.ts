@@ -36,6 +36,7 @@ import {
 } from "./session/session-store.ts";
 import { createMapMemo } from "./surfaces/map-memo.ts";
 import { createMenu } from "./surfaces/menu.ts";
+import { createDiscovery } from "./telemetry/discovery.ts";
 import { type NoticeEvent, publish } from "./telemetry/events.ts";
 import { createInFlight } from "./util/in-flight.ts";
 import { reasonOf } from "./util/reason-of.ts";
@@ -78,6 +79,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const pins = options.pins ?? createPins();
   const sessions = options.sessions ?? createMemorySessionStore();
   const results = options.results ?? createResultStore();
+  const discovery = createDiscovery();
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const extractor = createExtractor((detail) => notice("extraction-failed", detail));
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
@@ -98,7 +100,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     search: searchOf(index, live),
     sessions,
     results,
-    services: { extractor, idempotency: createIdempotency(results), ...(learning && { learning }) },
+    services: {
+      extractor,
+      idempotency: createIdempotency(results),
+      discovery,
+      ...(learning && { learning }),
+    },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     approve: options.approve ?? (() => false),
     principal: owner,
@@ -145,6 +152,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     onChange: live.onChange,
     registry: () => toRegistry(live.current.catalog),
     searchStatus: async () => (await index.status?.()) ?? { mode: "lexical" },
+    discovery: discovery.figures,
     unmet: () => learning?.unmet() ?? [],
     setDomains: async (definitions) => {
       await current();

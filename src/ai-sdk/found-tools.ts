@@ -34,8 +34,8 @@ const RECENTLY_USED = 5;
 const RECENTLY_FOUND = DEFAULT_LIMIT;
 /** How many turns after a search its unused finds stay active. */
 const FRESH_TURNS = 1;
-/** Entries are called by their own names here, so there is no tool that runs others, and no dry run. */
-const WORDS: Words = { ask: TOOL_SEARCH, help: TOOL_SEARCH, get: GET, params: "params" };
+/** Entries are called by their own names here: no tool runs or describes others, and there is no dry run. */
+const WORDS: Words = { ask: TOOL_SEARCH, get: GET, params: "params" };
 const INSTRUCTIONS = `Find tools with ${TOOL_SEARCH}. If you need none, answer directly.`;
 
 /** Makes every entry a tool. Only discovered tools are active. */

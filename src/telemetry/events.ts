@@ -47,6 +47,25 @@ export interface McpEvent {
   readonly status?: string;
 }
 
+/** A finished search for one need. Neither the query nor the hits are told. */
+export interface SearchEvent {
+  readonly type: "search";
+  /** Number of entries found. */
+  readonly found: number;
+  /** The ranking that answered, where the engine says so. */
+  readonly by?: "words" | "vectors" | "both";
+  readonly wordsMs?: number;
+  /** Absent where vectors took no part. */
+  readonly vectorsMs?: number;
+}
+
+/** A search led to a call: its conversation used an entry that it found, for the first time. */
+export interface SearchUsedEvent {
+  readonly type: "search-used";
+  /** Milliseconds since the search. */
+  readonly afterMs: number;
+}
+
 /** A problem that no caller hears of and the owner may want to know. */
 export interface NoticeEvent {
   readonly type: "notice";
@@ -80,7 +99,13 @@ export interface SourceEvent {
 }
 
 /** Every event of a gateway and its faces. See {@link onEvent}. */
-export type KeyholeEvent = OperationEvent | McpEvent | NoticeEvent | SourceEvent;
+export type KeyholeEvent =
+  | OperationEvent
+  | McpEvent
+  | SearchEvent
+  | SearchUsedEvent
+  | NoticeEvent
+  | SourceEvent;
 
 export const EVENT_CHANNEL = "keyhole:events";
 const NOTICE_CHANNEL = "keyhole:notices";

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are variables of prompt files.
 // Walks the document of the agent framework: its model layer, callbacks, configuration, sessions and prompts.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,10 @@
-import { type KeyholeEvent, type McpEvent, type OperationEvent, onEvent } from "../events.ts";
+import {
+  type KeyholeEvent,
+  type McpEvent,
+  type OperationEvent,
+  onEvent,
+  type SearchEvent,
+} from "../events.ts";
 import type { Attributes } from "./otlp.ts";
 import type { Recorder } from "./otlp-exporter.ts";
 import { serverAttributes } from "./server-attributes.ts";
@@ -8,6 +14,8 @@ export function recordEvents(recorder: Recorder): () => void {
   return onEvent((event: KeyholeEvent) => {
     if (event.type === "operation") recordOperation(recorder, event);
     if (event.type === "mcp") recordRequest(recorder, event);
+    if (event.type === "search") recordSearch(recorder, event);
+    if (event.type === "search-used") recorder.metric("keyhole.search.used", event.afterMs / 1000, {});
   });
 }
 
@@ -39,6 +47,21 @@ function recordOperation(recorder: Recorder, event: OperationEvent): void {
     attributes,
     ...(error !== undefined && { error }),
   });
+}
+
+/** The hit rate is the share of searches that found something. */
+function recordSearch(recorder: Recorder, { found, by, wordsMs, vectorsMs }: SearchEvent): void {
+  recorder.metric("keyhole.search.hits", found, {
+    "keyhole.search.by": by,
+    "keyhole.search.found": found > 0,
+  });
+  for (const [part, ms] of [
+    ["words", wordsMs],
+    ["vectors", vectorsMs],
+  ] as const) {
+    if (ms !== undefined)
+      recorder.metric("keyhole.search.duration", ms / 1000, { "keyhole.search.part": part });
+  }
 }
 
 function recordRequest(recorder: Recorder, event: McpEvent): void {
