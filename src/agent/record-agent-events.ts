@@ -86,6 +86,8 @@ export function recordAgentEvents(
   return (event) => {
     switch (event.type) {
       case "agent-start":
+        // Runs whose end nobody saw.
+        if (conversations.size >= MAX_OPEN) conversations.clear();
         conversations.set(event.span.traceId, event.session);
         return begin(event, "invoke_agent keyhole", "internal", {
           "gen_ai.operation.name": "invoke_agent",
