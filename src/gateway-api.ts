@@ -20,6 +20,7 @@ import type { ResultStore } from "./session/result-store.ts";
 import type { Session, SessionStore } from "./session/session-store.ts";
 import type { MenuOptions } from "./surfaces/menu.ts";
 import type { MenuTool } from "./surfaces/menu-tool.ts";
+import type { DiscoveryFigures } from "./telemetry/discovery.ts";
 import type { Clock } from "./util/clock.ts";
 
 /** Options of {@link createGateway}. */
@@ -139,6 +140,8 @@ export interface Gateway extends OperationMethods {
   registry(): Registry;
   /** Whether the catalog is searched by words alone, or by words and vectors. */
   searchStatus(): Promise<SearchStatus>;
+  /** How well searches worked: how many found something, led to a call, and were answered by words or vectors. */
+  discovery(): DiscoveryFigures;
   /** Queries that led to no call, the most frequent first. */
   unmet(): readonly UnmetQuery[];
   /**

@@ -38,6 +38,7 @@ import {
 } from "./session/session-store.ts";
 import { createMapMemo } from "./surfaces/map-memo.ts";
 import { createMenu } from "./surfaces/menu.ts";
+import { createDiscovery } from "./telemetry/discovery.ts";
 import { type NoticeEvent, publish } from "./telemetry/events.ts";
 import { createInFlight } from "./util/in-flight.ts";
 import { reasonOf } from "./util/reason-of.ts";
@@ -81,6 +82,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const pins = options.pins ?? createPins();
   const sessions = options.sessions ?? createMemorySessionStore();
   const results = options.results ?? createResultStore();
+  const discovery = createDiscovery();
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const extractor = createExtractor((detail) => notice("extraction-failed", detail));
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
@@ -105,6 +107,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     services: {
       extractor,
       idempotency: createIdempotency(results),
+      discovery,
       ...(learning && { learning }),
       ...(audit && { audit }),
     },
@@ -154,6 +157,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     onChange: live.onChange,
     registry: () => toRegistry(live.current.catalog),
     searchStatus: async () => (await index.status?.()) ?? { mode: "lexical" },
+    discovery: discovery.figures,
     unmet: () => learning?.unmet() ?? [],
     setDomains: async (definitions) => {
       await current();

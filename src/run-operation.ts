@@ -27,7 +27,8 @@ import { keepResult } from "./session/working-memory.ts";
 import { surfaceTools, wordsOf } from "./surfaces/surface.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
-import { beginSpan } from "./telemetry/trace-context.ts";
+import { beginSpan, inConversation } from "./telemetry/trace-context.ts";
+import { contentHash } from "./util/content-hash.ts";
 import type { InFlight } from "./util/in-flight.ts";
 import { loadTokenCounter, type TokenCounter } from "./util/tokens.ts";
 
@@ -83,7 +84,7 @@ export function createRunner(parts: RunnerParts): Runner {
         session = parts.openSession(named ?? options.session, principal);
         const targets = operation.targets(input);
         const budget = await callBudget(session, { ...limits, ...options.limits }, targets, ledger);
-        const context = contextOf(call, generation, budget, session, countTokens, record.trace);
+        const context = contextOf(call, generation, budget, session, countTokens, record.traceIn(session));
         const room = roomOf(call, context, budget, named !== undefined);
         const output = operation.show(await operation.run(input, context), room) as object;
         operation.noteShown?.(output, context);
@@ -211,7 +212,8 @@ function judge(errors: readonly (ErrorAnswer | undefined)[]): {
 
 interface CallRecord {
   readonly traceId: string;
-  readonly trace: FaceOptions["trace"];
+  /** The trace to pass on, within the conversation of the session. */
+  traceIn(session: Session | undefined): FaceOptions["trace"];
   end(outcome: string, tokens: number, targets?: readonly string[], session?: Session): void;
 }
 
@@ -229,14 +231,18 @@ function beginRecord(
   const { span, trace } = beginSpan(given, id);
   return {
     traceId,
-    trace,
-    end: (outcome, tokens, targets = [], session) =>
+    traceIn: (session) => {
+      const conversation = conversationIn(trace, session);
+      return span && trace ? inConversation(trace, span, conversation) : trace;
+    },
+    end: (outcome, tokens, targets = [], session) => {
+      const conversation = conversationIn(trace, session);
       publish({
         type: "operation",
         operation,
         targets,
         principal: principal.id,
-        ...(session && { session: session.handle }),
+        ...(conversation !== undefined && { conversation }),
         traceId,
         latencyMs: performance.now() - started,
         tokens,
@@ -244,6 +250,13 @@ function beginRecord(
         argumentShape: argumentShape(input) as Record<string, unknown>,
         ...(span && { span }),
         startedAt,
-      }),
+      });
+    },
   };
+}
+
+/** A handle opens the session, so only its hash names the conversation. */
+function conversationIn(trace: FaceOptions["trace"], session: Session | undefined): string | undefined {
+  if (trace?.conversation !== undefined) return trace.conversation;
+  return session && contentHash(session.handle).slice(0, 16);
 }

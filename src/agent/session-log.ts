@@ -14,6 +14,7 @@ export interface SessionLog {
   event(event: AgentEvent): void;
   /** Resolves when everything is on disk. Rejects once with SESSION_NOT_KEPT if writing failed. */
   settle(): Promise<void>;
+  /** Logs the end of the session with its duration, and closes the file. */
   close(): Promise<void>;
 }
 
@@ -85,13 +86,14 @@ export function createSessionLogs({
     let writing = Promise.resolve();
     let failure: unknown;
     let isCut = false;
+    const started = performance.now();
 
     async function openFile(): Promise<FileHandle> {
       await mkdir(path, { recursive: true, mode: 0o700 });
       const opened = await open(fileOf(id), "a", 0o600);
       try {
         // Start on a new line even after a cut one.
-        await opened.appendFile(header ? toLine(header) : "\n");
+        await opened.appendFile(header ? toLine(header) : `\n${toLine({ type: "session-resumed" })}`);
         return opened;
       } catch (error) {
         await opened.close();
@@ -146,6 +148,7 @@ export function createSessionLogs({
       event: (event) => append({ type: "event", event }),
       settle,
       close: async () => {
+        if (file) append({ type: "session-end", durationMs: Math.round(performance.now() - started) });
         await writing;
         await (await file?.catch(() => undefined))?.close();
         file = undefined;

@@ -19,6 +19,7 @@ import { use, type WorkingMemory } from "../session/working-memory.ts";
 import type { NativeNames } from "../surfaces/native-tools.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { createSdkApprovals } from "./approvals.ts";
+import type { ModeOptions } from "./disclosed-tools.ts";
 import { createFixedTools } from "./fixed-tools.ts";
 import { createFoundTools } from "./found-tools.ts";
 import { FOUND_NAMES } from "./named-tools.ts";
@@ -59,8 +60,8 @@ export interface Disclosure {
   readonly repairToolCall: ToolCallRepairFunction<ToolSet>;
 }
 
-/** The agent's own loop approves calls itself. */
-interface LoopOptions extends DisclosureOptions {
+/** The agent's own loop approves calls itself, and has a trace. */
+interface LoopOptions extends DisclosureOptions, Pick<ModeOptions, "trace"> {
   readonly approve?: Approve;
   readonly policy?: Partial<CallPolicy>;
 }

@@ -76,7 +76,7 @@ export function createToolSearch(
 /** Discovers the first hits. Of the others, only tools are named. */
 export function toSearchOutput(
   query: string,
-  { hits, rules }: Pick<AskOutput, "hits" | "rules">,
+  { hits, rules, notes }: Pick<AskOutput, "hits" | "rules" | "notes">,
   discovers: number,
   nameOf: (route: string) => string | undefined,
 ): ToolSearchOutput {
@@ -98,7 +98,7 @@ export function toSearchOutput(
     }),
     rules: rules.map(({ text }) => text).join("\n"),
     instruction: [
-      ...(first.length === 0 ? [nothingFound(query)] : []),
+      ...(first.length === 0 ? nothingFound(query, notes) : []),
       ...(tools.length > 0 ? [AVAILABLE] : []),
       ...(documents.length > 0 ? [READ_DOCUMENTS] : []),
       ...(unusable.length > 0 ? [`There but not usable now: ${unusable.join(", ")}.`] : []),
@@ -138,12 +138,12 @@ export function toSearchText({
   ].join("\n");
 }
 
-function nothingFound(query: string): string {
+/** The notes of the search name an example of this catalog, and its language. */
+function nothingFound(query: string, notes: readonly string[]): string[] {
   return [
-    `Nothing was found for ${JSON.stringify(query.slice(0, 100))}.`,
-    'Try the action and the thing ("create page", "find image", "update section"),',
-    "say it in other words, or answer without tools if you can.",
-  ].join(" ");
+    ...(notes.length > 0 ? notes : [`Nothing was found for ${JSON.stringify(query.slice(0, 100))}.`]),
+    "Say it in other words, or answer without tools if you can.",
+  ];
 }
 
 function validate(value: unknown) {

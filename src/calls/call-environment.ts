@@ -6,6 +6,7 @@ import type { SearchIndex } from "../search/port/search-index.ts";
 import type { Extractor } from "../session/extractor.ts";
 import type { Idempotency } from "../session/idempotency.ts";
 import type { Session } from "../session/session-store.ts";
+import type { Discovery } from "../telemetry/discovery.ts";
 import type { NoticeEvent } from "../telemetry/events.ts";
 import type { Auditor } from "./auditor.ts";
 import type { ApprovalRequest, CallPolicy } from "./decide-call.ts";
@@ -16,6 +17,7 @@ export interface CallServices {
   readonly idempotency: Idempotency;
   /** Absent if there is no audit log. */
   readonly audit?: Auditor;
+  readonly discovery: Discovery;
   /** Absent if learning from use is switched off. */
   readonly learning?: Learning;
 }

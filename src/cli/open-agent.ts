@@ -6,9 +6,9 @@ import { askPermission } from "../agent/ask.ts";
 import type { Ask } from "../agent/ask-request.ts";
 import type { PermissionRules } from "../agent/permissions/permission-rules.ts";
 import { createPermissions, type RuleStore } from "../agent/permissions/permissions.ts";
+import type { AgentRecording } from "../agent/record-agent-events.ts";
 import { tellRetry } from "../agent/run-context.ts";
 import { createSessionLogs } from "../agent/session-log.ts";
-import { loadSkillToolsets } from "../agent/skill-toolsets.ts";
 import { workspaceDomain } from "../agent/workspace/workspace-domain.ts";
 import { folderContents } from "../config/folder-contents.ts";
 import { isTrusted, recordTrust } from "../config/folder-trust.ts";
@@ -21,16 +21,15 @@ import { createGateway } from "../gateway.ts";
 import type { Gateway } from "../gateway-api.ts";
 import { createLLMClient } from "../models/llm-client.ts";
 import { createDiskResultStore } from "../session/disk-result-store.ts";
-import { readSkills } from "../sources/markdown/skills/read-skills.ts";
-import type { Skill } from "../sources/markdown/skills/skill.ts";
-import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
 import { secretVariables } from "../util/redact.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 import { settingsServers } from "./configured-servers.ts";
 import { loadAnyConfig } from "./load-config.ts";
 import { closeAudit, openAudit, recordDecisions } from "./open-audit.ts";
 import { openPins } from "./open-pins.ts";
+import { openSkills } from "./open-skills.ts";
 import { telemetryName, withModel } from "./provider-in-use.ts";
+import { readSystemPrompt } from "./system-prompt.ts";
 import { askForTrust } from "./trust-folder.ts";
 import { cacheFolder } from "./user-folders.ts";
 
@@ -87,12 +86,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ...config
   } = await loadAnyConfig(options.config, trusted, { trusted: trust });
   const servers = settingsServers(loaded, { home: homedir(), project: folder }, trust);
-  const skills = await skillsOf(settings, folder, trusted);
-  // Toolsets run with the user's rights, so the settings have to name their skills.
-  const toolsets = await loadSkillToolsets(
-    skills.filter(({ name }) => settings.skills.enabled?.includes(name)),
-  );
-  for (const reason of toolsets.refused) console.error(reason);
+  const { skills, ...known } = await openSkills(settings.skills, folder, trusted);
   const audit = openAudit(settings.audit);
   const gateway = createGateway({
     pins: openPins(),
@@ -100,8 +94,8 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
     ...config,
-    domains: [...domains, ...toolsets.domains, workspaceDomain({ permissions })],
-    sources: [...sources, ...servers],
+    domains: [...domains, ...known.domains, workspaceDomain({ permissions })],
+    sources: [...sources, ...servers, ...known.sources],
     // Writing is allowed here because every call that writes asks first.
     principal: { id: "local", scopes: [], ...principal, allowWrite: true },
   });
@@ -109,14 +103,17 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   let providers = settings.providers;
   const vendor = providers.default;
   const client = createLLMClient({
-    config: () => ({ providers, retry: settings.retry }),
+    config: () => ({ providers, retry: settings.retry, idleTimeoutMs: settings.agent.idleTimeoutMs }),
     callbacks: {
       onRetry: ({ attempt, delayMs, error, message }) =>
         tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
     },
   });
-  const telemetry = await telemetryOf(settings, secrets, telemetryName(vendor));
-  const { mode, systemPrompt, maxSteps, maxTokens } = settings.agent;
+  const telemetry = await telemetryOf(settings, secrets, {
+    provider: telemetryName(vendor),
+    server: client.getServerUrl(),
+  });
+  const { mode, systemPrompt, maxSteps, maxTokens, maxRunTokens, temperature } = settings.agent;
   const agent = createAgent({
     gateway,
     model: () => client.languageModel(),
@@ -124,8 +121,12 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ...(trusted && { folder }),
     writes: allowWrite ? "allow" : "ask",
     skills,
-    limits: { steps: maxSteps, ...(maxTokens !== undefined && { tokens: maxTokens }) },
-    ...(systemPrompt && { instructions: systemPrompt }),
+    maxSkills: settings.skills.maxSkills,
+    enabledSkills: settings.skills.enabled ?? [],
+    limits: { steps: maxSteps, ...(maxRunTokens !== undefined && { tokens: maxRunTokens }) },
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    instructions: systemPrompt || (await readSystemPrompt(folder, trusted)),
     ...(ask && { ask }),
     ...(settings.session.keep && {
       sessions: createSessionLogs({
@@ -155,7 +156,11 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
 }
 
 /** Loads telemetry only if it is on. */
-async function telemetryOf({ telemetry }: Settings, secrets: readonly string[], provider: string) {
+async function telemetryOf(
+  { telemetry }: Settings,
+  secrets: readonly string[],
+  model: Pick<AgentRecording, "provider" | "server">,
+) {
   if (!telemetry.enabled) return undefined;
   const [{ startTelemetry }, { recordAgentEvents }] = await Promise.all([
     import("../config/start-telemetry.ts"),
@@ -163,7 +168,7 @@ async function telemetryOf({ telemetry }: Settings, secrets: readonly string[], 
   ]);
   const started = await startTelemetry({ ...telemetry, secrets });
   if (!started) return undefined;
-  const record = recordAgentEvents(started.recorder, { provider, arguments: telemetry.arguments });
+  const record = recordAgentEvents(started.recorder, { ...model, arguments: telemetry.arguments });
   return { record, close: started.close };
 }
 
@@ -184,18 +189,6 @@ function environment({ provider, model }: OpenAgentOptions): NodeJS.ProcessEnv {
     ...(provider && { KEYHOLE_PROVIDER: provider }),
     ...(model && { KEYHOLE_MODEL: model }),
   };
-}
-
-/** Skills of untrusted projects are left out: they would speak to the model in the person's name. */
-async function skillsOf({ skills }: Settings, folder: string, trusted: boolean): Promise<Skill[]> {
-  const places = [
-    ...skillPlaces(trusted ? { project: folder } : {}),
-    ...skills.places.map((place) => ({ origin: "user" as const, folder: place })),
-  ];
-  const read = await readSkills(places);
-  return read.skills.filter(
-    ({ name }) => (skills.enabled?.includes(name) ?? true) && !skills.disabled.includes(name),
-  );
 }
 
 /** Tells that the model does not get the folder's instructions. */

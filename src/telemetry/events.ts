@@ -8,7 +8,8 @@ export interface OperationEvent {
   /** Routes and ops that were run or described. */
   readonly targets: readonly string[];
   readonly principal: string;
-  readonly session?: string;
+  /** The conversation: of the caller's trace, or a hash of the session's handle. */
+  readonly conversation?: string;
   readonly traceId: string;
   readonly latencyMs: number;
   /** Tokens of the answer. */
@@ -31,6 +32,9 @@ export interface McpEvent {
   readonly target?: string;
   /** The label of the upstream. */
   readonly server?: string;
+  /** The address of the upstream. */
+  readonly url?: string;
+  readonly conversation?: string;
   readonly requestId?: string;
   readonly protocolVersion?: string;
   readonly transport: "pipe" | "tcp";
@@ -41,6 +45,25 @@ export interface McpEvent {
   readonly error?: string;
   /** The code of a JSON-RPC error. */
   readonly status?: string;
+}
+
+/** A finished search for one need. Neither the query nor the hits are told. */
+export interface SearchEvent {
+  readonly type: "search";
+  /** Number of entries found. */
+  readonly found: number;
+  /** The ranking that answered, where the engine says so. */
+  readonly by?: "words" | "vectors" | "both";
+  readonly wordsMs?: number;
+  /** Absent where vectors took no part. */
+  readonly vectorsMs?: number;
+}
+
+/** A search led to a call: its conversation used an entry that it found, for the first time. */
+export interface SearchUsedEvent {
+  readonly type: "search-used";
+  /** Milliseconds since the search. */
+  readonly afterMs: number;
 }
 
 /** A problem that no caller hears of and the owner may want to know. */
@@ -77,7 +100,13 @@ export interface SourceEvent {
 }
 
 /** Every event of a gateway and its faces. See {@link onEvent}. */
-export type KeyholeEvent = OperationEvent | McpEvent | NoticeEvent | SourceEvent;
+export type KeyholeEvent =
+  | OperationEvent
+  | McpEvent
+  | SearchEvent
+  | SearchUsedEvent
+  | NoticeEvent
+  | SourceEvent;
 
 export const EVENT_CHANNEL = "keyhole:events";
 const NOTICE_CHANNEL = "keyhole:notices";

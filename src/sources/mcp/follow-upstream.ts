@@ -108,6 +108,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       status,
       timeoutMs: config.timeoutMs,
       transport,
+      // Without the path and query, which may hold secrets.
+      url: config.transport === "stdio" ? undefined : URL.parse(config.url)?.origin,
     };
     const drafts = listing ? toDrafts(listing, shared) : status ? [standIn(label, status)] : [];
     const fingerprint = toFingerprint(drafts);
