@@ -13,6 +13,8 @@ export interface BenchOptions {
   readonly data?: string | undefined;
   /** The largest number of documents. */
   readonly docs?: number | undefined;
+  /** How long load lasts. */
+  readonly minutes?: number | undefined;
   /** Runs only these systems. */
   readonly systems?: readonly string[] | undefined;
 }

@@ -16,6 +16,8 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   knowledge: () => import("./knowledge.ts"),
   package: () => import("./package.ts"),
   poison: () => import("./poison.ts"),
+  faults: () => import("./faults.ts"),
+  soak: () => import("./soak.ts"),
 };
 
 const { positionals, values } = parseArgs({
@@ -24,14 +26,16 @@ const { positionals, values } = parseArgs({
     json: { type: "boolean", default: false },
     data: { type: "string" },
     docs: { type: "string" },
+    minutes: { type: "string" },
     systems: { type: "string" },
   },
 });
 const [name = ""] = positionals;
-const docs = values.docs === undefined ? undefined : Number(values.docs);
-if (!Object.hasOwn(BENCHMARKS, name) || Number.isNaN(docs)) {
+const toNumber = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+const [docs, minutes] = [toNumber(values.docs), toNumber(values.minutes)];
+if (!Object.hasOwn(BENCHMARKS, name) || Number.isNaN(docs) || Number.isNaN(minutes)) {
   console.error(
-    `Usage: npm run bench -- NAME [--json] [--data PATH] [--docs N] [--systems A,B]\nNames: ${Object.keys(BENCHMARKS).join(", ")}`,
+    `Usage: npm run bench -- NAME [--json] [--data PATH] [--docs N] [--minutes N] [--systems A,B]\nNames: ${Object.keys(BENCHMARKS).join(", ")}`,
   );
   process.exit(2);
 }
@@ -40,6 +44,7 @@ const { benchmark } = await BENCHMARKS[name]!();
 const rows: Row[] = await benchmark({
   data: values.data,
   docs,
+  minutes,
   systems: values.systems?.split(","),
 });
 console.log(values.json ? JSON.stringify(rows) : toTable(rows));

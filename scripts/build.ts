@@ -99,8 +99,8 @@ const manifest = {
 forgiveOptionalTypes();
 dropPrivateTypes(doors.map(([, { types }]) => types));
 writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
-cpSync("bin", "dist/bin", { recursive: true });
-cpSync("models", "dist/models", { recursive: true });
+for (const folder of ["bin", "models", "bundled-skills"])
+  cpSync(folder, `dist/${folder}`, { recursive: true });
 for (const file of ["README.md", "LICENSE", "settings.schema.json"]) copyFileSync(file, `dist/${file}`);
 
 /**

@@ -10,6 +10,9 @@ export interface CallBudget {
   readonly tokensLeft: number;
 }
 
+/** The usual size of a token, for answers that only count tokens. */
+const BYTES_PER_TOKEN = 4;
+
 /**
  * Returns the limits of a call within the rest of its session's budget, shared by all its requests.
  *
@@ -17,10 +20,11 @@ export interface CallBudget {
  */
 export async function callBudget(
   session: Session | undefined,
-  limits: Limits,
+  given: Limits,
   targets: readonly string[],
   ledger: Pick<Ledger, "settle">,
 ): Promise<CallBudget> {
+  const limits = withinBytes(given);
   const limit = limits.sessionTokens;
   if (!session || limit === Number.POSITIVE_INFINITY) return { limits, tokensLeft: Number.POSITIVE_INFINITY };
   await ledger.settle();
@@ -37,4 +41,11 @@ export async function callBudget(
   if (targets.length === 1 && isSessionAddress(targets[0]!))
     return { limits, tokensLeft: Number.POSITIVE_INFINITY };
   throw problem("BUDGET_EXCEEDED", { handle: session.handle, used, limit });
+}
+
+/** A caller of whole results gets them whole. */
+function withinBytes(limits: Limits): Limits {
+  const { answerBytes, resultTokens } = limits;
+  if (resultTokens === Number.POSITIVE_INFINITY || answerBytes === Number.POSITIVE_INFINITY) return limits;
+  return { ...limits, resultTokens: Math.min(resultTokens, Math.floor(answerBytes / BYTES_PER_TOKEN)) };
 }

@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { Pins } from "./access/pins.ts";
 import type { View } from "./access/view.ts";
+import type { AuditOptions } from "./calls/auditor.ts";
 import type { Approve } from "./calls/call-environment.ts";
 import type { Registry } from "./catalog/registry.ts";
 import type { LedgerReport } from "./ledger.ts";
@@ -19,6 +20,7 @@ import type { ResultStore } from "./session/result-store.ts";
 import type { Session, SessionStore } from "./session/session-store.ts";
 import type { MenuOptions } from "./surfaces/menu.ts";
 import type { MenuTool } from "./surfaces/menu-tool.ts";
+import type { DiscoveryFigures } from "./telemetry/discovery.ts";
 import type { Clock } from "./util/clock.ts";
 
 /** Options of {@link createGateway}. */
@@ -41,6 +43,8 @@ export interface GatewayOptions {
   readonly sessions?: SessionStore;
   /** Store of results that are too large to show. Default: in memory. */
   readonly results?: ResultStore;
+  /** The audit log: a record before and after each call. Default: none. See {@link createFileAuditStore}. */
+  readonly audit?: AuditOptions;
   /** Folder for files that make the next start faster. Default: none. */
   readonly cacheDirectory?: string;
   /** Clock, for tests. Default: the system's. */
@@ -136,6 +140,8 @@ export interface Gateway extends OperationMethods {
   registry(): Registry;
   /** Whether the catalog is searched by words alone, or by words and vectors. */
   searchStatus(): Promise<SearchStatus>;
+  /** How well searches worked: how many found something, led to a call, and were answered by words or vectors. */
+  discovery(): DiscoveryFigures;
   /** Queries that led to no call, the most frequent first. */
   unmet(): readonly UnmetQuery[];
   /**

@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { createPins } from "./access/pins.ts";
+import { auditPins } from "./calls/audit-pins.ts";
+import { createAuditor } from "./calls/auditor.ts";
 import { toRegistry } from "./catalog/registry.ts";
 import { createDomainSources, type DomainSources } from "./domain-sources.ts";
 import type {
@@ -36,6 +38,7 @@ import {
 } from "./session/session-store.ts";
 import { createMapMemo } from "./surfaces/map-memo.ts";
 import { createMenu } from "./surfaces/menu.ts";
+import { createDiscovery } from "./telemetry/discovery.ts";
 import { type NoticeEvent, publish } from "./telemetry/events.ts";
 import { createInFlight } from "./util/in-flight.ts";
 import { reasonOf } from "./util/reason-of.ts";
@@ -47,6 +50,7 @@ const DEFAULT_LIMITS: Limits = {
   askTokens: 700,
   resultTokens: 4_000,
   helpTokens: 1_500,
+  answerBytes: Number.POSITIVE_INFINITY,
   callMs: 60_000,
   batchSize: 100,
   concurrency: 8,
@@ -78,9 +82,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   const pins = options.pins ?? createPins();
   const sessions = options.sessions ?? createMemorySessionStore();
   const results = options.results ?? createResultStore();
+  const discovery = createDiscovery();
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const extractor = createExtractor((detail) => notice("extraction-failed", detail));
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
+  const audit = options.audit && createAuditor(options.audit, (reason) => notice("audit-failed", reason));
   const ledger = createLedger(loadTokenCounter);
   const calls = createInFlight();
   const domains = createDomainSources(options);
@@ -98,7 +104,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     search: searchOf(index, live),
     sessions,
     results,
-    services: { extractor, idempotency: createIdempotency(results), ...(learning && { learning }) },
+    services: {
+      extractor,
+      idempotency: createIdempotency(results),
+      discovery,
+      ...(learning && { learning }),
+      ...(audit && { audit }),
+    },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     approve: options.approve ?? (() => false),
     principal: owner,
@@ -127,7 +139,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     get version() {
       return live.current.catalog.version;
     },
-    pins,
+    pins: audit ? auditPins(pins, audit, owner.id) : pins,
     menu: async ({ principal = owner, session, ...menu } = {}) => {
       const { viewFor } = await current();
       const tools = await createMenu(viewFor(principal), { loadCounter: loadTokenCounter, memo }, menu);
@@ -145,6 +157,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     onChange: live.onChange,
     registry: () => toRegistry(live.current.catalog),
     searchStatus: async () => (await index.status?.()) ?? { mode: "lexical" },
+    discovery: discovery.figures,
     unmet: () => learning?.unmet() ?? [],
     setDomains: async (definitions) => {
       await current();
@@ -162,6 +175,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       learning?.close();
       await sources.close();
       await live.close();
+      await options.audit?.store.flush().catch((error: unknown) => notice("audit-failed", reasonOf(error)));
     },
   };
   return withCore(gateway, { ...runner, noteMenu });

@@ -1,6 +1,9 @@
 export type { Pins, PinsOptions } from "./access/pins.ts";
 export { createPins } from "./access/pins.ts";
 export type { View } from "./access/view.ts";
+export type { AuditStore } from "./audit/audit-store.ts";
+export type { FileAuditStoreOptions } from "./audit/file-audit-store.ts";
+export { createFileAuditStore } from "./audit/file-audit-store.ts";
 export type { Approve } from "./calls/call-environment.ts";
 export type { ApprovalRequest } from "./calls/decide-call.ts";
 export type { Registry } from "./catalog/registry.ts";

@@ -29,7 +29,8 @@ import { keepResult } from "./session/working-memory.ts";
 import { surfaceTools, wordsOf } from "./surfaces/surface.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
-import { beginSpan } from "./telemetry/trace-context.ts";
+import { beginSpan, inConversation } from "./telemetry/trace-context.ts";
+import { contentHash } from "./util/content-hash.ts";
 import type { InFlight } from "./util/in-flight.ts";
 import { loadTokenCounter, type TokenCounter } from "./util/tokens.ts";
 import { toVisibleText } from "./util/visible-text.ts";
@@ -86,7 +87,7 @@ export function createRunner(parts: RunnerParts): Runner {
         session = parts.openSession(named ?? options.session, principal);
         const targets = operation.targets(input);
         const budget = await callBudget(session, { ...limits, ...options.limits }, targets, ledger);
-        const context = contextOf(call, generation, budget, session, countTokens, record.trace);
+        const context = contextOf(call, generation, budget, session, countTokens, record.traceIn(session));
         const room = roomOf(call, context, budget, named !== undefined);
         const output = operation.show(await operation.run(input, context), room) as object;
         operation.noteShown?.(output, context);
@@ -196,8 +197,9 @@ function policyOf(name: OperationName, { surface = {}, policy }: FaceOptions): C
 }
 
 function shownIn(words: Words, limits: Limits, countTokens: TokenCounter): Omit<Room, "keep"> {
-  const { askTokens, resultTokens, helpTokens } = limits;
-  return { words, countTokens, askTokens, resultTokens, helpTokens, tokensLeft: Number.POSITIVE_INFINITY };
+  const { askTokens, resultTokens, helpTokens, answerBytes } = limits;
+  const bounds = { askTokens, resultTokens, helpTokens, answerBytes };
+  return { words, countTokens, ...bounds, tokensLeft: Number.POSITIVE_INFINITY };
 }
 
 function ignoredText(ignored: readonly string[]): string {
@@ -235,7 +237,8 @@ const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [] }
 
 interface CallRecord {
   readonly traceId: string;
-  readonly trace: FaceOptions["trace"];
+  /** The trace to pass on, within the conversation of the session. */
+  traceIn(session: Session | undefined): FaceOptions["trace"];
   end(outcome: string, tokens: number, more?: RecordedAnswer): void;
 }
 
@@ -259,14 +262,18 @@ function beginRecord(
   const { span, trace } = beginSpan(given, id);
   return {
     traceId,
-    trace,
-    end: (outcome, tokens, { targets, session, poison } = NOT_READ) =>
+    traceIn: (session) => {
+      const conversation = conversationIn(trace, session);
+      return span && trace ? inConversation(trace, span, conversation) : trace;
+    },
+    end: (outcome, tokens, { targets, session, poison } = NOT_READ) => {
+      const conversation = conversationIn(trace, session);
       publish({
         type: "operation",
         operation,
         targets,
         principal: principal.id,
-        ...(session && { session: session.handle }),
+        ...(conversation !== undefined && { conversation }),
         traceId,
         latencyMs: performance.now() - started,
         tokens,
@@ -275,6 +282,13 @@ function beginRecord(
         argumentShape: argumentShape(input) as Record<string, unknown>,
         ...(span && { span }),
         startedAt,
-      }),
+      });
+    },
   };
+}
+
+/** A handle opens the session, so only its hash names the conversation. */
+function conversationIn(trace: FaceOptions["trace"], session: Session | undefined): string | undefined {
+  if (trace?.conversation !== undefined) return trace.conversation;
+  return session && contentHash(session.handle).slice(0, 16);
 }

@@ -22,6 +22,7 @@ import {
 import { expect, onTestFinished } from "vitest";
 import { createCms } from "../examples/cms/cms.ts";
 import type { AskRequest } from "../src/agent/ask-request.ts";
+import { reportFigure } from "./figures.ts";
 import { PLANTED } from "./planted-secrets.ts";
 import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -54,7 +55,7 @@ async function openAgent(data: string, project: string, replies: readonly Reply[
       { trusted: true },
     ),
     results,
-    limits: { resultTokens: 250 },
+    limits: { resultTokens: 150 },
     principal: { id: "ed", scopes: [], allowWrite: true },
   });
   const close = async () => {
@@ -157,7 +158,9 @@ verifies("agent:conversation", "discover, call, permission, large result, second
   expect(readdirSync(join(data, "context"))).toEqual([]);
   const stored = readFileSync(join(data, "sessions", file), "utf8");
   expect(stored).toContain("Opening hours");
-  for (const { secret } of Object.values(PLANTED)) expect(stored).not.toContain(secret);
+  const found = Object.values(PLANTED).filter(({ secret }) => stored.includes(secret));
+  reportFigure("secrets-found", found.length, { of: Object.keys(PLANTED).length });
+  expect(found).toEqual([]);
 
   // Another process resumes with messages and events, but without large results, and says so.
   const second = await openAgent(data, project, [

@@ -198,3 +198,31 @@ test("a name that reads like two needs is found by its whole name", async () => 
     expect((await gateway.ask({ query })).hits[0]?.name).toBe("List and query databases");
   }
 });
+
+test("several needs in one sentence each get their hits", async () => {
+  const tool = (name: string, description: string) => defineTool({ name, description, execute: () => 1 });
+  const site = defineDomain({
+    name: "site",
+    description: "A website.",
+    tools: [
+      tool("delete_page", "Delete a page of the website."),
+      tool("list_pages", "List the pages of the website."),
+      tool("read_page", "Read a page."),
+      tool("update_page", "Change the text of a page."),
+      tool("add_menu_link", "Add a link to a menu."),
+      tool("list_menus", "List the menus."),
+    ],
+  });
+  const plan = defineDomain({
+    name: "plan",
+    description: "Planning of projects.",
+    tools: [tool("list_risks", "List the risks of a project."), tool("list_tasks", "List tasks.")],
+  });
+  const gateway = createGateway({ domains: [site, plan] });
+  const query = "delete the page about prices; add a link to the menu; list risks";
+  const { hits } = await gateway.ask({ query });
+  const found = hits.map(({ name }) => name);
+  for (const wanted of ["delete_page", "add_menu_link", "list_risks"])
+    expect(found.slice(0, 5)).toContain(wanted);
+  await gateway.close();
+});

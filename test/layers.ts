@@ -37,6 +37,10 @@ export const LAYERS: readonly (readonly Module[])[] = [
       name: "access",
       holds: "who may see what: the View; pins of approved definitions, consents to start servers",
     },
+    {
+      name: "audit",
+      holds: "the `AuditStore` port, the chain of hashes and its check, the log in files",
+    },
     { name: "session", holds: "working memory and its stores, extraction, stored results, idempotency" },
     { name: "render", holds: "signatures, args, examples, previews, hits, fitting into a budget" },
     { name: "guidance", holds: "the next steps of an outcome" },

@@ -2,6 +2,7 @@ import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import { createLLMClient, type LLMClientOptions, type ModelResponse } from "keyhole/models";
 import { type ScriptedReply, type ServedModel, serveScriptedModel } from "keyhole/testing";
 import { afterEach, describe, expect } from "vitest";
+import { z } from "zod";
 import type { StreamChunk, StreamResult } from "../src/models/llm-client-api.ts";
 import type { ModelErrorCode } from "../src/models/providers/model-response.ts";
 import { PROVIDER_CASES, type ProviderCase, SECRET } from "./model-providers.ts";
@@ -38,7 +39,7 @@ describe.each(PROVIDER_CASES)("$name ($variant)", (provider) => {
       { type: "text-delta", text: "Hello " },
       { type: "text-delta", text: "there, " },
       { type: "text-delta", text: "you." },
-      { type: "finish", usage: counted },
+      { type: "finish", finishReason: "stop", usage: counted },
     ]);
     expect(server?.paths).toEqual([provider.streamPath ?? provider.path]);
   });
@@ -74,6 +75,26 @@ describe.each(PROVIDER_CASES)("$name ($variant)", (provider) => {
       expect(request?.messages.at(-1)).toMatchObject({ role: "tool" });
       expect(request?.messages.at(-1)?.text).toContain("Bern is sunny");
     }
+  });
+
+  verifies("models:wire", "an answer tells why it ended, whole and streamed", async () => {
+    for (const finish of ["length", "content-filter"] as const) {
+      const client = await serve(provider, [
+        { text: "Once", finish },
+        { text: "Once", finish },
+      ]);
+      expect(await client.invoke("Hi")).toMatchObject({ result: { finishReason: finish } });
+      expect((await read(await client.stream("Hi"))).at(-1)).toMatchObject({ finishReason: finish });
+      await server?.close();
+    }
+  });
+
+  verifies("models:wire", "the schema of a structured answer is sent", async () => {
+    const client = await serve(provider, [{ text: '{"city":"Bern"}' }]);
+    const output = z.object({ city: z.string().describe("The name of the town") });
+    const answer = await client.invoke("Where?", { output });
+    expect(answer.success && answer.result.output).toEqual({ city: "Bern" });
+    expect(JSON.stringify(server?.requests[0]?.body)).toContain("The name of the town");
   });
 
   verifies("models:errors", "errors of the server have their code and contain no secret", async () => {

@@ -27,6 +27,12 @@ export const REQUIREMENTS = {
   "batch:references": "later requests use earlier results",
   "batch:limit": "a batch over the limit is refused as a whole",
   "results:nothing-lost": "a large result is previewed by whole items, and its handle reads all of it",
+  "results:answered":
+    "select, sort, group, count and grep answer a question about a stored result, page by page",
+  "results:rows": "rows of one shape are a table that no value can forge",
+  "results:blocks": "images, sounds, files and links reach the model as what they are, never as base64 text",
+  "mcp:client-limits": "an answer keeps below the size at which its client would cut it",
+  "mcp:seen": "the beginning of the instructions and of the search tool names the domains",
   "handles:bound": "a handle of another principal is as unknown as a made-up one",
   "access:equivalence": "ask and help show exactly what get and exec run, and denied entries do not exist",
   "content:passage": "a question about a long document finds the passage, and its parent gives the whole",

@@ -25,6 +25,14 @@ const everyKind = {
   _meta: { "example.com/cost": { cents: 3 } },
 };
 
+const logo = {
+  content: [
+    { type: "text", text: "The logo of the shop." },
+    { type: "image", data: Buffer.alloc(4_096, "keyhole logo").toString("base64"), mimeType: "image/png" },
+    { type: "resource_link", uri: "rich://brand/guide", name: "Brand guide" },
+  ],
+};
+
 const failure = {
   content: [
     { type: "text", text: "It is on fire." },
@@ -57,6 +65,12 @@ const server = () => {
         icons,
         _meta: { "example.com/ui": { resourceUri: "ui://rich" } },
       },
+      {
+        name: "logo",
+        description: "Shows the logo.",
+        inputSchema: NO_ARGS,
+        annotations: { readOnlyHint: true },
+      },
       { name: "fail", description: "Fails.", inputSchema: NO_ARGS, annotations: { destructiveHint: false } },
       { name: "steps", description: "Tells how far it is.", inputSchema: NO_ARGS, annotations: {} },
       { name: "wait", description: "Waits to be cancelled.", inputSchema: NO_ARGS, annotations: {} },
@@ -67,6 +81,7 @@ const server = () => {
   }));
   made.setRequestHandler("tools/call", async ({ params }, { mcpReq }) => {
     if (params.name === "every_kind") return everyKind as never;
+    if (params.name === "logo") return logo as never;
     if (params.name === "fail") return failure as never;
     if (params.name === "cancelled") return { content: [{ type: "text", text: String(cancelled) }] };
     if (params.name === "wait") {

@@ -92,7 +92,7 @@ export async function* answer(text: string): AsyncGenerator<AgentEvent> {
   yield told({ type: "agent-start", prompt: "", session: "one" });
   yield told({ type: "llm-start", step: 1, model: "scripted" });
   for (const word of text.match(/\S+\s*|\s+/g) ?? []) yield told({ type: "llm-text", step: 1, text: word });
-  yield told({ type: "llm-end", step: 1, text, usage: USAGE });
+  yield told({ type: "llm-end", step: 1, text, usage: USAGE, finish: "stop" });
   yield told({ type: "agent-end", outcome: "answered", text, usage: USAGE, steps: 1 });
 }
 

@@ -6,6 +6,7 @@ import { createGateway, defineDomain, defineTool, type KeyholeEvent, onEvent } f
 import { createEmbeddedIndex, createStaticEmbedder } from "keyhole/search";
 import { expect, test } from "vitest";
 import { openEmbeddedIndex } from "../src/search/embedded-index.ts";
+import { reportFigure } from "./figures.ts";
 import { verifies } from "./requirements.ts";
 import { createShop } from "./shop.ts";
 
@@ -101,8 +102,12 @@ verifies(
           child.kill("SIGKILL");
           await new Promise((resolve) => child.once("exit", resolve));
           const opened = await openEmbeddedIndex(own);
-          if (!opened.ok) throw new Error(opened.reason);
+          if (!opened.ok) {
+            reportFigure("kill-recoveries", 0);
+            throw new Error(opened.reason);
+          }
           const documents = opened.value.status().documents ?? 0;
+          reportFigure("kill-recoveries", [100, 200].includes(documents) ? 1 : 0);
           expect([100, 200]).toContain(documents);
           seen.add(documents);
         }),

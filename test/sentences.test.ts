@@ -140,7 +140,7 @@ describe.each(SPOKEN)("on %s", (surface) => {
     const toolbox = await open(reader);
     const [tool, input] = STEPS[surface]!("shop.order.list");
     const { text } = await toolbox.call(tool, input);
-    const told = /at (result:\/\/\S+): read it by (\w+) with (\w+) path/.exec(text);
+    const told = /at (result:\/\/[\w-]+); read on by (\w+) with (\w+) /.exec(text);
     expect(told, text).not.toBeNull();
     const [, handle, reads, params] = told!;
     expect(names).toContain(reads);

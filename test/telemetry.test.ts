@@ -88,11 +88,20 @@ function runOfAgent(text: string): AgentEvent[] {
     { type: "llm-start", step: 1, model: "gpt-4o", span: chat },
     { type: "llm-retry", attempt: 1, delayMs: 10, reason: text, span: chat },
     { type: "llm-text", step: 1, text, span: chat },
-    { type: "llm-end", step: 1, text, usage, span: chat },
+    { type: "llm-end", step: 1, text, usage, finish: "stop", span: chat },
     { type: "tool-start", callId: "c1", tool: "read_file", args: { path: text }, span: call },
     { type: "permission-request", callId: "c1", scope: "fs-read", action: text, reason: text, span: call },
     { type: "permission-answer", callId: "c1", answer: "once", span: call },
-    { type: "tool-end", callId: "c1", tool: "read_file", ok: false, text, ms: 23, span: call },
+    {
+      type: "tool-end",
+      callId: "c1",
+      tool: "read_file",
+      ok: false,
+      text,
+      ms: 23,
+      error: "NOT_FOUND",
+      span: call,
+    },
     { type: "llm-start", step: 2, model: "gpt-4o", span: cut },
     { type: "agent-end", outcome: "cancelled", text, usage, steps: 2, span },
   ];
@@ -117,7 +126,7 @@ verifies("telemetry:conventions", "an agent's run becomes a tree of spans", asyn
       "gen_ai.operation.name": "invoke_agent",
       "gen_ai.agent.name": "keyhole",
       "gen_ai.conversation.id": "s1",
-      "error.type": "cancelled",
+      "error.type": "CANCELLED",
     },
   });
   expect(root?.parentSpanId).toBeUndefined();
@@ -137,7 +146,7 @@ verifies("telemetry:conventions", "an agent's run becomes a tree of spans", asyn
   expect(tool).toMatchObject({
     parentSpanId: root!.spanId,
     events: ["permission-request", "permission-answer"],
-    attributes: { "gen_ai.tool.name": "read_file", "gen_ai.tool.call.id": "c1", "error.type": "tool_error" },
+    attributes: { "gen_ai.tool.name": "read_file", "gen_ai.tool.call.id": "c1", "error.type": "NOT_FOUND" },
   });
   expect(cut?.status).toEqual({ code: 2 });
   const usage = collector.metrics().find(({ name }) => name === "gen_ai.client.token.usage")!;

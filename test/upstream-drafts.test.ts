@@ -53,6 +53,7 @@ function catalogOf(listing: Partial<Listing>) {
     timeoutMs: undefined,
     lanes: {},
     transport: "pipe",
+    url: undefined,
   });
   const domain = { name: "up", description: "Upstream.", scopes: [], rules: [] };
   return buildCatalog({ domains: [domain], drafts });

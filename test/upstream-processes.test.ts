@@ -6,6 +6,7 @@ import { resolve } from "node:path";
 import { expect } from "vitest";
 import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 import { sweepOrphans } from "../src/util/process-tree.ts";
+import { reportFigure } from "./figures.ts";
 import { verifies } from "./requirements.ts";
 import { type ChaosOptions, chaos, eventually, gatewayOf, processesWith } from "./upstream-kit.ts";
 
@@ -28,7 +29,9 @@ for (const [what, options] of HARD) {
     const expected = (options.wrapped ? 2 : 1) + (options.words?.includes("double-fork") ? 2 : 0);
     await eventually(() => expect(processesWith(word)).toHaveLength(expected));
     await gateway.close();
-    expect(processesWith(word)).toEqual([]);
+    const left = processesWith(word);
+    reportFigure("leaked-processes", left.length, { of: expected });
+    expect(left).toEqual([]);
   });
 }
 

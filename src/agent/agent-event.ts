@@ -1,3 +1,5 @@
+import type { ModelMessage } from "ai";
+import type { FinishReason } from "../models/finish-reason.ts";
 import type { SpanContext } from "../schema/span-context.ts";
 
 export type { SpanContext };
@@ -11,17 +13,34 @@ export interface TokenUse {
 }
 
 /** Why a run ended. */
-export type AgentOutcome = "answered" | "cancelled" | "step-limit" | "token-limit" | "repeating" | "failed";
+export type AgentOutcome =
+  | "answered"
+  | "cut-off"
+  | "filtered"
+  | "cancelled"
+  | "step-limit"
+  | "token-limit"
+  | "repeating"
+  | "failed";
 
 /** The events of a run, in order. Terminal, JSON output and telemetry all read this stream. */
 export type AgentEvent = { readonly span: SpanContext } & (
-  | { readonly type: "agent-start"; readonly prompt: string; readonly session: string }
+  | {
+      readonly type: "agent-start";
+      readonly prompt: string;
+      readonly session: string;
+      /** Names of the skills whose instructions the model got. */
+      readonly skills?: readonly string[];
+    }
   | {
       readonly type: "llm-start";
       readonly step: number;
       readonly model: string;
       /** The request's messages, for readers in the same process; never printed. */
-      readonly messages?: readonly unknown[];
+      readonly messages?: readonly ModelMessage[];
+      readonly temperature?: number;
+      /** Most tokens of the answer. */
+      readonly maxTokens?: number;
     }
   | { readonly type: "llm-text"; readonly step: number; readonly text: string }
   | {
@@ -30,7 +49,17 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly delayMs: number;
       readonly reason: string;
     }
-  | { readonly type: "llm-end"; readonly step: number; readonly text: string; readonly usage: TokenUse }
+  | {
+      readonly type: "llm-end";
+      readonly step: number;
+      readonly text: string;
+      readonly usage: TokenUse;
+      readonly finish: FinishReason;
+      /** The model that answered, as the provider names it. */
+      readonly model?: string;
+      /** The tools that the model calls next. */
+      readonly calls?: readonly { readonly callId: string; readonly tool: string; readonly args: unknown }[];
+    }
   | { readonly type: "tool-start"; readonly callId: string; readonly tool: string; readonly args: unknown }
   | {
       readonly type: "permission-request";
@@ -53,6 +82,8 @@ export type AgentEvent = { readonly span: SpanContext } & (
       /** The result as the model reads it. */
       readonly text: string;
       readonly ms: number;
+      /** The code of the failure. */
+      readonly error?: string;
       /** A unified diff, if a file was changed. */
       readonly diff?: string;
     }

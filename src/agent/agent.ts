@@ -38,6 +38,13 @@ export interface AgentOptions {
   readonly instructions?: string;
   /** Skills; each prompt decides how much of them the model sees. */
   readonly skills?: readonly Skill[];
+  /** Most skills that a prompt gets in full. Default: 3. */
+  readonly maxSkills?: number;
+  /** Names of bundled skills to enable although they say `default_enabled: false`. */
+  readonly enabledSkills?: readonly string[];
+  readonly temperature?: number;
+  /** Most tokens of one answer of the model. Default: the provider's. */
+  readonly maxTokens?: number;
   /** The project's folder. The nearest AGENTS.md from there upwards is part of the instructions. */
   readonly folder?: string;
   readonly limits?: Partial<AgentLimits>;
@@ -124,6 +131,7 @@ export function createAgent(options: AgentOptions): Agent {
       shown: [],
       restored: [],
       approved: new Set(),
+      recentSkills: [],
       busy: false,
       ...(log && { log }),
       end: async () => {
@@ -151,10 +159,17 @@ export function createAgent(options: AgentOptions): Agent {
         messages: [...messages],
         shown: [...messages],
         restored: events,
+        recentSkills: skillsIn(events),
         notice: `Resumed ${id} with ${messages.length} messages and ${events.length} events. Its large results are gone; call the tools again for them.`,
       });
     },
   };
+}
+
+/** The skills that a stored conversation used, latest first. */
+function skillsIn(events: readonly AgentEvent[]): string[] {
+  const used = events.flatMap((event) => (event.type === "agent-start" ? (event.skills ?? []) : []));
+  return [...new Set(used.toReversed())];
 }
 
 /** The state of a conversation during runs. */
@@ -166,6 +181,8 @@ export interface SessionState extends AgentSession {
   shown: ModelMessage[];
   /** Ops that a person has allowed for this conversation. */
   readonly approved: Set<string>;
+  /** Names of the skills that this conversation used, latest first. */
+  recentSkills: readonly string[];
   readonly log?: SessionLog;
   /** Emitted by the next run. */
   notice?: string | undefined;

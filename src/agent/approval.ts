@@ -13,7 +13,7 @@ const REASONS: Readonly<Record<ApprovalRequest["why"], string>> = {
 /** Asks the person in whose run the call is made. An op that they allowed for the conversation is not asked again. */
 export function createApprove({ approved }: Pick<SessionState, "approved">): Approve {
   return async ({ op, args, why }): Promise<Approval> => {
-    if (approved.has(op)) return true;
+    if (approved.has(op)) return { by: "person, for the conversation" };
     const answer = await askInRun({
       scope: "tool",
       action: showExactly(`${op} ${JSON.stringify(args)}`),
@@ -21,6 +21,6 @@ export function createApprove({ approved }: Pick<SessionState, "approved">): App
       always: [],
     });
     if (answer === "session" || answer === "always") approved.add(op);
-    return answer === "deny" ? "declined" : true;
+    return answer === "deny" ? "declined" : { by: "person" };
   };
 }

@@ -1,4 +1,7 @@
 import type { ToolResultPart, ToolSet } from "ai";
+import { outputText } from "../ai-sdk/tool-files.ts";
+import { isProblem } from "../schema/problem.ts";
+import type { ProblemCode } from "../schema/problems.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
 import { mapLimit } from "../util/map-limit.ts";
 import { reasonOf } from "../util/reason-of.ts";
@@ -46,6 +49,13 @@ const REPEATED =
 
 const DENIED = "The person did not allow this call. Do not try to get round it: ask, or go on without.";
 
+interface Attempted {
+  readonly output: unknown;
+  readonly part: ToolResultPart;
+  /** The code of the failure. */
+  readonly error?: string | undefined;
+}
+
 /** Marks a refusal, so that no tool result can be mistaken for one. */
 class Denied {}
 
@@ -67,9 +77,15 @@ async function callTool(
   const started = performance.now();
   emit({ type: "tool-start", callId, tool, args }, span);
 
-  async function attempt(): Promise<{ output: unknown; part: ToolResultPart }> {
+  const refuse = (error: string, text: string): Attempted => ({
+    output: text,
+    part: toResult(callId, tool, text, false),
+    error,
+  });
+
+  async function attempt(): Promise<Attempted> {
     const refusal = refusalOf(call, verdict, tools);
-    if (refusal !== undefined) return { output: refusal, part: toResult(callId, tool, refusal, false) };
+    if (refusal !== undefined) return refuse(...refusal);
     const found = tools[tool]!;
     const options = {
       toolCallId: callId,
@@ -83,23 +99,25 @@ async function callTool(
       return lastOf(await found.execute?.(args as never, options as never));
     };
     const output = await untilAborted(runContext.run({ ...context, call: { callId, span } }, work), signal);
-    if (output instanceof Denied) return { output: DENIED, part: toResult(callId, tool, DENIED, false) };
-    return { output, part: await toPart(call, output, found) };
+    if (output instanceof Denied) return refuse("APPROVAL_DECLINED", DENIED);
+    return { output, part: await toPart(call, output, found), error: codeOf(output) };
   }
 
-  const { output, part } = await attempt().catch((error: unknown) => {
-    const text = signal.aborted ? INTERRUPTED : `The call failed: ${reasonOf(error)}`;
-    return { output: text, part: toResult(callId, tool, text, false) };
+  const { output, part, error } = await attempt().catch((thrown: unknown) => {
+    if (signal.aborted) return refuse("CANCELLED", INTERRUPTED);
+    return refuse(isProblem(thrown) ? thrown.code : "INTERNAL", `The call failed: ${reasonOf(thrown)}`);
   });
+  const ok = !part.output.type.startsWith("error");
   const diff = diffOf(output);
   emit(
     {
       type: "tool-end",
       callId,
       tool,
-      ok: !part.output.type.startsWith("error"),
-      text: textOf(part),
+      ok,
+      text: outputText(part.output),
       ms: performance.now() - started,
+      ...(!ok && { error: error ?? "INTERNAL" }),
       ...(diff !== undefined && { diff }),
     },
     span,
@@ -124,10 +142,22 @@ async function isAllowed(
   return (await askInRun({ scope: "tool", action, reason, always: [] })) !== "deny";
 }
 
-function refusalOf({ tool, invalid }: WantedCall, verdict: GuardVerdict, tools: ToolSet): string | undefined {
-  if (invalid !== undefined) return `The call cannot be made: ${reasonOf(invalid)}`;
-  if (!Object.hasOwn(tools, tool)) return `There is no tool ${tool}.`;
-  return verdict === "run" ? undefined : REPEATED;
+/** Why a call does not run: a code, and a text for the model. */
+function refusalOf(
+  { tool, invalid }: WantedCall,
+  verdict: GuardVerdict,
+  tools: ToolSet,
+): [ProblemCode, string] | undefined {
+  if (invalid !== undefined) return ["INVALID_PARAMS", `The call cannot be made: ${reasonOf(invalid)}`];
+  if (!Object.hasOwn(tools, tool)) return ["NOT_FOUND", `There is no tool ${tool}.`];
+  return verdict === "run" ? undefined : ["LIMIT_EXCEEDED", REPEATED];
+}
+
+/** The code in the answer of a gateway's tool. */
+function codeOf(output: unknown): string | undefined {
+  const { data } = (output ?? {}) as { data?: { error?: { code?: unknown } } };
+  const code = data?.error?.code;
+  return typeof code === "string" ? code : undefined;
 }
 
 /** Tools of the application may yield partial results; the last one is the result. */
@@ -148,11 +178,6 @@ async function toPart(
     return { type: "tool-result", toolCallId: callId, toolName: tool, output: shown };
   }
   return toResult(callId, tool, typeof output === "string" ? output : (JSON.stringify(output) ?? ""), true);
-}
-
-function textOf({ output }: ToolResultPart): string {
-  if (!("value" in output)) return "";
-  return typeof output.value === "string" ? output.value : JSON.stringify(output.value);
 }
 
 /** Tools that change files have the diff in their result. */

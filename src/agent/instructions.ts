@@ -1,19 +1,18 @@
-import { discloseSkills } from "../sources/markdown/skills/disclose-skills.ts";
 import type { AgentOptions } from "./agent.ts";
 import { readAgentsFile } from "./agents-file.ts";
 
 /** The model's instructions, ordered from the most stable part to the most variable. */
 export async function toInstructions(
-  { instructions = "", folder, skills = [] }: AgentOptions,
+  { instructions = "", folder }: AgentOptions,
   disclosed: string,
-  prompt: string,
+  skills: string,
 ): Promise<string> {
   const project = folder === undefined ? undefined : await readAgentsFile(folder);
   const parts = [
     instructions,
     disclosed,
     project ? `What the project tells its agents (${project.path}):\n${project.text}` : "",
-    discloseSkills(prompt, skills).text,
+    skills,
   ];
   return parts.filter((part) => part !== "").join("\n\n");
 }

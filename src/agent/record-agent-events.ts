@@ -1,15 +1,36 @@
 import type { Attributes, FinishedSpan } from "../telemetry/otel/otlp.ts";
 import type { Recorder } from "../telemetry/otel/otlp-exporter.ts";
-import type { AgentEvent } from "./agent-event.ts";
+import { serverAttributes } from "../telemetry/otel/server-attributes.ts";
+import type { AgentEvent, AgentOutcome } from "./agent-event.ts";
+import { toAnswerParts, toMessageParts } from "./message-parts.ts";
 
 export interface AgentRecording {
   /** `gen_ai.provider.name` by OpenTelemetry's conventions. */
   readonly provider: string;
+  /** The address of the provider's server. */
+  readonly server?: string | undefined;
   /** Also sends prompts, arguments and answers. */
   readonly arguments: boolean;
 }
 
 const MAX_OPEN = 1_000;
+
+/** Codes of runs that ended without an error of their own. */
+const CODES: Readonly<Record<Exclude<AgentOutcome, "answered">, string>> = {
+  "cut-off": "ANSWER_CUT_OFF",
+  filtered: "ANSWER_FILTERED",
+  cancelled: "CANCELLED",
+  "step-limit": "LIMIT_EXCEEDED",
+  "token-limit": "LIMIT_EXCEEDED",
+  repeating: "LIMIT_EXCEEDED",
+  failed: "INTERNAL",
+};
+
+/** Finish reasons as the conventions spell them. */
+const FINISHES: Readonly<Record<string, string>> = {
+  "content-filter": "content_filter",
+  "tool-calls": "tool_call",
+};
 
 interface Open {
   readonly span: Omit<FinishedSpan, "durationMs" | "events"> & { readonly events: object[] };
@@ -19,9 +40,12 @@ interface Open {
 /** Creates a listener that records an agent's events as spans and metrics. */
 export function recordAgentEvents(
   recorder: Recorder,
-  { provider, arguments: withValues }: AgentRecording,
+  { provider, server, arguments: withValues }: AgentRecording,
 ): (event: AgentEvent) => void {
   const open = new Map<string, Open>();
+  const address = serverAttributes(server);
+  /** The conversation of each run, by its trace. */
+  const conversations = new Map<string, string>();
 
   function begin(
     { span: context }: AgentEvent,
@@ -30,7 +54,9 @@ export function recordAgentEvents(
     attributes: Attributes,
   ) {
     if (open.size >= MAX_OPEN) return;
-    const span = { context, name, kind, startedAt: Date.now(), attributes, events: [] };
+    const conversation = { "gen_ai.conversation.id": conversations.get(context.traceId) };
+    const all = { ...attributes, ...conversation };
+    const span = { context, name, kind, startedAt: Date.now(), attributes: all, events: [] };
     open.set(context.spanId, { span, started: performance.now() });
   }
 
@@ -60,11 +86,13 @@ export function recordAgentEvents(
   return (event) => {
     switch (event.type) {
       case "agent-start":
+        // Runs whose end nobody saw.
+        if (conversations.size >= MAX_OPEN) conversations.clear();
+        conversations.set(event.span.traceId, event.session);
         return begin(event, "invoke_agent keyhole", "internal", {
           "gen_ai.operation.name": "invoke_agent",
           "gen_ai.agent.name": "keyhole",
           "gen_ai.provider.name": provider,
-          "gen_ai.conversation.id": event.session,
           ...(withValues && { "gen_ai.input.messages": message("user", event.prompt) }),
         });
       case "llm-start":
@@ -72,21 +100,31 @@ export function recordAgentEvents(
           "gen_ai.operation.name": "chat",
           "gen_ai.provider.name": provider,
           "gen_ai.request.model": event.model,
+          "gen_ai.request.temperature": event.temperature,
+          "gen_ai.request.max_tokens": event.maxTokens,
+          ...address,
+          ...(withValues && { "gen_ai.input.messages": asText(toMessageParts(event.messages ?? [])) }),
         });
       case "llm-retry":
         note(event, { "keyhole.retry.attempt": event.attempt, "keyhole.retry.delay_ms": event.delayMs });
         return;
       case "llm-end": {
+        const finish = FINISHES[event.finish] ?? event.finish;
+        const output = withValues && asText(toAnswerParts(event.text, event.calls ?? [], finish));
         const ended = end(event.span.spanId, {
           ...usageOf(event.usage),
-          ...(withValues && { "gen_ai.output.messages": message("assistant", event.text) }),
+          "gen_ai.response.model": event.model,
+          "gen_ai.response.finish_reasons": [finish],
+          ...(output && { "gen_ai.output.messages": output }),
         });
         if (!ended) return;
-        const { seconds, attributes } = ended;
-        recorder.metric("gen_ai.client.operation.duration", seconds, attributes);
+        const labels = { ...labelsOf(ended.attributes), "gen_ai.response.model": event.model };
+        recorder.metric("gen_ai.client.operation.duration", ended.seconds, labels);
         for (const type of ["input", "output"] as const) {
-          const labels = { ...attributes, "gen_ai.token.type": type };
-          recorder.metric("gen_ai.client.token.usage", event.usage[type], labels);
+          recorder.metric("gen_ai.client.token.usage", event.usage[type], {
+            ...labels,
+            "gen_ai.token.type": type,
+          });
         }
         return;
       }
@@ -108,16 +146,20 @@ export function recordAgentEvents(
         end(
           event.span.spanId,
           withValues ? { "gen_ai.tool.call.result": event.text } : {},
-          event.ok ? undefined : "tool_error",
+          event.ok ? undefined : (event.error ?? "INTERNAL"),
         );
         return;
       case "agent-end": {
+        const error = event.outcome === "answered" ? undefined : (event.error?.code ?? CODES[event.outcome]);
         // Spans that a cancelled or failed run left open get no end event of their own.
         for (const [spanId, { span }] of open) {
-          const isOther = span.context.traceId !== event.span.traceId || spanId === event.span.spanId;
-          if (!isOther) end(spanId, {}, event.outcome);
+          if (span.context.traceId !== event.span.traceId || spanId === event.span.spanId) continue;
+          const left = end(spanId, {}, error);
+          if (!left || span.kind !== "client") continue;
+          const labels = { ...labelsOf(left.attributes), "error.type": error };
+          recorder.metric("gen_ai.client.operation.duration", left.seconds, labels);
         }
-        const error = event.outcome === "answered" ? undefined : (event.error?.code ?? event.outcome);
+        conversations.delete(event.span.traceId);
         end(
           event.span.spanId,
           {
@@ -139,6 +181,15 @@ function usageOf({ input, output, cached }: { input: number; output: number; cac
     "gen_ai.usage.output_tokens": output,
     "gen_ai.usage.cache_read.input_tokens": cached,
   };
+}
+
+/** The attributes of a model call that its metrics are counted by. */
+function labelsOf(attributes: Attributes): Attributes {
+  const names = [
+    ...["gen_ai.operation.name", "gen_ai.provider.name", "gen_ai.request.model"],
+    ...["server.address", "server.port"],
+  ];
+  return Object.fromEntries(names.map((name) => [name, attributes[name]]));
 }
 
 function message(role: string, content: string): string {

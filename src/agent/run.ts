@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import type { OutputSchema } from "../models/structured-output.ts";
 import { problem } from "../schema/problem.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
 import { reasonOf } from "../util/reason-of.ts";
@@ -7,6 +7,7 @@ import type { AgentEvent, AgentOutcome, SpanContext, TokenUse } from "./agent-ev
 import type { Ask } from "./ask-request.ts";
 import { createEventQueue } from "./event-queue.ts";
 import { type RunContext, runContext, type Untraced } from "./run-context.ts";
+import { skillsFor } from "./skills-for.ts";
 import { toAgentError } from "./to-agent-error.ts";
 import { createTurn, type Turn } from "./turn.ts";
 
@@ -18,8 +19,8 @@ export interface RunOptions {
   readonly session?: AgentSession;
   /** Replaces the agent's `ask`. */
   readonly ask?: Ask;
-  /** The shape of the answer, which `agent-end` carries as `output`. */
-  readonly output?: z.ZodType;
+  /** The shape of the answer, which `agent-end` carries as `output`: a zod schema or a JSON Schema. */
+  readonly output?: OutputSchema;
 }
 
 /**
@@ -90,16 +91,21 @@ async function drive(
     if (session.busy) throw problem("SESSION_BUSY", { id: session.id });
     session.busy = true;
     isOurs = true;
-    emit({ type: "agent-start", prompt, session: session.id });
+    const skills = await skillsFor(agent.options, session, prompt);
+    emit({ type: "agent-start", prompt, session: session.id, ...(skills.used && { skills: skills.used }) });
     if (session.notice) emit({ type: "notice", text: session.notice });
     session.notice = undefined;
-    turn = await createTurn(agent, session, prompt, context, { root, output: options.output });
+    turn = await createTurn(agent, session, prompt, context, {
+      root,
+      skills: skills.text,
+      output: options.output,
+    });
     while (true) {
       if (options.signal.aborted) return end("cancelled");
       if (turn.steps >= agent.limits.steps) return end("step-limit");
       if (turn.usage.input + turn.usage.output >= agent.limits.tokens) return end("token-limit");
       const outcome = await turn.next();
-      if (outcome) return end(outcome, turn.output === undefined ? {} : { output: turn.output });
+      if (outcome) return end(outcome, endingOf(outcome, turn));
     }
   }
 
@@ -116,6 +122,13 @@ async function drive(
     ?.settle()
     .catch((error: unknown) => push({ type: "notice", text: reasonOf(error), span: root }));
   if (!options.session) await session.end().catch(() => {});
+}
+
+/** What an ended run has besides its text: the output, or the reason why the answer is not whole. */
+function endingOf(outcome: AgentOutcome, { output }: Turn): Partial<End> {
+  if (outcome === "cut-off") return { error: toAgentError(problem("ANSWER_CUT_OFF")) };
+  if (outcome === "filtered") return { error: toAgentError(problem("ANSWER_FILTERED")) };
+  return output === undefined ? {} : { output };
 }
 
 const NO_USE: TokenUse = { input: 0, output: 0, cached: 0 };
@@ -135,7 +148,10 @@ function toLogged(event: AgentEvent): AgentEvent {
       const { messages: _, ...rest } = event;
       return rest;
     }
-    case "llm-end":
+    case "llm-end": {
+      const { calls: _, ...rest } = event;
+      return { ...rest, text: "" };
+    }
     case "tool-end":
     case "agent-end":
       return { ...event, text: "" };

@@ -15,6 +15,7 @@ export interface SessionLog {
   event(event: AgentEvent): void;
   /** Resolves when everything is on disk. Rejects once with SESSION_NOT_KEPT if writing failed. */
   settle(): Promise<void>;
+  /** Logs the end of the session with its duration, and closes the file. */
   close(): Promise<void>;
 }
 
@@ -85,28 +86,46 @@ export function createSessionLogs({
     let file: Promise<FileHandle> | undefined;
     let writing = Promise.resolve();
     let failure: unknown;
+    let isCut = false;
+    const started = performance.now();
 
     async function openFile(): Promise<FileHandle> {
       await mkdir(path, { recursive: true, mode: 0o700 });
       const opened = await open(fileOf(id), "a", 0o600);
-      // Start on a new line even after a cut one.
-      await opened.appendFile(header ? toLine(header) : "\n");
-      return opened;
+      try {
+        // Start on a new line even after a cut one.
+        await opened.appendFile(header ? toLine(header) : `\n${toLine({ type: "session-resumed" })}`);
+        return opened;
+      } catch (error) {
+        await opened.close();
+        throw error;
+      }
     }
 
     const lineOf = async (record: object) => toLine(record);
 
     /** Never throws; `settle` reports failures. */
     function append(record: object): void {
-      file ??= openFile();
-      const opened = file;
       // Serialize now, because the value may change later.
       const line = lineOf(record);
       writing = writing
-        .then(async () => (await opened).appendFile(await line))
+        .then(async () => write(await line))
         .catch((error: unknown) => {
           failure ??= error;
         });
+    }
+
+    async function write(line: string): Promise<void> {
+      file ??= openFile();
+      const opened = await file.catch((error: unknown) => {
+        file = undefined;
+        throw error;
+      });
+      // A write that failed may have left half a line.
+      const start = isCut ? "\n" : "";
+      isCut = true;
+      await opened.appendFile(`${start}${line}`);
+      isCut = false;
     }
 
     const toLine = (record: object) =>
@@ -114,7 +133,10 @@ export function createSessionLogs({
 
     async function settle(): Promise<void> {
       await writing;
-      await (await file?.catch(() => undefined))?.sync();
+      const opened = await file?.catch(() => undefined);
+      await opened?.sync().catch((error: unknown) => {
+        failure ??= error;
+      });
       const failed = failure;
       failure = undefined;
       if (failed !== undefined)
@@ -127,6 +149,7 @@ export function createSessionLogs({
       event: (event) => append({ type: "event", event }),
       settle,
       close: async () => {
+        if (file) append({ type: "session-end", durationMs: Math.round(performance.now() - started) });
         await writing;
         await (await file?.catch(() => undefined))?.close();
         file = undefined;

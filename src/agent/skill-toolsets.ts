@@ -15,9 +15,12 @@ interface Toolset {
   getTools(): readonly AnyTool[] | Promise<readonly AnyTool[]>;
 }
 
+/** A toolset may be named with or without the ending of its file. */
+const ENDINGS = ["", ".ts", ".mts", ".js", ".mjs"];
+
 /**
  * Loads the tools of skills. A toolset is a module in the skill's folder and runs with the user's rights, so pass
- * only skills that a person has enabled by name. A toolset that fails does not affect the others.
+ * only skills of folders that a person trusts, or that a person has enabled by name. A toolset that fails does not affect the others.
  */
 export async function loadSkillToolsets(skills: readonly Skill[]): Promise<SkillToolsets> {
   const refused: string[] = [];
@@ -44,8 +47,11 @@ async function loadToolset(
   className: string,
 ): Promise<readonly AnyTool[] | string> {
   // The files were checked when the skill was read: no links, nothing outside its folder.
-  if (!skill.files.some((file) => file.path === path)) return "the skill has no such file";
-  const exported = (await import(pathToFileURL(join(skill.folder, path)).href)) as Record<string, unknown>;
+  const file = ENDINGS.map((ending) => path + ending).find((name) =>
+    skill.files.some((listed) => listed.path === name),
+  );
+  if (file === undefined) return "the skill has no such file";
+  const exported = (await import(pathToFileURL(join(skill.folder, file)).href)) as Record<string, unknown>;
   const given = Object.hasOwn(exported, className) ? exported[className] : undefined;
   const tools = await toTools(given);
   return Array.isArray(tools) ? tools : `${className} returns no list of tools`;

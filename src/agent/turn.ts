@@ -1,4 +1,5 @@
 import {
+  jsonSchema,
   type LanguageModel,
   type ModelMessage,
   NoSuchToolError,
@@ -7,10 +8,11 @@ import {
   streamText,
   type ToolSet,
 } from "ai";
-import { z } from "zod";
 import { createLoopDisclosure, type Disclosure } from "../ai-sdk/disclosure.ts";
+import { type FinishReason, toFinishReason } from "../models/finish-reason.ts";
+import { type OutputSchema, readOutput, toJsonSchema } from "../models/structured-output.ts";
 import { problem } from "../schema/problem.ts";
-import { newSpan } from "../telemetry/trace-context.ts";
+import { newSpan, traceBelow } from "../telemetry/trace-context.ts";
 import type { Agent, ModelGiven, SessionState } from "./agent.ts";
 import type { AgentOutcome, SpanContext, TokenUse } from "./agent-event.ts";
 import { createApprove } from "./approval.ts";
@@ -18,7 +20,7 @@ import { createCallGuard } from "./call-guard.ts";
 import { callTools, type ToolOutcome, type WantedCall } from "./call-tools.ts";
 import { closeHistory } from "./history.ts";
 import { toInstructions } from "./instructions.ts";
-import type { RunContext } from "./run-context.ts";
+import { type RunContext, runContext } from "./run-context.ts";
 
 const WORKSPACE = ["workspace"];
 
@@ -36,13 +38,16 @@ export interface Turn {
 
 export interface TurnOptions {
   readonly root: SpanContext;
-  readonly output: z.ZodType | undefined;
+  /** The part of the skills that the prompt calls for. */
+  readonly skills: string;
+  readonly output: OutputSchema | undefined;
 }
 
 interface Step {
   readonly result: Pick<StepResult<ToolSet>, "toolResults">;
   readonly calls: readonly WantedCall[];
   readonly messages: readonly ModelMessage[];
+  readonly finish: FinishReason;
 }
 
 export async function createTurn(
@@ -50,9 +55,11 @@ export async function createTurn(
   session: SessionState,
   prompt: string,
   context: RunContext,
-  { root, output: wanted }: TurnOptions,
+  { root, skills, output: wanted }: TurnOptions,
 ): Promise<Turn> {
   const { gateway, mode, principal, ownTools = {}, trim, maxRetries, writes } = agent.options;
+  const { temperature, maxTokens } = agent.options;
+  const sampling = temperature === undefined ? {} : { temperature };
   const { askingDomains = WORKSPACE } = agent.options;
   const { signal, emit } = context;
   // A conversation may outlive its gateway session.
@@ -65,9 +72,13 @@ export async function createTurn(
     approve: createApprove(session),
     policy: { asks: writes === "ask" ? "writes" : "destructive", selfAsking: askingDomains },
     ownTools,
+    trace: () => {
+      const span = runContext.getStore()?.call?.span;
+      return span && traceBelow(span, session.id);
+    },
     ...(trim !== undefined && { trim }),
   });
-  const instructions = await toInstructions(agent.options, disclosure.instructions, prompt);
+  const instructions = await toInstructions(agent.options, disclosure.instructions, skills);
   const guard = createCallGuard(agent.limits.sameCalls);
   const shownTools = withoutExecute(disclosure.tools);
   const steps: Step["result"][] = [];
@@ -88,7 +99,17 @@ export async function createTurn(
     session.shown = [...(prepared.messages ?? session.shown)];
     const step = steps.length + 1;
     const span = newSpan(root);
-    emit({ type: "llm-start", step, model: nameOf(model), messages: [...session.shown] }, span);
+    emit(
+      {
+        type: "llm-start",
+        step,
+        model: nameOf(model),
+        messages: [...session.shown],
+        ...sampling,
+        ...(maxTokens !== undefined && { maxTokens }),
+      },
+      span,
+    );
     const stream = streamText({
       model,
       tools: shownTools,
@@ -99,11 +120,14 @@ export async function createTurn(
       repairToolCall: disclosure.repairToolCall,
       abortSignal: signal,
       ...(maxRetries !== undefined && { maxRetries }),
-      ...(wanted && { output: Output.object({ schema: wanted }) }),
+      ...sampling,
+      ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
+      ...(wanted && { output: Output.object({ schema: jsonSchema(toJsonSchema(wanted)) }) }),
       // Errors also arrive as parts of the stream.
       onError: () => {},
     });
     let said = "";
+    let finish: FinishReason = "other";
     const calls: WantedCall[] = [];
     for await (const part of stream.fullStream) {
       if (part.type === "text-delta") {
@@ -116,7 +140,10 @@ export async function createTurn(
         calls.push({ callId, tool, args, ...(part.invalid && !isThere && { invalid: part.error }) });
       } else if (part.type === "finish-step") {
         usage = plus(usage, part.usage);
-        emit({ type: "llm-end", step, text: said, usage: plus(NONE, part.usage) }, span);
+        finish = toFinishReason(part.finishReason);
+        const used = plus(NONE, part.usage);
+        const { modelId } = part.response;
+        emit({ type: "llm-end", step, text: said, usage: used, finish, model: modelId, calls }, span);
       } else if (part.type === "error") {
         if (said !== "") say({ role: "assistant", content: said });
         throw part.error;
@@ -129,12 +156,14 @@ export async function createTurn(
     text = said;
     // Ignore results that the AI SDK makes for calls it refuses; this loop gives them.
     const messages = (await stream.responseMessages).filter(({ role }) => role === "assistant");
-    return { result: await toStepResult(stream), calls, messages };
+    return { result: await toStepResult(stream), calls, messages, finish };
   }
 
-  function finish(): AgentOutcome | undefined {
+  async function conclude(finish: FinishReason): Promise<AgentOutcome | undefined> {
+    if (finish === "length") return "cut-off";
+    if (finish === "content-filter") return "filtered";
     if (!wanted) return "answered";
-    const read = readOutput(text, wanted);
+    const read = await readOutput(text, wanted);
     if (read.ok) {
       output = read.value;
       return "answered";
@@ -162,10 +191,10 @@ export async function createTurn(
       return output;
     },
     next: async () => {
-      const { result, calls, messages } = await askModel();
+      const { result, calls, messages, finish } = await askModel();
       say(...messages);
       steps.push(result);
-      if (calls.length === 0) return finish();
+      if (calls.length === 0) return conclude(finish);
       const outcomes = await callTools(calls, {
         tools: disclosure.tools,
         ownTools,
@@ -256,20 +285,4 @@ function plus(
     output: output + outputTokens,
     cached: cached + (inputTokenDetails?.cacheReadTokens ?? 0),
   };
-}
-
-function readOutput(
-  text: string,
-  schema: z.ZodType,
-): { ok: true; value: unknown } | { ok: false; reason: string } {
-  let json: unknown;
-  try {
-    // Models often wrap the requested JSON in a code fence.
-    json = JSON.parse(text.trim().replace(/^```(?:json)?\n?|\n?```$/g, ""));
-  } catch {
-    return { ok: false, reason: "it is not JSON" };
-  }
-  const parsed = schema.safeParse(json);
-  if (parsed.success) return { ok: true, value: parsed.data };
-  return { ok: false, reason: z.prettifyError(parsed.error).slice(0, 1_000) };
 }

@@ -1,5 +1,6 @@
 import type { ModelMessage, StepResult, ToolCallRepairFunction, ToolSet } from "ai";
 import type { FaceOptions } from "../gateway-core.ts";
+import type { CallTrace } from "../schema/span-context.ts";
 import type { Session } from "../session/session-store.ts";
 import type { WorkingMemory } from "../session/working-memory.ts";
 import type { NativeNames } from "../surfaces/native-tools.ts";
@@ -24,6 +25,8 @@ export interface ModeOptions {
   /** Absent: the gateway's own `approve` decides. */
   readonly approvals?: SdkApprovals | undefined;
   readonly session: Session;
+  /** The trace of the call that runs now. */
+  readonly trace?: (() => CallTrace | undefined) | undefined;
   readonly names?: NativeNames;
   /** Names of the application's tools. */
   readonly ownNames: ReadonlySet<string>;

@@ -1,5 +1,6 @@
 import {
   type Instructions,
+  type LanguageModel,
   type ModelMessage,
   NoSuchToolError,
   type PrepareStepFunction,
@@ -18,9 +19,11 @@ import { use, type WorkingMemory } from "../session/working-memory.ts";
 import type { NativeNames } from "../surfaces/native-tools.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { createSdkApprovals } from "./approvals.ts";
+import type { ModeOptions } from "./disclosed-tools.ts";
 import { createFixedTools } from "./fixed-tools.ts";
 import { createFoundTools } from "./found-tools.ts";
 import { FOUND_NAMES } from "./named-tools.ts";
+import { forModel } from "./tool-files.ts";
 import { type TrimOptions, trimMessages } from "./trim-messages.ts";
 
 /** Options of {@link createDisclosure}. */
@@ -57,8 +60,8 @@ export interface Disclosure {
   readonly repairToolCall: ToolCallRepairFunction<ToolSet>;
 }
 
-/** The agent's own loop approves calls itself. */
-interface LoopOptions extends DisclosureOptions {
+/** The agent's own loop approves calls itself, and has a trace. */
+interface LoopOptions extends DisclosureOptions, Pick<ModeOptions, "trace"> {
   readonly approve?: Approve;
   readonly policy?: Partial<CallPolicy>;
 }
@@ -116,7 +119,8 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
     tools: Object.assign(disclosed.tools, ownTools),
     instructions: disclosed.instructions,
     prepareStep: ({ steps, messages, ...more }) => {
-      const kept = trim === false ? messages : trimMessages(messages, trim);
+      const readable = forModel(messages, (more as { model?: LanguageModel }).model);
+      const kept = trim === false ? readable : trimMessages(readable, trim);
       const isCut = kept.length < messages.length;
       // A complete conversation needs no memory, and unchanged instructions keep the vendor's cache valid.
       if (steps.length === 0 || isCut) lacking = !isCut && isWhole(messages, more) ? "" : tellLacking(kept);
@@ -130,7 +134,7 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
       return {
         toolChoice: "auto",
         ...(active && { activeTools: [...active, ...ownNames] }),
-        ...(isCut && { messages: kept }),
+        ...((isCut || readable !== messages) && { messages: [...kept] }),
         ...(lacking !== "" && remind(lacking, kept, more, disclosed.instructions)),
       };
     },

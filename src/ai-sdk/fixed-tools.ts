@@ -15,7 +15,7 @@ const INSTRUCTIONS = {
 /** The tools of the menu, the same on every request. */
 export async function createFixedTools(
   gateway: Gateway,
-  { call, approvals }: ModeOptions,
+  { call, approvals, trace }: ModeOptions,
 ): Promise<DisclosedTools> {
   const toolbox = await createFaceToolbox(gateway, call.principal ? { principal: call.principal } : {});
   const definitions = new Map(toolbox.tools.map((tool) => [tool.name, tool]));
@@ -27,6 +27,7 @@ export async function createFixedTools(
         toCall: (input) => toolbox.toCall(tool.name, input)!,
         call: ({ input }, options) => toolbox.call(tool.name, input, { ...call, ...options }),
         approvals,
+        trace,
       },
     ),
   ]);

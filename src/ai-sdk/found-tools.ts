@@ -2,6 +2,7 @@ import { jsonSchema, type ModelMessage, type StepResult, type ToolSet } from "ai
 import type { Gateway } from "../gateway-api.ts";
 import { coreOf, type FaceOptions } from "../gateway-core.ts";
 import type { AskOutput } from "../operations/ask-input.ts";
+import { blocksOf } from "../operations/blocks-of.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { Words } from "../schema/say.ts";
 import { discover } from "../session/working-memory.ts";
@@ -11,7 +12,7 @@ import { callOperation, type ToolCall, toEntryCall } from "../toolbox.ts";
 import { addressOf } from "../util/address-of.ts";
 import { argsOf, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
 import { GET, nameTools } from "./named-tools.ts";
-import { type SdkDefinition, toSdkTool } from "./to-sdk-tool.ts";
+import { type SdkDefinition, toSdkTool, traced } from "./to-sdk-tool.ts";
 import {
   createToolSearch,
   DEFAULT_LIMIT,
@@ -34,14 +35,14 @@ const RECENTLY_USED = 5;
 const RECENTLY_FOUND = DEFAULT_LIMIT;
 /** How many turns after a search its unused finds stay active. */
 const FRESH_TURNS = 1;
-/** Entries are called by their own names here, so there is no tool that runs others, and no dry run. */
-const WORDS: Words = { ask: TOOL_SEARCH, help: TOOL_SEARCH, get: GET, params: "params" };
+/** Entries are called by their own names here: no tool runs or describes others, and there is no dry run. */
+const WORDS: Words = { ask: TOOL_SEARCH, get: GET, params: "params" };
 const INSTRUCTIONS = `Find tools with ${TOOL_SEARCH}. If you need none, answer directly.`;
 
 /** Makes every entry a tool. Only discovered tools are active. */
 export async function createFoundTools(
   gateway: Gateway,
-  { call: given, session, approvals, names = "names", ownNames }: ModeOptions,
+  { call: given, session, approvals, trace, names = "names", ownNames }: ModeOptions,
 ): Promise<DisclosedTools> {
   const call: FaceOptions = { ...given, words: WORDS };
   const view = await gateway.view(call);
@@ -52,7 +53,7 @@ export async function createFoundTools(
     const entry = input.call && named.entries.get(input.call.name);
     const discovers = entry ? 1 : (input.limit ?? DEFAULT_LIMIT);
     const limit = entry ? discovers : discovers + MOST_NAMED;
-    const options = { ...call, ...(signal && { signal }) };
+    const options = { ...call, ...(signal && { signal }), ...traced(trace) };
     const makes = entry && input.call?.input !== undefined && (await onlyReads(entry, input.call.input));
     const toOutput = (answer: AskOutput) => {
       const output = toSearchOutput(input.query, answer, discovers, (route) => named.names.get(route));
@@ -74,7 +75,8 @@ export async function createFoundTools(
     session.update((memory) => discover(memory, [addressOf(entry)]));
     if (!makes) return output;
     const made = await callOperation(gateway, toEntryCall(entry, input.call?.input), options);
-    return { ...output, result: made.text };
+    const blocks = blocksOf(made.data);
+    return { ...output, result: made.text, ...(blocks.length > 0 && { blocks }) };
   }
 
   /** The tools used, unveiled or found last; the others can still be called or found again. */
@@ -117,6 +119,7 @@ export async function createFoundTools(
       toCall,
       call: (wanted, options) => callOperation(gateway, wanted, { ...call, ...options }),
       approvals,
+      trace,
     });
 
   const reading = menuTool(GET, view);

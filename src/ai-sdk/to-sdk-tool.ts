@@ -3,6 +3,8 @@ import type { FaceOptions } from "../gateway-core.ts";
 import type { MenuTool } from "../surfaces/menu-tool.ts";
 import type { ToolAnswer, ToolCall } from "../toolbox.ts";
 import type { SdkApprovals } from "./approvals.ts";
+import type { ModeOptions } from "./disclosed-tools.ts";
+import { toToolOutput } from "./tool-files.ts";
 
 export type SdkDefinition = Pick<MenuTool, "title" | "description"> & {
   readonly inputSchema: Schema<unknown>;
@@ -14,31 +16,39 @@ export interface SdkCaller {
   call(call: ToolCall, options: FaceOptions): Promise<ToolAnswer>;
   /** Absent: the gateway's own `approve` decides. */
   readonly approvals?: SdkApprovals | undefined;
+  readonly trace?: ModeOptions["trace"];
 }
 
 /** Creates a tool of the AI SDK: data for the application, text for the model. */
 export function toSdkTool(
   { title, description, inputSchema }: SdkDefinition,
-  { toCall, call, approvals }: SdkCaller,
+  { toCall, call, approvals, trace }: SdkCaller,
 ): Tool {
+  // Files of tool results have another form in version 6, whose calls have no context.
+  let isNewer = false;
   return {
     type: "dynamic",
     title,
     description,
     inputSchema,
-    execute: (input, { abortSignal, toolCallId }) =>
-      call(toCall(input), {
+    execute: (input, options) => {
+      const { abortSignal, toolCallId } = options;
+      isNewer ||= "context" in options;
+      return call(toCall(input), {
         ...(abortSignal && { signal: abortSignal }),
+        ...traced(trace),
         ...(approvals && { approve: approvals.approveFor(toolCallId) }),
-      }),
-    toModelOutput,
+      });
+    },
+    toModelOutput: ({ output }) => toToolOutput(output as ToolAnswer, isNewer),
     needsApproval: approvals
       ? (input, { toolCallId }) => approvals.needsApproval(toCall(input), toolCallId)
       : false,
   };
 }
 
-function toModelOutput({ output }: { readonly output: unknown }) {
-  const { ok, text } = output as ToolAnswer;
-  return { type: ok ? ("text" as const) : ("error-text" as const), value: text };
+/** The option of a call that puts it into the current trace. */
+export function traced(trace: ModeOptions["trace"]): Pick<FaceOptions, "trace"> {
+  const current = trace?.();
+  return current ? { trace: current } : {};
 }

@@ -1,9 +1,11 @@
 import { jsonSchema, type Tool, tool } from "ai";
 import type { AskOutput } from "../operations/ask-input.ts";
+import type { Block } from "../render/blocks.ts";
 import { toDiscover } from "../render/hit.ts";
 import type { MenuTool } from "../surfaces/menu-tool.ts";
 import { isNative } from "../surfaces/native-tools.ts";
 import { toSummary } from "../util/to-summary.ts";
+import { toToolOutput } from "./tool-files.ts";
 
 export const TOOL_SEARCH = "tool_search";
 /** Every tool that is discovered costs its definition on each later request. */
@@ -35,6 +37,8 @@ export interface ToolSearchOutput {
   readonly instruction: string;
   /** The answer to the call that was made before its tool was discovered. */
   readonly result?: string;
+  /** Images, sounds, files and links of that answer. */
+  readonly blocks?: readonly Block[];
 }
 
 /** The one tool that a conversation starts with. */
@@ -56,18 +60,23 @@ export function createToolSearch(
   search: (input: ToolSearchInput, signal: AbortSignal | undefined) => Promise<ToolSearchOutput>,
 ): Tool<ToolSearchInput, ToolSearchOutput> {
   const { description, inputSchema } = SEARCH_DEFINITION;
+  let isNewer = false;
   return tool({
     description,
     inputSchema: jsonSchema<ToolSearchInput>(inputSchema, { validate }),
-    execute: (input, { abortSignal }) => search(input, abortSignal),
-    toModelOutput: ({ output }) => ({ type: "text", value: toSearchText(output) }),
+    execute: (input, options) => {
+      isNewer ||= "context" in options;
+      return search(input, options.abortSignal);
+    },
+    toModelOutput: ({ output }) =>
+      toToolOutput({ ok: true, text: toSearchText(output), data: output }, isNewer),
   });
 }
 
 /** Discovers the first hits. Of the others, only tools are named. */
 export function toSearchOutput(
   query: string,
-  { hits, rules }: Pick<AskOutput, "hits" | "rules">,
+  { hits, rules, notes }: Pick<AskOutput, "hits" | "rules" | "notes">,
   discovers: number,
   nameOf: (route: string) => string | undefined,
 ): ToolSearchOutput {
@@ -89,7 +98,7 @@ export function toSearchOutput(
     }),
     rules: rules.map(({ text }) => text).join("\n"),
     instruction: [
-      ...(first.length === 0 ? [nothingFound(query)] : []),
+      ...(first.length === 0 ? nothingFound(query, notes) : []),
       ...(tools.length > 0 ? [AVAILABLE] : []),
       ...(documents.length > 0 ? [READ_DOCUMENTS] : []),
       ...(unusable.length > 0 ? [`There but not usable now: ${unusable.join(", ")}.`] : []),
@@ -129,12 +138,12 @@ export function toSearchText({
   ].join("\n");
 }
 
-function nothingFound(query: string): string {
+/** The notes of the search name an example of this catalog, and its language. */
+function nothingFound(query: string, notes: readonly string[]): string[] {
   return [
-    `Nothing was found for ${JSON.stringify(query.slice(0, 100))}.`,
-    'Try the action and the thing ("create page", "find image", "update section"),',
-    "say it in other words, or answer without tools if you can.",
-  ].join(" ");
+    ...(notes.length > 0 ? notes : [`Nothing was found for ${JSON.stringify(query.slice(0, 100))}.`]),
+    "Say it in other words, or answer without tools if you can.",
+  ];
 }
 
 function validate(value: unknown) {

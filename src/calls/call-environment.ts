@@ -6,13 +6,18 @@ import type { SearchIndex } from "../search/port/search-index.ts";
 import type { Extractor } from "../session/extractor.ts";
 import type { Idempotency } from "../session/idempotency.ts";
 import type { Session } from "../session/session-store.ts";
+import type { Discovery } from "../telemetry/discovery.ts";
 import type { NoticeEvent } from "../telemetry/events.ts";
+import type { Auditor } from "./auditor.ts";
 import type { ApprovalRequest, CallPolicy } from "./decide-call.ts";
 
 /** Services that all calls of a gateway share. */
 export interface CallServices {
   readonly extractor: Extractor;
   readonly idempotency: Idempotency;
+  /** Absent if there is no audit log. */
+  readonly audit?: Auditor;
+  readonly discovery: Discovery;
   /** Absent if learning from use is switched off. */
   readonly learning?: Learning;
 }
@@ -25,8 +30,11 @@ export interface RequestContext {
   readonly trace?: CallTrace;
 }
 
-/** The answer to a question: approved, nobody to ask, or declined by a person. */
-export type Approval = boolean | "declined";
+/**
+ * The answer to a question: approved, approved by somebody whom the audit log names, declined by a person, or false
+ * if there is nobody to ask.
+ */
+export type Approval = boolean | "declined" | { readonly by: string };
 
 /** Decides on calls that need a person's approval. */
 export type Approve = (request: ApprovalRequest) => Approval | Promise<Approval>;

@@ -1,10 +1,12 @@
 import { validateParams } from "../catalog/validate-params.ts";
 import { toExampleArgs } from "../render/example-args.ts";
-import type { Entry, ToolEntry } from "../schema/entry.ts";
+import type { CallContext, Entry, ToolEntry } from "../schema/entry.ts";
 import { isProblem, problem } from "../schema/problem.ts";
+import type { ProblemCode } from "../schema/problems.ts";
 import type { Saying } from "../schema/say.ts";
 import { addressOf } from "../util/address-of.ts";
 import type { CallEnvironment } from "./call-environment.ts";
+import { type CallRecord, type Decided, recordCall } from "./call-record.ts";
 import { type ApprovalRequest, type CallRequest, callHash, decideCall } from "./decide-call.ts";
 import type { EntryRun } from "./entry-run.ts";
 import { runEntry } from "./run-entry.ts";
@@ -19,34 +21,52 @@ export interface MadeCall extends Omit<EntryRun, "warnings"> {
 }
 
 /**
- * Makes one call: decides, checks the params, asks a person if needed, runs. Throws the problem of a call that is
- * refused or fails.
+ * Makes one call: decides, checks the params, asks a person if needed, runs. The audit log has a record of it in any
+ * case. Throws the problem of a call that is refused or fails.
  */
 export async function makeCall(
   entry: Entry,
   wanted: WantedCall,
   environment: CallEnvironment,
 ): Promise<MadeCall> {
+  const record = recordCall(entry, wanted.args, environment);
+  try {
+    const made = await make(entry, wanted, environment, record);
+    record.settle();
+    return made;
+  } catch (error) {
+    record.settle(error);
+    throw error;
+  }
+}
+
+async function make(
+  entry: Entry,
+  wanted: WantedCall,
+  environment: CallEnvironment,
+  record: CallRecord,
+): Promise<MadeCall> {
   const { principal } = environment.view;
   const decision = decideCall(entry, principal, wanted, environment.policy);
   if (decision.do === "refuse") throw decision.problem;
   const { value: args, warnings } = await checkParams(entry, wanted.args);
   if (decision.do === "dry-run" && entry.kind === "tool") {
-    const ran = await runEntry(
-      entry,
-      environment,
-      (call) => entry.dryRun?.(args, call) ?? simulate(entry, args),
-      { dry: true },
+    const dryRun = (call: CallContext) => entry.dryRun?.(args, call) ?? simulate(entry, args);
+    const ran = await record.run({ decided: "dry-run" }, () =>
+      runEntry(entry, environment, dryRun, { dry: true }),
     );
     const warning = dryRunWarning(entry, decision.why, principal.allowWrite);
     return { ...ran, warnings: [...warnings, warning, ...ran.warnings], dryRun: true };
   }
 
   const run = async (): Promise<MadeCall> => {
-    if (decision.do === "ask") await askFirst({ ...decision.question, args }, environment);
-    const ran = await runEntry(entry, environment, (call) =>
-      entry.kind === "tool" ? entry.call(args, call) : entry.load(args, call),
-    );
+    const how: Decided =
+      decision.do === "ask"
+        ? { decided: "approved", approvedBy: await askFirst({ ...decision.question, args }, environment) }
+        : { decided: "run" };
+    const start = (call: CallContext) =>
+      entry.kind === "tool" ? entry.call(args, call) : entry.load(args, call);
+    const ran = await record.run(how, () => runEntry(entry, environment, start));
     return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: false };
   };
   // Reading twice does no harm, so a key of a read promises nothing and is not kept.
@@ -68,15 +88,19 @@ async function checkParams(
   throw problem("INVALID_PARAMS", { name: addressOf(entry) }, details);
 }
 
-async function askFirst(question: ApprovalRequest, { approve }: CallEnvironment): Promise<void> {
+/** Resolves to who approved. */
+async function askFirst(question: ApprovalRequest, { approve }: CallEnvironment): Promise<string> {
   const answer = await approve(question);
-  if (answer === true) return;
+  if (answer === true) return "application";
+  if (typeof answer === "object") return answer.by;
   const code = answer === "declined" ? "APPROVAL_DECLINED" : "APPROVAL_REQUIRED";
   throw problem(code, { name: question.op }, { call_hash: question.hash });
 }
 
+const NEVER_RAN: readonly ProblemCode[] = ["APPROVAL_REQUIRED", "APPROVAL_DECLINED", "AUDIT_FAILED"];
+
 function neverRan(error: unknown): boolean {
-  return isProblem(error) && (error.code === "APPROVAL_REQUIRED" || error.code === "APPROVAL_DECLINED");
+  return isProblem(error) && NEVER_RAN.includes(error.code);
 }
 
 /** The dry run of a tool that defines none: it shows the checked call. */

@@ -20,7 +20,9 @@ export async function runEntry(
 ): Promise<EntryRun> {
   try {
     const ran = await run(entry, environment, call);
-    environment.services.learning?.note({
+    const { services } = environment;
+    services.discovery.used(conversationOf(environment).conversation, entry.route);
+    services.learning?.note({
       kind: "used",
       ...conversationOf(environment),
       route: entry.route,

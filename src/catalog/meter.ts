@@ -8,8 +8,9 @@ export interface Meter {
   reset(): void;
 }
 
-const MAX_WORK = 2_000_000;
-const MAX_PATTERN_WORK = 10_000_000;
+/** Each takes some 50 ms. */
+const MAX_WORK = 500_000;
+const MAX_PATTERN_WORK = 2_000_000;
 
 /** Creates a meter with a full allowance. */
 export function createMeter(): Meter {

@@ -1,5 +1,5 @@
 import { keywordsWhere } from "../schema/schema-keywords.ts";
-import { isFields } from "../util/fields.ts";
+import { isFields, listOf } from "../util/fields.ts";
 import type { RegexEngine } from "./regex-engine.ts";
 import type { SchemaNode, SchemaObject } from "./schema-graph.ts";
 
@@ -18,8 +18,12 @@ export interface PrepareOptions {
   readonly hasFormat: (name: string) => boolean;
 }
 
+/** The cost of a check, most of which is the error that it may leave. */
+const CHECK_WEIGHT = 8;
 /** The cost of entering a piece, in addition to its checks. */
 const CALL_WEIGHT = 4;
+/** The cost of comparing with a choice. */
+const [TEXT_WEIGHT, VALUE_WEIGHT] = [1 / 8, 1];
 const ANCHOR = /^#([A-Za-z_][-A-Za-z0-9._]*)$/;
 /** Ids would clash between schemas, annotations may have any shape, and `$async` would change the validator. */
 const DROPPED = [
@@ -51,7 +55,9 @@ export function prepareSchema(nodes: readonly SchemaNode[], options: PrepareOpti
 
 /** Computes the cost of applying each node, without nodes that are metered themselves. */
 function weigh(nodes: readonly SchemaNode[]): number[] {
-  const weights = nodes.map(({ schema }) => 1 + lengthOf(schema.required) + lengthOf(schema.enum) / 8);
+  const weights = nodes.map(
+    ({ schema }) => CHECK_WEIGHT + listOf(schema.required).length + weighChoices(schema.enum),
+  );
   for (let index = nodes.length - 1; index > 0; index -= 1) {
     const { parent, guarded } = nodes[index]!;
     if (parent !== -1 && !guarded) weights[parent]! += weights[index]!;
@@ -59,8 +65,9 @@ function weigh(nodes: readonly SchemaNode[]): number[] {
   return weights;
 }
 
-function lengthOf(value: unknown): number {
-  return Array.isArray(value) ? value.length : 0;
+function weighChoices(choices: unknown): number {
+  const each = listOf(choices).map((choice) => (typeof choice === "object" ? VALUE_WEIGHT : TEXT_WEIGHT));
+  return each.reduce((sum, weight) => sum + weight, 0);
 }
 
 function dropKeywords(schema: SchemaObject, { hasFormat }: PrepareOptions): void {

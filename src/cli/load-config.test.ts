@@ -17,6 +17,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   pins: '{ kind: "pins" }',
   sessions: '{ kind: "sessions" }',
   results: '{ kind: "results" }',
+  audit: '{ kind: "audit" }',
   cacheDirectory: '"/somewhere"',
   clock: '{ kind: "clock" }',
 };

@@ -23,6 +23,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   pins: true,
   sessions: true,
   results: true,
+  audit: true,
   cacheDirectory: true,
   clock: true,
 };

@@ -33,6 +33,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   trust: { summary: "Show what a folder would run, and trust it.", load: () => import("./trust.ts") },
   servers: { summary: "Show what servers run, and let them start.", load: () => import("./servers.ts") },
   pins: { summary: "Show and approve the definitions of upstream servers.", load: () => import("./pins.ts") },
+  audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
+  dashboard: {
+    summary: "Start a dashboard for traces and metrics, in Docker.",
+    load: () => import("./dashboard.ts"),
+  },
   index: {
     summary: "Build the index of a library of Markdown files.",
     load: () => import("./build-index.ts"),

@@ -6,9 +6,9 @@ import { askPermission } from "../agent/ask.ts";
 import type { Ask } from "../agent/ask-request.ts";
 import type { PermissionRules } from "../agent/permissions/permission-rules.ts";
 import { createPermissions, type RuleStore } from "../agent/permissions/permissions.ts";
+import type { AgentRecording } from "../agent/record-agent-events.ts";
 import { tellRetry } from "../agent/run-context.ts";
 import { createSessionLogs } from "../agent/session-log.ts";
-import { loadSkillToolsets } from "../agent/skill-toolsets.ts";
 import { workspaceDomain } from "../agent/workspace/workspace-domain.ts";
 import { folderContents } from "../config/folder-contents.ts";
 import { isTrusted, recordTrust } from "../config/folder-trust.ts";
@@ -22,15 +22,15 @@ import type { Gateway } from "../gateway-api.ts";
 import { createLLMClient } from "../models/llm-client.ts";
 import { knowSecrets } from "../net/known-secrets.ts";
 import { createDiskResultStore } from "../session/disk-result-store.ts";
-import { readSkills } from "../sources/markdown/skills/read-skills.ts";
-import type { Skill } from "../sources/markdown/skills/skill.ts";
-import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
 import { secretVariables } from "../util/secret-values.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { settingsServers } from "./configured-servers.ts";
 import { loadAnyConfig } from "./load-config.ts";
+import { closeAudit, openAudit, recordDecisions } from "./open-audit.ts";
 import { openPins } from "./open-pins.ts";
+import { openSkills } from "./open-skills.ts";
 import { telemetryName, withModel } from "./provider-in-use.ts";
+import { readSystemPrompt } from "./system-prompt.ts";
 import { askForTrust } from "./trust-folder.ts";
 import { cacheFolder } from "./user-folders.ts";
 
@@ -88,19 +88,16 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ...config
   } = await loadAnyConfig(options.config, trusted, { trusted: trust });
   const servers = settingsServers(loaded, { home: homedir(), project: folder }, trust);
-  const skills = await skillsOf(settings, folder, trusted);
-  // Toolsets run with the user's rights, so the settings have to name their skills.
-  const toolsets = await loadSkillToolsets(
-    skills.filter(({ name }) => settings.skills.enabled?.includes(name)),
-  );
-  for (const reason of toolsets.refused) console.error(reason);
+  const { skills, ...known } = await openSkills(settings.skills, folder, trusted);
+  const audit = openAudit(settings.audit);
   const gateway = createGateway({
     pins: openPins(),
     results,
+    ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
     ...config,
-    domains: [...domains, ...toolsets.domains, workspaceDomain({ permissions })],
-    sources: [...sources, ...servers],
+    domains: [...domains, ...known.domains, workspaceDomain({ permissions })],
+    sources: [...sources, ...servers, ...known.sources],
     // Writing is allowed here because every call that writes asks first.
     principal: { id: "local", scopes: [], ...principal, allowWrite: true },
   });
@@ -108,14 +105,17 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   let providers = settings.providers;
   const vendor = providers.default;
   const client = createLLMClient({
-    config: () => ({ providers, retry: settings.retry }),
+    config: () => ({ providers, retry: settings.retry, idleTimeoutMs: settings.agent.idleTimeoutMs }),
     callbacks: {
       onRetry: ({ attempt, delayMs, error, message }) =>
         tellRetry({ attempt, delayMs, reason: `${error}: ${message}` }),
     },
   });
-  const telemetry = await telemetryOf(settings, secrets, telemetryName(vendor));
-  const { mode, systemPrompt, maxSteps, maxTokens } = settings.agent;
+  const telemetry = await telemetryOf(settings, secrets, {
+    provider: telemetryName(vendor),
+    server: client.getServerUrl(),
+  });
+  const { mode, systemPrompt, maxSteps, maxTokens, maxRunTokens, temperature } = settings.agent;
   const agent = createAgent({
     gateway,
     model: () => client.languageModel(),
@@ -123,8 +123,12 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ...(trusted && { folder }),
     writes: allowWrite ? "allow" : "ask",
     skills,
-    limits: { steps: maxSteps, ...(maxTokens !== undefined && { tokens: maxTokens }) },
-    ...(systemPrompt && { instructions: systemPrompt }),
+    maxSkills: settings.skills.maxSkills,
+    enabledSkills: settings.skills.enabled ?? [],
+    limits: { steps: maxSteps, ...(maxRunTokens !== undefined && { tokens: maxRunTokens }) },
+    ...(maxTokens !== undefined && { maxTokens }),
+    ...(temperature !== undefined && { temperature }),
+    instructions: systemPrompt || (await readSystemPrompt(folder, trusted)),
     ...(ask && { ask }),
     ...(settings.session.keep && {
       sessions: createSessionLogs({
@@ -146,6 +150,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {
       await gateway.close();
+      await closeAudit(audit);
       await telemetry?.close();
       results.clear();
     },
@@ -153,7 +158,11 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
 }
 
 /** Loads telemetry only if it is on. */
-async function telemetryOf({ telemetry }: Settings, secrets: readonly string[], provider: string) {
+async function telemetryOf(
+  { telemetry }: Settings,
+  secrets: readonly string[],
+  model: Pick<AgentRecording, "provider" | "server">,
+) {
   if (!telemetry.enabled) return undefined;
   const [{ startTelemetry }, { recordAgentEvents }] = await Promise.all([
     import("../config/start-telemetry.ts"),
@@ -161,7 +170,7 @@ async function telemetryOf({ telemetry }: Settings, secrets: readonly string[], 
   ]);
   const started = await startTelemetry({ ...telemetry, secrets });
   if (!started) return undefined;
-  const record = recordAgentEvents(started.recorder, { provider, arguments: telemetry.arguments });
+  const record = recordAgentEvents(started.recorder, { ...model, arguments: telemetry.arguments });
   return { record, close: started.close };
 }
 
@@ -184,18 +193,6 @@ function environment({ provider, model }: OpenAgentOptions): NodeJS.ProcessEnv {
   };
 }
 
-/** Skills of untrusted projects are left out: they would speak to the model in the person's name. */
-async function skillsOf({ skills }: Settings, folder: string, trusted: boolean): Promise<Skill[]> {
-  const places = [
-    ...skillPlaces(trusted ? { project: folder } : {}),
-    ...skills.places.map((place) => ({ origin: "user" as const, folder: place })),
-  ];
-  const read = await readSkills(places);
-  return read.skills.filter(
-    ({ name }) => (skills.enabled?.includes(name) ?? true) && !skills.disabled.includes(name),
-  );
-}
-
 /** Tells that the model does not get the folder's instructions. */
 async function tellLeftOut(folder: string): Promise<void> {
   const { texts } = await folderContents(folder);
@@ -216,7 +213,10 @@ function projectRules({ permissions }: Settings, folder: string): RuleStore {
       allow = [...new Set([...allow, ...rules])];
       const wasTrusted = await isTrusted(folder);
       await saveSetting("permissions.allow", [...allow], { file: settingsPath(folder) });
-      if (wasTrusted) await recordTrust(await folderContents(folder));
+      if (!wasTrusted) return;
+      const contents = await folderContents(folder);
+      await recordTrust(contents);
+      await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);
     },
   };
 }

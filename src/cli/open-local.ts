@@ -11,6 +11,7 @@ import { toVisibleText } from "../util/visible-text.ts";
 import { settingsServers } from "./configured-servers.ts";
 import { askYesOrNo } from "./confirm.ts";
 import { loadAnyConfig } from "./load-config.ts";
+import { closeAudit, localUser, openAudit } from "./open-audit.ts";
 import { openPins } from "./open-pins.ts";
 import type { Operator } from "./operate.ts";
 import { askForTrust } from "./trust-folder.ts";
@@ -46,8 +47,10 @@ export async function openLocal({ config, trust, allowWrite, isAsked }: LocalOpt
   const { principal, sources: named = [] } = options;
   const sources = [...named, ...servers.filter(({ id }) => !named.some((one) => one.id === id))];
   if (options.domains.length + sources.length === 0) throw nothingToOpen();
+  const audit = openAudit(loaded.settings.audit);
   const gateway = createGateway({
     pins: openPins(),
+    ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
     ...options,
     sources,
@@ -65,7 +68,10 @@ export async function openLocal({ config, trust, allowWrite, isAsked }: LocalOpt
           policy: { asks: allowWrite ? "confirmed" : "writes" },
         },
       ),
-    close: () => gateway.close(),
+    close: async () => {
+      await gateway.close();
+      await closeAudit(audit);
+    },
   };
 }
 
@@ -77,5 +83,6 @@ function nothingToOpen() {
 async function askPerson({ op, args }: ApprovalRequest): Promise<Approval> {
   const lines = toVisibleText(JSON.stringify(args, null, 2)).split("\n");
   console.error(lines.join("\n"));
-  return (await askYesOrNo(`Run ${toVisibleText(op)} with exactly this?`)) || "declined";
+  const agreed = await askYesOrNo(`Run ${toVisibleText(op)} with exactly this?`);
+  return agreed ? { by: localUser() } : "declined";
 }

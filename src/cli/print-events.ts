@@ -11,9 +11,11 @@ type End = Extract<AgentEvent, { type: "agent-end" }>;
 export const EXIT_CODES: Readonly<Record<End["outcome"], number>> = {
   answered: 0,
   failed: 1,
+  "cut-off": 3,
   "step-limit": 3,
   "token-limit": 3,
   repeating: 3,
+  filtered: 4,
   cancelled: 130,
 };
 
@@ -40,7 +42,8 @@ export async function printEvents(
   if (!end) return EXIT_CODES.failed;
   const { span: _, type: __, ...result } = end;
   if (format === "json") await write(out, `${shownText(JSON.stringify({ session, ...result }))}\n`);
-  if (format === "text" && end.text !== "") await write(out, `${shownText(end.text.replace(/\n+$/, ""))}\n`);
+  const answer = end.output === undefined ? end.text.replace(/\n+$/, "") : JSON.stringify(end.output);
+  if (format === "text" && answer !== "") await write(out, `${shownText(answer)}\n`);
   return EXIT_CODES[end.outcome];
 }
 
@@ -57,8 +60,12 @@ function asideOf(event: AgentEvent): string | undefined {
 }
 
 function toLine(event: AgentEvent): object {
-  if (event.type !== "llm-start") return event;
-  const { messages: _, ...line } = event;
+  if (event.type === "llm-start") {
+    const { messages: _, ...line } = event;
+    return line;
+  }
+  if (event.type !== "llm-end") return event;
+  const { calls: _, ...line } = event;
   return line;
 }
 

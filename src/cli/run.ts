@@ -1,6 +1,8 @@
 import { fstatSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { loadPackage } from "../models/providers/load-package.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "./print-events.ts";
@@ -11,6 +13,7 @@ const USAGE = `Usage: keyhole run -p PROMPT [options]
   -p, --prompt TEXT        the prompt; piped input is added to it or replaces it
   -c, --continue           continue the last conversation of this folder
   -r, --resume ID          continue that conversation
+  --json-schema FILE       answer with JSON of this JSON Schema
   --output-format FORMAT   ${OUTPUT_FORMATS.join(", ")} (default: text)
   --provider NAME          the provider to use
   --model NAME             the model to use
@@ -19,8 +22,8 @@ const USAGE = `Usage: keyhole run -p PROMPT [options]
   --allow-write            run tools that write without asking; destructive tools stay denied
   --help
 
-Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 a limit was reached or the model repeated itself,
-130 interrupted. Nobody can be asked, so calls that no rule of the settings allows are denied.`;
+Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 a limit was reached (also that of the answer) or the model
+repeated itself, 4 the provider's content filter stopped the answer, 130 interrupted. Nobody can be asked, so calls that no rule of the settings allows are denied.`;
 
 const MAX_INPUT_CHARS = 10_000_000;
 const WRONG_USAGE = 2;
@@ -35,6 +38,8 @@ export async function run(args: readonly string[]): Promise<void> {
   process.stdout.on("error", () => {});
   const prompt = await promptOf(values.prompt);
   if (prompt === "") return void fail("The prompt is missing: give it with -p, or pipe it in.");
+  const output =
+    values["json-schema"] === undefined ? undefined : await readSchemaFile(values["json-schema"]);
 
   await loadPackage("ai", "keyhole run", () => import("ai"));
   const [{ openAgent }, { run: runAgent }, { printEvents }] = await Promise.all([
@@ -60,7 +65,9 @@ export async function run(args: readonly string[]): Promise<void> {
   try {
     const resume = values.continue ? "last" : values.resume;
     const session = await agent.openSession(resume === undefined ? {} : { resume });
-    const events = observe(runAgent(agent, prompt, { session, signal: controller.signal }));
+    const events = observe(
+      runAgent(agent, prompt, { session, signal: controller.signal, ...(output && { output }) }),
+    );
     code = await printEvents(events, values.format, { out: process.stdout, err: process.stderr });
     await session.end();
   } finally {
@@ -78,6 +85,7 @@ function readOptions(args: readonly string[]) {
         prompt: { type: "string", short: "p" },
         continue: { type: "boolean", short: "c", default: false },
         resume: { type: "string", short: "r" },
+        "json-schema": { type: "string" },
         "output-format": { type: "string", default: "text" },
         provider: { type: "string" },
         model: { type: "string" },
@@ -97,6 +105,18 @@ function readOptions(args: readonly string[]) {
     return { ...values, format, prompt: [values.prompt ?? "", ...positionals].join(" ").trim() };
   } catch (error) {
     return fail(reasonOf(error));
+  }
+}
+
+async function readSchemaFile(path: string): Promise<JsonSchema> {
+  const { compileSchema } = await import("../catalog/compile-schema.ts");
+  try {
+    const schema = JSON.parse(await readFile(path, "utf8")) as JsonSchema;
+    compileSchema(schema);
+    if (schema.type !== "object") fail(`--json-schema ${path}: its type must be "object"`);
+    return schema;
+  } catch (error) {
+    return fail(`--json-schema ${path}: ${reasonOf(error)}`);
   }
 }
 

@@ -4,6 +4,7 @@ import { problem } from "../schema/problem.ts";
 import { SURFACES, type Surface } from "../surfaces/surface.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { type LoadedConfig, loadConfig } from "./load-config.ts";
+import { closeAudit, openConfiguredAudit } from "./open-audit.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { readArgs } from "./read-args.ts";
@@ -42,11 +43,15 @@ export async function run(args: readonly string[]): Promise<void> {
     });
   }
 
-  const loaded = await loadConfig(values.config, { trusted: values.trust });
+  const [loaded, audit] = await Promise.all([
+    loadConfig(values.config, { trusted: values.trust }),
+    openConfiguredAudit(),
+  ]);
   const { principal, ...config } = loaded.options;
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
     cacheDirectory: cacheFolder(),
+    ...(audit && { audit }),
     ...config,
     principal: { ...owner, allowWrite: owner.allowWrite || values["allow-write"] },
   });
@@ -67,6 +72,7 @@ export async function run(args: readonly string[]): Promise<void> {
     await face.close();
     await server.close();
     await gateway.close();
+    await closeAudit(audit);
     await (await telemetry)?.close();
     process.exit(0);
   }

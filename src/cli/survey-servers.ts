@@ -8,6 +8,7 @@ import { reasonOf } from "../util/reason-of.ts";
 import { toAge } from "../util/to-age.ts";
 import { settingsServers } from "./configured-servers.ts";
 import { isJsonConfig, loadAnyConfig } from "./load-config.ts";
+import { closeAudit, localUser, openConfiguredAudit } from "./open-audit.ts";
 import { openPins } from "./open-pins.ts";
 import { askForTrust } from "./trust-folder.ts";
 
@@ -58,7 +59,16 @@ export async function surveyServers({ config, source, refresh }: SurveyOptions):
   const { sources: all, pins, problems } = await findServers(config);
   const chosen = all.filter((one) => labelOf(one) === source);
   const sources = chosen.length > 0 ? chosen : all;
-  const gateway = createGateway({ domains: [], sources, pins, learning: false });
+  const audit = await openConfiguredAudit();
+  const principal = { id: localUser(), scopes: [], allowWrite: false };
+  const gateway = createGateway({
+    domains: [],
+    sources,
+    pins,
+    principal,
+    learning: false,
+    ...(audit && { audit }),
+  });
   const unreached = (await gateway.sources.status())
     .filter(({ isFresh }) => refresh || !isFresh)
     .map(async ({ id, newest }): Promise<string[]> => {
@@ -71,9 +81,12 @@ export async function surveyServers({ config, source, refresh }: SurveyOptions):
       }
     });
   return {
-    pins,
+    pins: gateway.pins,
     unreached: [...problems, ...(await Promise.all(unreached)).flat()],
-    close: () => gateway.close(),
+    close: async () => {
+      await gateway.close();
+      await closeAudit(audit);
+    },
   };
 }
 

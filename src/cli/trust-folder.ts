@@ -1,6 +1,6 @@
 import { relative } from "node:path";
 import { type FolderContents, type FolderFile, folderContents } from "../config/folder-contents.ts";
-import { isTrusted, recordTrust } from "../config/folder-trust.ts";
+import { endTrust, isTrusted, recordTrust } from "../config/folder-trust.ts";
 import { readSettingsFile } from "../config/read-settings-file.ts";
 import { settingsPath } from "../config/settings-path.ts";
 import { problem } from "../schema/problem.ts";
@@ -8,6 +8,7 @@ import type { ServerProgram } from "../schema/server-program.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm, hasTerminal, shortHash } from "./confirm.ts";
+import { recordDecisions } from "./open-audit.ts";
 import { openConsents } from "./open-consents.ts";
 import { showProgram } from "./show-program.ts";
 
@@ -59,6 +60,14 @@ export function showRequest({ contents, servers, hash }: TrustRequest): string[]
 export async function giveTrust({ contents, servers }: TrustRequest): Promise<void> {
   await openConsents().give(servers);
   await recordTrust(contents);
+  await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);
+}
+
+/** Ends the trust in a folder. Resolves to false if there was none. */
+export async function takeTrust({ contents }: TrustRequest): Promise<boolean> {
+  const had = await endTrust(contents);
+  if (had) await recordDecisions("revoked", "folder", [{ name: contents.folder, digest: contents.hash }]);
+  return had;
 }
 
 /**

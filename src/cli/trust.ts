@@ -1,10 +1,9 @@
 import { resolve } from "node:path";
-import { endTrust } from "../config/folder-trust.ts";
 import { problem } from "../schema/problem.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm } from "./confirm.ts";
 import { readArgs } from "./read-args.ts";
-import { giveTrust, showRequest, trustRequest } from "./trust-folder.ts";
+import { giveTrust, showRequest, takeTrust, trustRequest } from "./trust-folder.ts";
 
 const USAGE = `Usage: keyhole trust [FOLDER] [options]
 
@@ -31,7 +30,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const request = await trustRequest(resolve(folder));
   const name = toVisibleLine(request.contents.folder);
   if (values.end) {
-    const had = await endTrust(request.contents);
+    const had = await takeTrust(request);
     return console.log(had ? `${name} is no longer trusted.` : `${name} was not trusted.`);
   }
   console.log(showRequest(request).join("\n"));

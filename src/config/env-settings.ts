@@ -26,6 +26,9 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
   KEYHOLE_MODE: at("agent.mode"),
   KEYHOLE_MAX_STEPS: at("agent.maxSteps", toNumber),
   KEYHOLE_MAX_TOKENS: at("agent.maxTokens", toNumber),
+  KEYHOLE_MAX_RUN_TOKENS: at("agent.maxRunTokens", toNumber),
+  KEYHOLE_TEMPERATURE: at("agent.temperature", toDecimal),
+  KEYHOLE_IDLE_TIMEOUT_MS: at("agent.idleTimeoutMs", toNumber),
   KEYHOLE_DATA_DIR: at("agent.dataDir"),
   KEYHOLE_MAX_RETRIES: at("retry.maxRetries", toNumber),
   KEYHOLE_TELEMETRY: at("telemetry.enabled", toBoolean),
@@ -113,6 +116,10 @@ function withValue(holder: object, [key, ...rest]: readonly string[], value: unk
 /** Anything but a number stays a text, which the schema refuses. */
 function toNumber(text: string): unknown {
   return /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : text;
+}
+
+function toDecimal(text: string): unknown {
+  return /^\s*\d{1,3}(?:\.\d{1,6})?\s*$/.test(text) ? Number(text) : text;
 }
 
 function toBoolean(text: string): unknown {

@@ -9,7 +9,7 @@ import { projectFolders } from "../util/project-folders.ts";
 import { codeFiles } from "./code-files.ts";
 import { DEFAULT_CONFIGS } from "./default-configs.ts";
 import { readSettingsFile } from "./read-settings-file.ts";
-import { settingsPath } from "./settings-path.ts";
+import { promptPath, settingsPath } from "./settings-path.ts";
 
 /** A file that runs, or decides what runs. */
 export interface FolderFile {
@@ -47,7 +47,10 @@ export async function folderContents(given: string): Promise<FolderContents> {
   return {
     folder,
     files,
-    texts: [...(await existing(folder, instructions)), ...skills.filter((path) => !isProgram(path))],
+    texts: [
+      ...(await existing(folder, [...instructions, promptPath(folder)])),
+      ...skills.filter((path) => !isProgram(path)),
+    ],
     hash: contentHash(files.map(({ path, hash }) => [path, hash])),
   };
 }

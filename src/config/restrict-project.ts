@@ -12,7 +12,13 @@ const HARMLESS = [
   "permissions.deny",
 ];
 /** Limits that an untrusted project may lower, but not raise. */
-const LIMITS = ["agent.maxSteps", "agent.maxTokens", "skills.maxSkills", "retry.maxRetries"];
+const LIMITS = [
+  "agent.maxSteps",
+  "agent.maxTokens",
+  "agent.maxRunTokens",
+  "skills.maxSkills",
+  "retry.maxRetries",
+];
 
 export interface Restricted {
   readonly value: SettingsFile;

@@ -5,6 +5,7 @@ import {
   providerNameSchema,
   retryConfigSchema,
 } from "../models/models-config.ts";
+import { DEFAULT_IDLE_MS } from "../models/providers/provider-host.ts";
 import { LOG_LEVELS } from "../telemetry/log-line.ts";
 
 const text = z.string().max(4096);
@@ -40,9 +41,16 @@ export const settingsFileSchema = z.strictObject({
         .optional()
         .describe("discover: tools appear as they are found; fixed: always the same few"),
       systemPrompt: z.string().max(100_000).optional(),
-      temperature: z.number().min(0).max(2).optional(),
-      maxTokens: count.optional().describe("Limit of tokens in one run, input and output"),
+      temperature: z.number().min(0).max(2).optional().describe("How freely the model chooses its words"),
+      maxTokens: z.int().min(1).optional().describe("Limit of tokens in one answer of the model"),
+      maxRunTokens: count.optional().describe("Limit of tokens in one run, input and output"),
       maxSteps: count.optional().describe("Limit of model calls in one run"),
+      idleTimeoutMs: z
+        .int()
+        .min(1)
+        .max(2 ** 31 - 1)
+        .optional()
+        .describe("A request fails with TIMEOUT if the provider sends nothing for so long"),
       dataDir: text.optional().describe("Folder of sessions and large results"),
     })
     .optional(),
@@ -60,7 +68,7 @@ export const settingsFileSchema = z.strictObject({
       enabled: z.array(name).optional().describe("Only these skills; without it, all skills that are found"),
       disabled: z.array(name).optional(),
       places: z.array(text).optional().describe("More folders with skills"),
-      maxSkills: count.optional(),
+      maxSkills: count.optional().describe("Most skills that a prompt gets in full"),
     })
     .optional(),
   permissions: z.strictObject({ allow: rules, ask: rules, deny: rules }).optional(),
@@ -75,6 +83,16 @@ export const settingsFileSchema = z.strictObject({
   logging: z
     .strictObject({
       level: z.enum(LOG_LEVELS).optional().describe("The least grave events that a server tells on stderr"),
+    })
+    .optional(),
+  audit: z
+    .strictObject({
+      enabled: z.boolean().optional().describe("Keeps the audit log in the state folder"),
+      failClosed: z.boolean().optional().describe("Refuses calls that write while the log cannot be written"),
+      sync: z
+        .enum(["each", "second", "never"])
+        .optional()
+        .describe("When records are flushed to the disk: before each call, within a second, or never"),
     })
     .optional(),
   session: z.strictObject({ keep: z.boolean().optional(), maxAgeDays: count.optional() }).optional(),
@@ -97,11 +115,12 @@ type Section<Name extends keyof SettingsFile> = NonNullable<SettingsFile[Name]>;
 /** The settings without any file or variable. */
 export const DEFAULT_SETTINGS = {
   providers: { default: DEFAULT_PROVIDER },
-  agent: { mode: "discover", maxSteps: 50 },
+  agent: { mode: "discover", maxSteps: 50, idleTimeoutMs: DEFAULT_IDLE_MS },
   retry: retryConfigSchema.parse({}),
-  skills: { disabled: [], places: [], maxSkills: 20 },
+  skills: { disabled: [], places: [], maxSkills: 3 },
   telemetry: { enabled: false, endpoint: "http://localhost:4318", headers: {}, arguments: false },
   logging: { level: "info" },
+  audit: { enabled: true, failClosed: false, sync: "second" },
   session: { keep: true, maxAgeDays: 30 },
   mcpServers: {},
 } as const satisfies SettingsFile;
@@ -119,6 +138,7 @@ export interface Settings {
   readonly permissions: { readonly user: PermissionLists; readonly project: PermissionLists };
   readonly telemetry: Required<Section<"telemetry">>;
   readonly logging: Required<Section<"logging">>;
+  readonly audit: Required<Section<"audit">>;
   readonly session: Required<Section<"session">>;
   readonly mcpServers: Section<"mcpServers">;
 }

@@ -7,6 +7,8 @@ import type { Rounds } from "./rounds.ts";
 
 const KEY = "approval";
 const PAGE_CHARS = 4_000;
+/** The client says that its person agreed. */
+const BY_CLIENT: Answer = { by: "person behind the client" };
 /** Control, format, private and unassigned characters, lone surrogates, and separators of lines. */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
@@ -34,9 +36,9 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
       return false;
     }
     // A tool that has begun was approved in an earlier round of the same call.
-    if (state.kind === "tool") return true;
+    if (state.kind === "tool") return BY_CLIENT;
     const keys = [...pagesOf(request).keys().map(pageKey), KEY];
-    return keys.every((key) => isYes(responses, key)) ? true : "declined";
+    return keys.every((key) => isYes(responses, key)) ? BY_CLIENT : "declined";
   }
 
   return {

@@ -9,10 +9,11 @@ import { callHash } from "../calls/decide-call.ts";
 import type { Gateway } from "../gateway-api.ts";
 import { coreOf, type FaceOptions } from "../gateway-core.ts";
 import { guidanceText } from "../operations/answer-parts.ts";
-import { toContentText } from "../operations/show-result.ts";
+import { toPlainText } from "../render/content-text.ts";
 import type { Entry, RpcError } from "../schema/entry.ts";
 import { toEntryCall } from "../toolbox.ts";
 import type { Json } from "../util/json.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { failedRequest, passedError, refusedState } from "./protocol-errors.ts";
 import type { Round } from "./round.ts";
 import type { Rounds } from "./rounds.ts";
@@ -150,7 +151,7 @@ function checkState(entry: Entry, args: unknown, { state }: Round): void {
 function toResult(value: Json, guidance = ""): ToolResult {
   if (isCallToolResult(value) && isObject(value) && "content" in value) return value as unknown as ToolResult;
   return {
-    content: [{ type: "text", text: toContentText(value) + guidance }],
+    content: [{ type: "text", text: toVisibleText(toPlainText(value)) + guidance }],
     ...(isObject(value) && { structuredContent: value }),
   };
 }

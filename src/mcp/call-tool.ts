@@ -1,5 +1,6 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Gateway } from "../gateway-api.ts";
+import { blocksOf } from "../operations/blocks-of.ts";
 import { isSingleCall, type ToolAnswer, type ToolCall } from "../toolbox.ts";
 import { type Approval, createApproval } from "./approval.ts";
 import { callNative, type ToolResult } from "./call-native.ts";
@@ -44,7 +45,7 @@ function approvalFor({ approvals, rounds }: ToolCaller, round: Round, call: Tool
 
 function toResult({ ok, text, data }: ToolAnswer, structured: boolean): CallToolResult {
   return {
-    content: [{ type: "text", text }],
+    content: [{ type: "text", text }, ...blocksOf(data)],
     ...(structured && { structuredContent: data as Record<string, unknown> }),
     ...(!ok && { isError: true }),
   };

@@ -1,9 +1,8 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { McpServer } from "./mcp-server.ts";
-import { readBytes, toWebRequest } from "./node-http.ts";
+import { toWebRequest } from "./node-http.ts";
 import type { OAuthGuard } from "./oauth.ts";
-import { tooLarge } from "./read-body.ts";
-import type { Exchange, Route } from "./router.ts";
+import type { Exchange, Receive, Route } from "./router.ts";
 import { createWebhooks, type Webhook } from "./webhooks.ts";
 
 /** The parts that {@link createHttpRoutes} builds endpoints from. */
@@ -13,12 +12,11 @@ export interface HttpRouteParts {
   readonly path: string;
   readonly oauth?: OAuthGuard | undefined;
   readonly webhooks?: Readonly<Record<string, Webhook>> | undefined;
-  /** Counts a request until it is answered, or returns the refusal. */
-  readonly enter: (caller: string, isStream: boolean, response: ServerResponse) => Response | undefined;
+  readonly receive: Receive;
 }
 
 /** Returns the table of HTTP endpoints: the metadata of OAuth, the webhooks, and MCP itself. */
-export function createHttpRoutes({ server, path, oauth, webhooks = {}, enter }: HttpRouteParts): Route[] {
+export function createHttpRoutes({ server, path, oauth, webhooks = {}, receive }: HttpRouteParts): Route[] {
   const metadata = [...(oauth?.metadata ?? [])].map(
     ([path, document]): Route => ({
       method: "GET",
@@ -33,31 +31,39 @@ export function createHttpRoutes({ server, path, oauth, webhooks = {}, enter }: 
       path,
       // The sender signs the body instead.
       open: true,
-      handle: ({ request, response }) => enter(`webhook ${path}`, false, response) ?? handle(request),
+      handle: (exchange) =>
+        handle(exchange.request.headers, (maxBytes) =>
+          receive(exchange, { caller: `webhook ${path}`, maxBytes }),
+        ),
     }),
   );
-  const handle = (exchange: Exchange) => answer(server, exchange);
+  const handle = (exchange: Exchange) => answer(server, receive, exchange);
   return [
     ...metadata,
     ...hooks,
-    { method: "POST", path, isStream: listens, handle },
-    { method: "GET", path, isStream: () => true, handle },
+    { method: "POST", path, handle },
+    { method: "GET", path, handle },
     { method: "DELETE", path, handle },
   ];
 }
 
-function listens({ headers }: IncomingMessage): boolean {
-  return headers["mcp-method"] === "subscriptions/listen";
+function listens({ method, headers }: IncomingMessage): boolean {
+  return method === "GET" || (method === "POST" && headers["mcp-method"] === "subscriptions/listen");
 }
 
 /** Lets the MCP server answer. A client that hangs up cancels its call. */
-async function answer(server: McpServer, { request, response, principal }: Exchange): Promise<Response> {
-  const bytes = request.method === "POST" ? await readBytes(request, server.maxBodyBytes) : Buffer.alloc(0);
-  if (!bytes) return tooLarge(server.maxBodyBytes);
+async function answer(server: McpServer, receive: Receive, exchange: Exchange): Promise<Response> {
+  const { request, response, principal } = exchange;
+  const body = await receive(exchange, {
+    caller: principal?.id,
+    isStream: listens(request),
+    maxBytes: server.maxBodyBytes,
+  });
+  if (body instanceof Response) return body;
   const gone = new AbortController();
   response.once("close", () => response.writableFinished || gone.abort());
   return server.fetch(toWebRequest(request, gone.signal), {
-    body: bytes.toString(),
+    body: body.toString(),
     ...(principal && { principal }),
   });
 }

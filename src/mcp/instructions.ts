@@ -1,9 +1,9 @@
 import type { View } from "../access/view.ts";
+import { domainLine, listNames } from "../operations/domain-line.ts";
 import { OPERATIONS } from "../operations/operations.ts";
 import type { SurfaceOptions } from "../surfaces/surface.ts";
 import { surfaceTools } from "../surfaces/surface.ts";
 import { cutText } from "../util/cut-text.ts";
-import { toSummary } from "../util/to-summary.ts";
 
 /** The facts that instructions are made of, as far as the caller may see them. */
 export interface InstructionContext {
@@ -20,6 +20,7 @@ export type InstructionsOption = string | ((context: InstructionContext) => stri
 /** Clients cut longer instructions. */
 const MAX_CHARS = 2_000;
 const SUMMARY_CHARS = 100;
+const NAMES_CHARS = 120;
 
 export function toInstructions(
   view: View,
@@ -33,19 +34,23 @@ export function toInstructions(
     resourceCount,
     domains: [...view.domains.values()].map(({ name, description }) => ({ name, description })),
   };
-  return instructions ? instructions(context) : ownInstructions(context, surface);
+  return instructions ? instructions(context) : ownInstructions(view, surface);
 }
 
-function ownInstructions(context: InstructionContext, surface: SurfaceOptions): string {
-  const { domainCount, routeCount, resourceCount, domains } = context;
+function ownInstructions(view: View, surface: SurfaceOptions): string {
+  const names = [...view.domains.keys()];
   const tools = surfaceTools(surface);
   const uses = tools.map(({ name, operation }) => `${name} ${OPERATIONS[operation].introduction}`);
   const head = [
-    `${domainCount} domains with ${routeCount} tools and ${resourceCount} documents are behind these tools.`,
+    // Some clients show a model only the beginning, so the domains come first.
+    `Tools and documents of ${listNames(names, NAMES_CHARS) || "no domain yet"}.`,
     ...(uses.length > 0 ? [`${uses.join(", ")}.`] : []),
     "Look here before you say that something cannot be done.",
   ].join(" ");
-  const lines = domains.map(({ name, description }) => `- ${name}: ${toSummary(description, SUMMARY_CHARS)}`);
+  const lines = names.map((name) => {
+    const line = domainLine(name, view, SUMMARY_CHARS);
+    return `- ${name}${line === "" ? "" : `: ${line}`}`;
+  });
   const kept: string[] = [];
   let room = MAX_CHARS - head.length - 40;
   for (const line of lines) {

@@ -1,10 +1,11 @@
 import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
 import type { View } from "../access/view.ts";
-import { toContentText } from "../operations/show-result.ts";
 import { toArgs } from "../render/args.ts";
+import { toPlainText } from "../render/content-text.ts";
 import type { ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { visiblePrompt } from "./visible-content.ts";
 
 const SUMMARY_CHARS = 300;
@@ -49,6 +50,6 @@ export function toMessages(entry: ReadableEntry, value: Json): GetPromptResult {
   }
   return {
     description: toSummary(entry.description, SUMMARY_CHARS),
-    messages: [{ role: "user", content: { type: "text", text: toContentText(value) } }],
+    messages: [{ role: "user", content: { type: "text", text: toVisibleText(toPlainText(value)) } }],
   };
 }

@@ -84,8 +84,12 @@ export async function createProtocolServer(
     },
   );
   const roundOf = (context: ServerContext, principal: Principal, trace: CallTrace | undefined) => {
-    const capabilities = server.getClientCapabilities();
-    return toRound(context, principal, { capabilities, session: connection?.session?.() }, trace);
+    const known = {
+      capabilities: server.getClientCapabilities(),
+      client: server.getClientVersion()?.name,
+      session: connection?.session?.(),
+    };
+    return toRound(context, principal, known, trace);
   };
 
   server.setRequestHandler("tools/list", async ({ params }, context) => {

@@ -1,10 +1,11 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import type { View } from "../access/view.ts";
 import { findAddressed } from "../calls/find-addressed.ts";
-import { toContentText } from "../operations/show-result.ts";
+import { toPlainText } from "../render/content-text.ts";
 import type { Entry, ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
 import { toSummary } from "../util/to-summary.ts";
+import { toVisibleText } from "../util/visible-text.ts";
 import { findAddress } from "./skills.ts";
 import { matchTemplate } from "./uri-template.ts";
 import { visibleContents } from "./visible-content.ts";
@@ -75,7 +76,7 @@ export function toContents(uri: string, entry: ReadableEntry, value: Json): Read
     };
   }
   const mimeType = mimeTypeOf(entry) ?? (typeof value === "string" ? "text/plain" : "application/json");
-  return { contents: [{ uri, mimeType, text: toContentText(value) }] };
+  return { contents: [{ uri, mimeType, text: toVisibleText(toPlainText(value)) }] };
 }
 
 export function isDocument(entry: Entry): entry is ReadableEntry {

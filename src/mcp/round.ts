@@ -1,8 +1,13 @@
-import { CLIENT_CAPABILITIES_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
 import type { FaceOptions } from "../gateway-core.ts";
 import type { CallingClient } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { CallTrace } from "../schema/span-context.ts";
+import { limitsOf } from "./client-limits.ts";
 import type { RoundState } from "./rounds.ts";
 
 /** One request of a client, as the tools behind it see it. */
@@ -29,6 +34,8 @@ export function toRound(
   principal: Principal,
   connection: {
     readonly capabilities?: ClientCapabilities | undefined;
+    /** The name that the client gives of itself. */
+    readonly client?: string | undefined;
     readonly session?: string | undefined;
   },
   trace?: CallTrace,
@@ -38,6 +45,7 @@ export function toRound(
   const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
   const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
   const capabilities = declared ?? connection.capabilities ?? {};
+  const info = envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: string } | undefined;
   return {
     principal,
     responses: mcpReq.inputResponses ?? {},
@@ -49,6 +57,7 @@ export function toRound(
       signal: mcpReq.signal,
       ...(connection.session && { session: connection.session }),
       client: toClient(context, capabilities, state),
+      limits: limitsOf(info?.name ?? connection.client),
       ...(trace && { trace }),
     },
   };

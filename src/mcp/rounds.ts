@@ -36,7 +36,8 @@ export function createRounds({ ttlMs = TTL_MS, ...options }: RoundsOptions = {})
     all: { entries: SPENT_BY_ALL, size: SPENT_BY_ALL },
     perOwner: { entries: SPENT_BY_ONE, size: SPENT_BY_ONE },
     ttlMs,
-    ...(options.now && { now: options.now }),
+    // The clock of the states, so that a nonce is never forgotten before its state expires.
+    now: options.now ?? Date.now,
   });
   return {
     ...sealer,

@@ -9,8 +9,6 @@ export interface Route {
   readonly path: string;
   /** Answers without authentication. */
   readonly open?: true;
-  /** Tells whether the answer is a stream that waits for news. Default: no. */
-  isStream?(request: IncomingMessage): boolean;
   handle(exchange: Exchange): Response | Promise<Response>;
 }
 
@@ -22,12 +20,21 @@ export interface Exchange {
   readonly principal: Principal | undefined;
 }
 
-/** Authenticates and counts a request; returns the caller or the refusal. */
-export type Admit = (
-  route: Route,
+/** Returns the caller of a request, or the refusal. */
+export type Authenticate = (
   request: IncomingMessage,
-  response: ServerResponse,
 ) => Promise<{ readonly principal: Principal | undefined } | Response>;
+
+/** Reads the body of a request and counts the request until it is answered, or returns the refusal. */
+export type Receive = (
+  exchange: Pick<Exchange, "request" | "response">,
+  options: {
+    readonly caller: string | undefined;
+    /** Whether the answer is a stream that waits for news. Default: no. */
+    readonly isStream?: boolean;
+    readonly maxBytes: number;
+  },
+) => Promise<Buffer | Response>;
 
 /**
  * Creates the function that answers requests by the table.
@@ -36,7 +43,7 @@ export type Admit = (
  */
 export function createRouter(
   routes: readonly Route[],
-  admit: Admit,
+  authenticate: Authenticate,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<Response> {
   const paths = new Map<string, Map<string, Route>>();
   for (const route of routes) {
@@ -59,7 +66,7 @@ export function createRouter(
       return jsonRpcError(405, -32000, "Method not allowed.", { allow: [...methods.keys()].join(", ") });
     }
     if (route.open) return route.handle({ request, response, principal: undefined });
-    const caller = await admit(route, request, response);
+    const caller = await authenticate(request);
     if (caller instanceof Response) return caller;
     return route.handle({ request, response, principal: caller.principal });
   };

@@ -14,7 +14,9 @@ import { jsonRpcError } from "./json-rpc-error.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { writeResponse } from "./node-http.ts";
 import { createOAuthGuard, type OAuthOptions } from "./oauth.ts";
-import { type Admit, createRouter } from "./router.ts";
+import { tooLarge } from "./read-body.ts";
+import { CHECK_MS, createBodyReader, HEADERS_MS, limitConnections, REQUEST_MS } from "./receive.ts";
+import { createRouter, type Receive } from "./router.ts";
 import type { Webhook } from "./webhooks.ts";
 
 /** Options of {@link serveHttp}. */
@@ -89,6 +91,8 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
   const running = new Map<ServerResponse, { readonly isStream: boolean }>();
   let closing = false;
 
+  const readBody = createBodyReader();
+
   async function authenticate({ headers }: IncomingMessage) {
     if (!options.authenticate) return bearer(headers.authorization);
     const decided = await options.authenticate(headers);
@@ -113,16 +117,14 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     return undefined;
   }
 
-  const admit: Admit = async (route, request, response) => {
-    const caller = await authenticate(request);
-    if (caller instanceof Response) return caller;
-    const isStream = route.isStream?.(request) ?? false;
-    return enter(caller.principal?.id ?? OWN, isStream, response) ?? caller;
+  const receive: Receive = async ({ request, response }, { caller = OWN, isStream = false, maxBytes }) => {
+    const body = request.method === "POST" ? await readBody(caller, request, maxBytes) : Buffer.alloc(0);
+    return body ? (enter(caller, isStream, response) ?? body) : tooLarge(maxBytes);
   };
 
   const route = createRouter(
-    createHttpRoutes({ server, path, oauth, webhooks: options.webhooks, enter }),
-    admit,
+    createHttpRoutes({ server, path, oauth, webhooks: options.webhooks, receive }),
+    authenticate,
   );
 
   async function respond(request: IncomingMessage, response: ServerResponse): Promise<Response> {
@@ -135,12 +137,16 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
     return route(request, response);
   }
 
-  const http = createServer((request, response) => {
-    respond(request, response)
-      // The rest of an unread body makes the connection unusable.
-      .then((answered) => writeResponse(response, answered, !request.complete))
-      .catch(() => response.destroy());
-  });
+  const http = createServer(
+    { headersTimeout: HEADERS_MS, requestTimeout: REQUEST_MS, connectionsCheckingInterval: CHECK_MS },
+    (request, response) => {
+      respond(request, response)
+        // The rest of an unread body makes the connection unusable, and strangers keep none open.
+        .then((answered) => writeResponse(response, answered, !request.complete || !running.has(response)))
+        .catch(() => response.destroy());
+    },
+  );
+  limitConnections(http);
   await new Promise<void>((resolve, reject) => {
     http.on("error", reject);
     http.listen(options.port ?? 0, host, resolve);

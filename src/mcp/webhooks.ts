@@ -1,8 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { LRUCache } from "lru-cache";
 import { problem } from "../schema/problem.ts";
-import { readBytes } from "./node-http.ts";
 
 /** A source that signed requests to one path refresh. */
 export interface Webhook {
@@ -12,7 +11,10 @@ export interface Webhook {
   readonly source: string;
 }
 
-type WebhookHandler = (request: IncomingMessage) => Promise<Response>;
+type WebhookHandler = (
+  headers: IncomingHttpHeaders,
+  receive: (maxBytes: number) => Promise<Buffer | Response>,
+) => Promise<Response>;
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const REMEMBERED = 1_000;
@@ -30,11 +32,14 @@ export function createWebhooks(
 ): ReadonlyMap<string, WebhookHandler> {
   const seen = new LRUCache<string, true>({ max: REMEMBERED, ttl: REMEMBERED_MS });
 
-  async function handle({ secret, source }: Webhook, request: IncomingMessage): Promise<Response> {
-    const given = request.headers["x-hub-signature-256"];
+  async function handle(
+    { secret, source }: Webhook,
+    ...[headers, receive]: Parameters<WebhookHandler>
+  ): Promise<Response> {
+    const given = headers["x-hub-signature-256"];
     if (typeof given !== "string") return plain(401, "X-Hub-Signature-256 is missing.");
-    const body = await readBytes(request, MAX_BODY_BYTES);
-    if (!body) return plain(413, `The body is larger than ${MAX_BODY_BYTES} bytes.`);
+    const body = await receive(MAX_BODY_BYTES);
+    if (body instanceof Response) return body;
     if (!isSigned(body, secret, given)) return plain(401, "The signature is wrong.");
     // GitHub's delivery id is in an unsigned header, so only the signature identifies a body.
     const key = `${source} ${given}`;
@@ -47,14 +52,14 @@ export function createWebhooks(
   }
 
   return new Map(
-    Object.entries(webhooks).map(([path, webhook]) => {
+    Object.entries(webhooks).map(([path, webhook]): [string, WebhookHandler] => {
       if (webhook.secret === "") {
         throw problem("INVALID_INPUT", {
           operation: "serveHttp",
           reason: `the webhook ${path} has no secret`,
         });
       }
-      return [path, (request: IncomingMessage) => handle(webhook, request)];
+      return [path, (headers, receive) => handle(webhook, headers, receive)];
     }),
   );
 }

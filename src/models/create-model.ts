@@ -46,6 +46,14 @@ export async function createModel(
   }
 }
 
+/** The address of the server that a provider's part of a config leads to. */
+export function serverUrlOf(name: string, given: unknown, env: ProviderHost["env"]): string | undefined {
+  if (!isProviderSupported(name)) return undefined;
+  const provider: Provider = PROVIDERS[name];
+  const parsed = readProviderConfig(provider, given, env);
+  return parsed.success ? provider.serverUrl(parsed.data) : undefined;
+}
+
 /** The model that a provider's part of a config names, or its default; undefined if the part is invalid. */
 export function modelNameOf(name: string, given: unknown): string | undefined {
   if (!isProviderSupported(name)) return undefined;

@@ -1,8 +1,10 @@
 import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
+import type { FinishReason } from "./finish-reason.ts";
 import type { ModelsConfig, RetryConfig } from "./models-config.ts";
 import type { ModelErrorCode, ModelErrorResponse, ModelResponse } from "./providers/model-response.ts";
 import type { ProviderHost } from "./providers/provider-host.ts";
 import type { RetryContext } from "./retry.ts";
+import type { OutputSchema } from "./structured-output.ts";
 import type { TokenUsage } from "./token-usage.ts";
 
 /** Called as things happen. Errors they throw are ignored. */
@@ -37,21 +39,27 @@ export type LLMInput = string | LanguageModelV4Prompt;
 
 /** Options of one call. */
 export interface LLMCallOptions {
+  /** Most tokens of the answer. */
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly signal?: AbortSignal;
 }
 
 /** A whole answer. */
-export interface InvokeResult {
+export interface InvokeResult<T = unknown> {
   readonly content: string;
+  readonly finishReason: FinishReason;
   readonly usage?: TokenUsage;
+  /** The answer as the requested `output`, if it fits. */
+  readonly output?: T;
+  /** Why the answer does not fit the requested `output`. The text is in `content`. */
+  readonly mismatch?: string;
 }
 
 /** A piece of a stream. The last one is `finish` or `error`; a stream does not throw. */
 export type StreamChunk =
   | { readonly type: "text-delta"; readonly text: string }
-  | { readonly type: "finish"; readonly usage?: TokenUsage }
+  | { readonly type: "finish"; readonly finishReason: FinishReason; readonly usage?: TokenUsage }
   | ({ readonly type: "error" } & Omit<ModelErrorResponse, "success">);
 
 /** The pieces of a stream, in order. To stop reading cancels the request. */
@@ -59,13 +67,18 @@ export type StreamResult = AsyncIterable<StreamChunk>;
 
 /** Calls the model that a config names. No method throws. */
 export interface LLMClient {
-  /** Returns the whole answer. */
-  invoke(input: LLMInput, options?: LLMCallOptions): Promise<ModelResponse<InvokeResult>>;
+  /** Returns the whole answer. With `output` the model answers with JSON of that shape. */
+  invoke<T = unknown>(
+    input: LLMInput,
+    options?: LLMCallOptions & { readonly output?: OutputSchema<T> },
+  ): Promise<ModelResponse<InvokeResult<T>>>;
   /** Resolves when the first content arrives. Failures before that are retried. */
   stream(input: LLMInput, options?: LLMCallOptions): Promise<ModelResponse<StreamResult>>;
   /** The model for the AI SDK and the agent, with the same retries. */
   languageModel(): Promise<ModelResponse<LanguageModelV4>>;
   getProviderName(): string;
+  /** The address of the provider's server; undefined if it is not known or the config is invalid. */
+  getServerUrl(): string | undefined;
   /** The model or deployment that the config names, or the default; undefined if the config is invalid. */
   getModelName(): string | undefined;
 }

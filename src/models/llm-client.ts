@@ -1,6 +1,14 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { createModel, modelNameOf } from "./create-model.ts";
-import type { LLMCallOptions, LLMClient, LLMClientOptions, LLMInput, StreamChunk } from "./llm-client-api.ts";
+import { createModel, modelNameOf, serverUrlOf } from "./create-model.ts";
+import { toFinishReason } from "./finish-reason.ts";
+import type {
+  InvokeResult,
+  LLMCallOptions,
+  LLMClient,
+  LLMClientOptions,
+  LLMInput,
+  StreamChunk,
+} from "./llm-client-api.ts";
 import { type Callee, generateOnce, type StartedStream, streamOnce } from "./model-calls.ts";
 import { DEFAULT_PROVIDER, retryConfigSchema } from "./models-config.ts";
 import {
@@ -12,6 +20,7 @@ import {
 import { createHost } from "./providers/provider-host.ts";
 import { type RetryContext, withRetry } from "./retry.ts";
 import { type Attempt, createRetryingModel } from "./retrying-model.ts";
+import { type OutputSchema, readOutput, toJsonSchema } from "./structured-output.ts";
 import { extractTokenUsage } from "./token-usage.ts";
 
 /**
@@ -40,6 +49,8 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
   const configNow = () => (typeof config === "function" ? config() : config);
   const providerNow = () => configNow().providers?.default ?? DEFAULT_PROVIDER;
 
+  const idleNow = () => configNow().idleTimeoutMs ?? host.idleMs;
+
   const partNow = () => {
     const providers: Readonly<Record<string, unknown>> = configNow().providers ?? {};
     return Object.hasOwn(providers, providerNow()) ? providers[providerNow()] : undefined;
@@ -47,7 +58,7 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
 
   /** Keeps the model until its config changes. A failed attempt is not kept. */
   async function getCallee(): Promise<ModelResponse<Callee>> {
-    const key = JSON.stringify([providerNow(), partNow()]);
+    const key = JSON.stringify([providerNow(), partNow(), idleNow()]);
     if (kept?.key !== key) kept = { key, making: makeCallee() };
     const mine = kept;
     const made = await mine.making;
@@ -57,7 +68,7 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
 
   async function makeCallee(): Promise<ModelResponse<Callee>> {
     const provider = providerNow();
-    const made = await createModel(provider, partNow(), host);
+    const made = await createModel(provider, partNow(), { ...host, idleMs: idleNow() });
     if (!made.success) return made;
     return { ...made, result: { ...made.result, provider, now: clock.now } };
   }
@@ -90,7 +101,11 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
       } else if (part.type === "finish") {
         const usage = extractTokenUsage(part.usage);
         tell(() => callbacks.onStreamEnd?.(usage));
-        yield { type: "finish", ...(usage ? { usage } : {}) };
+        yield {
+          type: "finish",
+          finishReason: toFinishReason(part.finishReason.unified),
+          ...(usage ? { usage } : {}),
+        };
       } else if (part.type === "failure") {
         const { success: _, ...failure } = failed(part.response);
         yield { type: "error", ...failure };
@@ -99,16 +114,22 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
   }
 
   return {
-    invoke: async (input, callOptions) => {
+    invoke: async <T>(input: LLMInput, callOptions?: InvokeOptions<T>) => {
       const response = await attempt(async () => {
         const callee = await getCallee();
         return callee.success ? generateOnce(callee.result, toCall(input, callOptions)) : callee;
       }, callOptions?.signal);
       if (!response.success) return response;
-      const { content, usage } = response.result;
+      const { content, usage, finishReason } = response.result;
       const counted = extractTokenUsage(usage);
       const text = content.map((part) => (part.type === "text" ? part.text : "")).join("");
-      return successResponse({ content: text, ...(counted ? { usage: counted } : {}) }, response.message);
+      const result: InvokeResult<T> = {
+        content: text,
+        finishReason: toFinishReason(finishReason.unified),
+        ...(counted ? { usage: counted } : {}),
+        ...(callOptions?.output && (await structured(text, callOptions.output))),
+      };
+      return successResponse(result, response.message);
     },
     stream: async (input, callOptions) => {
       tell(() => callbacks.onStreamStart?.());
@@ -124,18 +145,31 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
       return successResponse(createRetryingModel(callee.result, attempt), callee.message);
     },
     getProviderName: providerNow,
+    getServerUrl: () => serverUrlOf(providerNow(), partNow(), host.env),
     getModelName: () => modelNameOf(providerNow(), partNow()),
   };
 }
 
-function toCall(input: LLMInput, options: LLMCallOptions = {}): LanguageModelV4CallOptions {
-  const { maxTokens, temperature, signal } = options;
+type InvokeOptions<T> = LLMCallOptions & { readonly output?: OutputSchema<T> };
+
+function toCall<T>(input: LLMInput, options: InvokeOptions<T> = {}): LanguageModelV4CallOptions {
+  const { maxTokens, temperature, signal, output } = options;
   return {
     prompt: typeof input === "string" ? [{ role: "user", content: [{ type: "text", text: input }] }] : input,
     ...(maxTokens === undefined ? {} : { maxOutputTokens: maxTokens }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(signal ? { abortSignal: signal } : {}),
+    ...(output ? { responseFormat: { type: "json", schema: toJsonSchema(output) } } : {}),
   };
+}
+
+/** An answer that does not fit keeps its text. */
+async function structured<T>(
+  text: string,
+  schema: OutputSchema<T>,
+): Promise<Pick<InvokeResult<T>, "output" | "mismatch">> {
+  const read = await readOutput(text, schema);
+  return read.ok ? { output: read.value } : { mismatch: read.reason };
 }
 
 function tell(callback: () => void): void {

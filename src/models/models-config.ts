@@ -34,4 +34,6 @@ export interface ModelsConfig {
     readonly [Name in ProviderName]?: ProviderConfig<Name>;
   };
   readonly retry?: Partial<RetryConfig>;
+  /** A request fails with TIMEOUT if the server sends nothing for so long. Default: 300,000. */
+  readonly idleTimeoutMs?: number;
 }

@@ -165,19 +165,19 @@ function keptListings(hits: readonly Entry[], view: View): string[] {
 
 function nothingFound(queries: readonly string[], rankings: readonly Ranking[], view: View): Saying[] {
   const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
-  const unread = rankings.find((ranking) => ranking.unread)?.unread;
+  const other = rankings.find((ranking) => ranking.other)?.other;
   const example = exampleNeed(view);
   return [
     {
       sentences: [
         "Nothing here matches {asked}.",
-        ...(unread
+        ...(other
           ? ["The query is in {query}, and this catalog is in {catalog}: ask in that language."]
           : []),
         ...(example ? ['Try the action and the thing ("{example}").'] : []),
         "The whole map is in {help}.",
       ],
-      fills: { asked, example, ...unread },
+      fills: { asked, example, ...other },
     },
   ];
 }

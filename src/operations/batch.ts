@@ -75,7 +75,8 @@ export const batch = defineOperation({
     return runAll(requests, mode === "parallel" ? context.limits.concurrency : 1, context);
   },
   show: (outcomes, room) => {
-    const results = outcomes.map((outcome) => showOutcome(outcome, room));
+    const share = { ...room, answerBytes: room.answerBytes / outcomes.length };
+    const results = outcomes.map((outcome) => showOutcome(outcome, share));
     const success = results.filter((result) => errorOf(result) === undefined).length;
     return {
       results,

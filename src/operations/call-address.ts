@@ -3,13 +3,14 @@ import type { GuidanceStep } from "../calls/guidance-steps.ts";
 import type { WantedCall } from "../calls/make-call.ts";
 import { makeCall } from "../calls/make-call.ts";
 import type { Entry } from "../schema/entry.ts";
-import { problem } from "../schema/problem.ts";
 import type { Saying } from "../schema/say.ts";
+import { readParams } from "../session/read-params.ts";
 import { RESULT_SCHEME } from "../session/result-store.ts";
 import { isSessionAddress } from "../session/session-store.ts";
 import type { Json } from "../util/json.ts";
 import { asKnownProblem, type Failure, helpPathOf, notFound } from "./error-answer.ts";
 import type { OperationContext } from "./operation.ts";
+import type { Reading } from "./show-result.ts";
 import { showSession } from "./show-session.ts";
 
 /** The outcome of one address: the whole value, or the failure. */
@@ -23,6 +24,8 @@ export type CallOutcome = { readonly address: string; readonly entry?: Entry | u
       readonly showUpTo?: number;
       /** The others who wrote the value; undefined for the owner's own tools. */
       readonly source?: string | undefined;
+      /** Set if a stored result was read. */
+      readonly reading?: Reading;
     }
   | { readonly ok: false; readonly failure: Failure }
 );
@@ -41,10 +44,10 @@ export async function callAddress(
       const made = await makeCall(entry, { ...wanted, args }, context);
       return { address, entry, ok: true, ...made, source: sourceOf(entry) };
     }
-    const value = await readHandle(address, args ?? {}, context);
+    const read = await readHandle(address, args ?? {}, context);
     // A handle does not tell whose text it keeps.
     const source = address.startsWith(RESULT_SCHEME) ? "result" : undefined;
-    return { address, ok: true, value, guidance: [], warnings: [], dryRun: false, source };
+    return { address, ok: true, ...read, guidance: [], warnings: [], dryRun: false, source };
   } catch (error) {
     const helpPath = helpPathOf(entry?.op ?? address, context.view);
     const name = entry?.op ?? address;
@@ -57,9 +60,11 @@ function sourceOf({ outside, domain }: Entry): string | undefined {
   return outside ? domain : undefined;
 }
 
-async function readHandle(address: string, params: unknown, context: OperationContext): Promise<Json> {
+type Read = { readonly value: Json; readonly reading?: Reading };
+
+async function readHandle(address: string, params: unknown, context: OperationContext): Promise<Read> {
   if (address.startsWith(RESULT_SCHEME)) return readStored(address, params, context);
-  if (isSessionAddress(address)) return showSession(address, params, context);
+  if (isSessionAddress(address)) return { value: showSession(address, params, context) };
   throw notFound(address, context.view, context.session);
 }
 
@@ -67,13 +72,10 @@ async function readStored(
   handle: string,
   params: unknown,
   { results, view }: OperationContext,
-): Promise<Json> {
+): Promise<Read> {
   // Loaded on demand: its parsers of paths and patterns are large, and a start does not need them.
-  const { readResult, readResultSchema } = await import("../session/read-result.ts");
-  const how = readResultSchema.safeParse(params);
-  if (!how.success) {
-    const reason = how.error.issues.map((issue) => `${issue.path.join(".")} ${issue.message}`).join("; ");
-    throw problem("INVALID_INPUT", { operation: handle, reason });
-  }
-  return readResult(results.get(handle, view.principal.id), how.data);
+  const { readResult } = await import("../session/read-result.ts");
+  const how = readParams(handle, params);
+  const { value, ...place } = readResult(results.get(handle, view.principal.id), how);
+  return { value, reading: { handle, how, ...place } };
 }

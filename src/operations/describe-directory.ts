@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
 import { fitPieces } from "../render/fit-pieces.ts";
-import { jsonChars } from "../render/preview.ts";
+import { jsonChars } from "../render/json-chars.ts";
 import type { Entry } from "../schema/entry.ts";
 import { say } from "../schema/say.ts";
 import { toSummary } from "../util/to-summary.ts";
@@ -81,7 +81,7 @@ function toDirectory(
     kind: "directory",
     path: path.join("."),
     summary:
-      base.length === 0 ? `${view.domains.size} domains` : (view.domains.get(path[0]!)?.description ?? ""),
+      base.length === 0 ? `${view.domains.size} domains` : view.domains.get(path[0]!)?.description || "",
     version: view.version,
     usage: "",
     groups,

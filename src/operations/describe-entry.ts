@@ -3,7 +3,7 @@ import type { View } from "../access/view.ts";
 import { type Arg, toArgs } from "../render/args.ts";
 import { toExampleArgs } from "../render/example-args.ts";
 import { fitArgs } from "../render/fit-args.ts";
-import { jsonChars } from "../render/preview.ts";
+import { jsonChars } from "../render/json-chars.ts";
 import { toSignature } from "../render/signature.ts";
 import { type Entry, KINDS, LANES } from "../schema/entry.ts";
 import { type Saying, say } from "../schema/say.ts";

@@ -3,7 +3,7 @@ import type { View } from "../access/view.ts";
 import { hideSecrets } from "../net/known-secrets.ts";
 import { fieldsInError } from "../render/fields-in-error.ts";
 import { fitSchema } from "../render/fit-schema.ts";
-import { jsonChars } from "../render/preview.ts";
+import { jsonChars } from "../render/json-chars.ts";
 import type { FieldError } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { toContentText } from "../render/content-text.ts";
 import type { Words } from "../schema/say.ts";
 import type { Json } from "../util/json.ts";
 import {
@@ -11,10 +12,10 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress } from "./call-address.ts";
 import { type ErrorAnswer, errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
-import { outsideSchema } from "./mark-outside.ts";
+import { markOutside, outsideSchema } from "./mark-outside.ts";
 import { defineOperation, type OperationContext, type PlannedCall } from "./operation.ts";
 import type { Room } from "./room.ts";
-import { showResult, storedSchema, storedText, toContentText } from "./show-result.ts";
+import { blocksSchema, showResult, storedSchema, storedText } from "./show-result.ts";
 
 export const execInput = z
   .object({
@@ -45,6 +46,7 @@ export const execOutput = z.union([
     op: z.string(),
     ok: z.literal(true),
     result: z.unknown(),
+    blocks: blocksSchema.optional(),
     guidance: z.array(guidanceSchema).optional(),
     meta: metaSchema,
     session: z.string().optional(),
@@ -125,11 +127,13 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
   const meta = { trace_id: traceId, latency_ms: latencyMs };
   if (!outcome.ok)
     return { op, ok: false, error: toErrorAnswer(outcome.failure, room), meta: { ...meta, warnings: [] } };
-  const { content, stored, outside } = showResult(outcome.value, op, room, outcome.source);
+  const { reading, source } = outcome;
+  const { content, stored, outside, ...kept } = showResult(outcome.value, op, room, { reading, source });
   return {
     op,
     ok: true,
     result: content,
+    ...kept,
     ...(outcome.guidance.length > 0 && { guidance: [...outcome.guidance] }),
     meta: {
       ...meta,
@@ -147,9 +151,9 @@ export function execText(output: ExecOutput, words: Words): string {
   const heading = words.exec === undefined ? "" : `${output.op}: `;
   const session = sessionText(output.session);
   if (!output.ok) return `${heading}${errorText(output.error)}\ntrace: ${meta.trace_id}${session}`;
-  const content = toContentText((output.result ?? null) as Json, meta.outside);
-  const rest = `${storedText(meta.stored)}${warningsText(meta.warnings)}${guidanceText(output.guidance ?? [])}`;
-  return `${heading}${content}${rest}${session}`;
+  const content = markOutside(toContentText((output.result ?? null) as Json), meta.outside);
+  const rest = `${warningsText(meta.warnings)}${guidanceText(output.guidance ?? [])}`;
+  return `${heading}${storedText(meta.stored)}${content}${rest}${session}`;
 }
 
 /** A request that could not be read is answered in the same envelope. */

@@ -161,7 +161,7 @@ function entryPointPart(entry: Entry, price: number): Part {
 function domainPart(name: string, description: string, price: number): Part {
   const text = toSummary(description, DESCRIPTION_CHARS);
   return {
-    forms: [`## ${name}: ${text}`, `## ${name}`, ""],
+    forms: [text === "" ? `## ${name}` : `## ${name}: ${text}`, `## ${name}`, ""],
     prices: [Math.min(PRICE.domainDescription, price), price],
     missed: false,
     put: (draft, form) => draft.domains.push({ name, description: form === 0 ? text : "" }),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { toContentText } from "../render/content-text.ts";
 import { problem } from "../schema/problem.ts";
 import { addressOf } from "../util/address-of.ts";
 import { mapLimit } from "../util/map-limit.ts";
@@ -12,10 +13,10 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress } from "./call-address.ts";
 import { errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
-import { outsideSchema } from "./mark-outside.ts";
+import { markOutside, outsideSchema } from "./mark-outside.ts";
 import { defineOperation } from "./operation.ts";
 import type { Room } from "./room.ts";
-import { showResult, storedSchema, storedText, toContentText } from "./show-result.ts";
+import { blocksSchema, showResult, storedSchema, storedText } from "./show-result.ts";
 
 const requestSchema = z.preprocess(
   (value) => (typeof value === "string" ? { route: value } : value),
@@ -34,6 +35,7 @@ const resultSchema = z.union([
       guidance: z.array(guidanceSchema),
       stored: storedSchema.optional(),
       outside: outsideSchema.optional(),
+      blocks: blocksSchema.optional(),
       warnings: z.array(z.string()).optional(),
       dry_run: z.boolean().optional(),
     }),
@@ -46,7 +48,7 @@ export const get = defineOperation({
   name: "get",
   title: "Read or load",
   purpose:
-    "Runs reading tools and loads documents, skills and prompts by address, several at once. Answers may unveil next routes. Reads stored results by their handle.",
+    "Runs reading tools and loads documents, skills and prompts by address, several at once. Answers may unveil next routes. Reads stored results by their handle, with params path, grep, select, sort, group or count.",
   introduction: "reads and loads",
   names: { lanes: "get", routes: "get" },
   readOnly: true,
@@ -83,7 +85,8 @@ export const get = defineOperation({
     );
   },
   show: (outcomes, room) => {
-    const results = outcomes.map((outcome) => toResult(outcome, room));
+    const share = { ...room, answerBytes: room.answerBytes / outcomes.length };
+    const results = outcomes.map((outcome) => toResult(outcome, share));
     const success = results.filter((result) => result.success).length;
     return {
       results,
@@ -106,9 +109,10 @@ function toResult(outcome: CallOutcome, room: Room): GetResult {
   const { address, entry } = outcome;
   if (!outcome.ok) return { route: address, success: false, error: toErrorAnswer(outcome.failure, room) };
   const wanted = Math.min(outcome.showUpTo ?? 0, room.tokensLeft);
-  const fitting = { ...room, resultTokens: Math.max(room.resultTokens, wanted) };
+  const wide = { ...room, resultTokens: Math.max(room.resultTokens, wanted) };
   const name = entry ? addressOf(entry) : address;
-  const { content, stored, outside } = showResult(outcome.value, name, fitting, outcome.source);
+  const { reading, source } = outcome;
+  const { content, ...kept } = showResult(outcome.value, name, wide, { reading, source });
   const warnings = sayWarnings(outcome.warnings, room.words);
   return {
     route: entry?.route ?? address,
@@ -116,8 +120,7 @@ function toResult(outcome: CallOutcome, room: Room): GetResult {
     data: {
       content,
       guidance: [...outcome.guidance],
-      ...(stored && { stored }),
-      ...(outside && { outside }),
+      ...kept,
       ...(warnings.length > 0 && { warnings }),
       ...(outcome.dryRun && { dry_run: true }),
     },
@@ -127,8 +130,9 @@ function toResult(outcome: CallOutcome, room: Room): GetResult {
 function resultText(result: GetResult): string {
   if (!result.success) return `# ${result.route}\n${errorText(result.error)}`;
   const { content, guidance, stored, warnings, outside } = result.data;
-  const rest = `${storedText(stored)}${warningsText(warnings)}${guidanceText(guidance)}`;
-  return `# ${result.route}\n${toContentText(content as never, outside)}${rest}`;
+  const rest = `${warningsText(warnings)}${guidanceText(guidance)}`;
+  const text = markOutside(toContentText(content as never), outside);
+  return `# ${result.route}\n${storedText(stored)}${text}${rest}`;
 }
 
 /** Models send one route instead of a list. */

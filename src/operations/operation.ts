@@ -17,6 +17,8 @@ export interface Limits {
   readonly resultTokens: number;
   /** Tokens of the help for one entry, and of one error; the rest goes to the result store. */
   readonly helpTokens: number;
+  /** Bytes of an answer as JSON: some clients cut longer ones. Results of one answer share them. */
+  readonly answerBytes: number;
   /** Milliseconds a tool or resource may take, unless its definition says otherwise. */
   readonly callMs: number;
   /** Requests in one batch, and routes in one get. */

@@ -1,12 +1,13 @@
+import { conversationOf } from "../calls/call-environment.ts";
 import type { Entry, SearchConfig } from "../schema/entry.ts";
 import { analyzeQuery, cutQuery } from "../search/analysis/analyze-query.ts";
-import { type UnreadLanguage, unreadLanguage } from "../search/analysis/language-of.ts";
+import { type OtherLanguage, otherLanguage } from "../search/analysis/language-of.ts";
 import { plainNeed } from "../search/analysis/plain-need.ts";
 import { splitNeeds } from "../search/analysis/split-needs.ts";
 import { liftByPhrases } from "../search/learning/phrase-lift.ts";
 import { hashText, nameKey } from "../search/lexical/name-key.ts";
 import { nameSpans } from "../search/lexical/name-spans.ts";
-import type { Explanation, SearchHit } from "../search/port/search-index.ts";
+import type { Explanation, SearchHit, SearchNote } from "../search/port/search-index.ts";
 import {
   cutWhereRelevanceFalls,
   type RelevanceCut,
@@ -30,8 +31,8 @@ export interface Ranking {
   readonly cut: RelevanceCut;
   /** Whether the query names at least one of them. */
   readonly named: boolean;
-  /** Set if search could not read the query, because no table covers its language. */
-  readonly unread?: UnreadLanguage;
+  /** Set if nothing was found and the catalog is written in another script. */
+  readonly other?: OtherLanguage;
   /** Why each was found, by route, if requested. */
   readonly explanations: ReadonlyMap<string, Explanation>;
 }
@@ -43,8 +44,12 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   const asked = cutText(query, QUERY_CHARS);
   const wanted = (entry: Entry) =>
     (!input.domain || entry.domain === input.domain) && (!input.kinds || input.kinds.includes(entry.kind));
+  let how: SearchNote | undefined;
   const found = await search.search({
     query: asked,
+    note: (noted) => {
+      how = noted;
+    },
     limit: limit * 2,
     filter: {
       scopes: view.principal.scopes,
@@ -61,13 +66,15 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   const named = inOrder(namedEntries(asked, view), ranked, asked).filter(wanted);
   const others = withinQuota(bySegments(ranked, context), limit);
   const entries = [...new Set([...named, ...others])].filter(wanted);
-  const unread = unreadLanguage(
-    asked,
-    entries.length > 0,
-    view.shown.values().map(({ description }) => description),
-  );
+  context.services.discovery.searched({
+    conversation: conversationOf(context).conversation,
+    routes: entries.map(({ route }) => route),
+    ...how,
+  });
+  const descriptions = view.shown.values().map(({ description }) => description);
+  const other = entries.length > 0 ? undefined : otherLanguage(asked, descriptions);
   return {
-    ...(unread && { unread }),
+    ...(other && { other }),
     entries: limitPerDomain(entries, input.perDomain),
     cut: cutAfter(named.length, hits, context.discovers === undefined ? {} : DISCOVERED),
     named: named.length > 0,

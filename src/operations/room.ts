@@ -11,6 +11,8 @@ export interface Room {
   readonly tokensLeft: number;
   readonly resultTokens: number;
   readonly helpTokens: number;
+  /** Bytes of one result as JSON; infinite if the client shows answers of any size. */
+  readonly answerBytes: number;
   /** The session's handle, if the caller has to repeat it. */
   readonly session?: string | undefined;
   /** Stores a value that is too large to show and returns its handle. */

@@ -1,84 +1,197 @@
 import { z } from "zod";
-import { jsonChars, preview } from "../render/preview.ts";
+import { type Block, blocksIn, liftBlocks } from "../render/blocks.ts";
+import { toContentText } from "../render/content-text.ts";
+import { jsonChars } from "../render/json-chars.ts";
+import { toPage } from "../render/page.ts";
+import type { Left, Page } from "../render/page-parts.ts";
 import { type Saying, say } from "../schema/say.ts";
+import type { ReadParams } from "../session/read-params.ts";
+import { itemPointers, type Selected } from "../session/selected.ts";
 import type { Json } from "../util/json.ts";
 import { toVisibleText } from "../util/visible-text.ts";
-import { checkOutside, markOutside, type Outside } from "./mark-outside.ts";
+import { checkOutside, type Outside } from "./mark-outside.ts";
 import type { Room } from "./room.ts";
+
+const leftSchema = z.object({
+  /** Params that read on from here. */
+  params: z.record(z.string(), z.unknown()),
+  unit: z.enum(["items", "fields", "lines", "chars"]),
+  /** How many the whole part has, in that unit. */
+  of: z.number(),
+});
 
 export const storedSchema = z.object({
   handle: z.string(),
   chars: z.number(),
+  /** How many items of a list are shown, and how many there are. */
   items: z.number().optional(),
   shown: z.number().optional(),
+  /** The parts that are not shown. */
+  left: z.array(leftSchema),
   read: z.string(),
 });
 export type Stored = z.output<typeof storedSchema>;
 
+export const blocksSchema = z.array(z.custom<Block>());
+
 export interface Shown {
   readonly content: Json;
-  /** Set if the content is only the beginning of the value. */
+  /** Set if the content is only a part of the value. */
   readonly stored?: Stored;
   /** Set if others wrote the content. */
   readonly outside?: Outside;
+  /** Images, sounds, files and links of the value. */
+  readonly blocks?: Block[];
 }
 
-const READ: Saying = {
-  sentences: "read it by {get} with {params} path, grep, fields, offset, limit or count",
-};
-const CHARS_PER_TOKEN = 3;
+/** How a stored result was asked for. */
+export interface Reading extends Pick<Selected, "pointer" | "pointers"> {
+  readonly handle: string;
+  readonly how: ReadParams;
+}
+
+/** Where a value comes from: a stored result, and the others who wrote it. */
+interface From {
+  readonly reading?: Reading | undefined;
+  readonly source?: string | undefined;
+}
+
+const READ = "read on by {get} with {params} {steps}";
+const OPTIONS = "path, grep, select, sort, group or count";
+/** Stands for the handle where tokens are counted: two pages of the same value have the same size. */
+const SOME_HANDLE = `result://${"Q7".repeat(11)}`;
+const CHARS_PER_TOKEN = 4;
+const LEAST_CHARS = 8;
+/** A page this full is not enlarged any more; the next one aims at more. */
+const FULL = 0.85;
+const AIM = 0.93;
+const MOST_TRIES = 8;
 /** No tokenizer packs more than this into a token of ordinary text; longer text need not be counted. */
 const MOST_CHARS_PER_TOKEN = 12;
 const BYTES_PER_CHAR = 3;
 
 /**
- * Shows a value whole if it fits the budget, otherwise its beginning and a handle to the rest. `source` names the
- * others who wrote it, if any did.
+ * Shows a value whole if it fits the room, otherwise its beginning and a handle to the rest. A stored result that is
+ * read goes on under its own handle. Without a budget the value stays as it came.
  */
-export function showResult(value: Json, name: string, room: Room, source: string | undefined): Shown {
-  const shown = fitResult(value, name, room);
-  const outside = source === undefined ? undefined : checkOutside(toText(shown.content), source);
+export function showResult(value: Json, name: string, room: Room, { reading, source }: From): Shown {
+  const shown = fitResult(value, name, room, reading);
+  const outside = source === undefined ? undefined : checkOutside(toContentText(shown.content), source);
   return { ...shown, ...(outside && { outside }) };
 }
 
-function fitResult(value: Json, name: string, room: Room): Shown {
-  const budget = room.resultTokens;
-  if (withinBudget(value, budget, room)) return { content: value };
+function fitResult(value: Json, name: string, room: Room, reading: Reading | undefined): Shown {
+  if (room.resultTokens === Number.POSITIVE_INFINITY) return { content: value };
+  const lifted = liftBlocks(value);
+  const all = blocksIn(lifted.value, lifted.blocks);
+  if (!isPaged(reading) && all.whole && fullness(lifted.value, undefined, room) <= 1)
+    return { content: lifted.value, ...withBlocks(all.blocks) };
 
   const chars = jsonChars(value);
-  const handle = room.keep(value, chars, name);
-  let space = budget * CHARS_PER_TOKEN;
-  let content = preview(value, space);
-  while (!withinBudget(content, budget, room) && space > 8) {
-    space = Math.floor(space / 2);
-    content = preview(value, space);
-  }
-  const counts =
-    Array.isArray(value) && Array.isArray(content) ? { items: value.length, shown: content.length } : {};
-  return { content, stored: { handle, chars, ...counts, read: say(READ, room.words) } };
+  const handle = reading?.handle ?? room.keep(value, chars, name);
+  const toShown = ({ content, left }: Page): Shown => {
+    const { blocks, whole } = blocksIn(content, lifted.blocks);
+    if (left.length === 0 && whole) return { content, ...withBlocks(blocks) };
+    const counts =
+      Array.isArray(lifted.value) && Array.isArray(content)
+        ? { items: lifted.value.length, shown: content.length }
+        : {};
+    const rest = left.map((one) => ({
+      params: paramsOf(one, lifted.value, reading),
+      unit: one.unit,
+      of: one.of,
+    }));
+    const stored = { handle, chars, ...counts, left: rest, read: say(howToRead(rest, reading), room.words) };
+    return { content, stored, ...withBlocks(blocks) };
+  };
+  return fitPage(room, (space) => toShown(toPage(lifted.value, space, reading?.how)));
 }
 
-/** Tells where the rest of a stored result is. */
+/** The fullest page that fits the room; the smallest one if none does. */
+function fitPage(room: Room, toShown: (space: number) => Shown): Shown {
+  let space = room.resultTokens * CHARS_PER_TOKEN;
+  let best: { readonly shown: Shown; readonly space: number } | undefined;
+  let tooMuch = Number.POSITIVE_INFINITY;
+  for (let tries = 1; ; tries++) {
+    const shown = toShown(space);
+    const full = fullness(shown.content, shown.stored, room);
+    if (full <= 1) best = { shown, space };
+    else tooMuch = space;
+    if (full <= 1 ? full >= FULL || !shown.stored : space <= LEAST_CHARS) return shown;
+    if (best && (tries >= MOST_TRIES || tooMuch - best.space <= LEAST_CHARS)) return best.shown;
+    const wanted = Math.floor((space * AIM) / Math.max(full, 0.1));
+    const halfway = Math.floor(((best?.space ?? 0) + tooMuch) / 2);
+    // Where the size does not follow the space, halving does.
+    space = Math.max(
+      LEAST_CHARS,
+      wanted > (best?.space ?? 0) && tries < MOST_TRIES ? Math.min(wanted, tooMuch - 1) : halfway,
+    );
+  }
+}
+
+function isPaged(reading: Reading | undefined): boolean {
+  const { offset, limit, unit } = reading?.how ?? {};
+  return offset !== undefined || limit !== undefined || unit !== undefined;
+}
+
+function withBlocks(blocks: readonly Block[]): Pick<Shown, "blocks"> {
+  return blocks.length > 0 ? { blocks: blocks.map(withVisibleName) } : {};
+}
+
+function withVisibleName(block: Block): Block {
+  return block.type === "resource_link" ? { ...block, name: toVisibleText(block.name) } : block;
+}
+
+/** The share of the room that a content and its note take; over 1 if they do not fit. */
+function fullness(content: Json, stored: Stored | undefined, room: Room): number {
+  const { resultTokens, answerBytes, countTokens } = room;
+  const most = resultTokens * MOST_CHARS_PER_TOKEN;
+  const chars = jsonChars(content, most);
+  if (chars > most) return Math.max(2, chars / most);
+  const note = storedText(stored && { ...stored, handle: SOME_HANDLE });
+  const text = `${note}${toVisibleText(toContentText(content))}`;
+  const bytes =
+    answerBytes === Number.POSITIVE_INFINITY ? 0 : Buffer.byteLength(JSON.stringify(text)) / answerBytes;
+  // A token has at least one byte, and a character at most three: text this short need not be counted.
+  if (stored === undefined && text.length * BYTES_PER_CHAR <= resultTokens) return bytes;
+  return Math.max(bytes, countTokens(text) / resultTokens);
+}
+
+/** The params that read the rest of a part. */
+function paramsOf(left: Left, value: Json, reading: Reading | undefined): Record<string, unknown> {
+  const { path, unit, offset } = left;
+  const from = { ...(offset > 0 && { offset }), ...(unit === "chars" && { unit }) };
+  const pointer = pointerOf(path, value, reading);
+  if (pointer !== undefined) return { ...(pointer !== "" && { path: pointer }), ...from };
+  const { offset: _, limit: __, unit: ___, ...how } = reading?.how ?? {};
+  // A part that has no place of its own in the result is read as text of all that was asked for.
+  return path === "" ? { ...how, ...from } : { ...how, unit: "chars" };
+}
+
+/** The place of a part in the stored result. */
+function pointerOf(path: string, value: Json, reading: Reading | undefined): string | undefined {
+  if (!reading) return path;
+  if (reading.pointer !== undefined) return `${reading.pointer}${path}`;
+  const [, first, ...rest] = path.split("/");
+  const item =
+    first === undefined ? undefined : itemPointers({ value, pointers: reading.pointers })[Number(first)];
+  return item === undefined ? undefined : [item, ...rest].join("/");
+}
+
+/** A reader of a page knows the options already. */
+function howToRead(left: Stored["left"], reading: Reading | undefined): Saying {
+  const steps = left.map(({ params, unit, of }) => {
+    const isSaid = unit === "items" && params.path === undefined;
+    return `${JSON.stringify(params)}${isSaid ? "" : ` (of ${of} ${unit})`}`;
+  });
+  const options = reading ? [] : [OPTIONS];
+  return { sentences: READ, fills: { steps: [...steps, ...options].join(" or ") } };
+}
+
+/** Tells where the rest of a stored result is. It stands before the content, where no client cuts it off. */
 export function storedText(stored: Stored | undefined): string {
   if (!stored) return "";
-  const part = stored.shown === undefined ? "beginning" : `${stored.shown} of ${stored.items} items`;
-  return `\n[${part}; all ${stored.chars} characters at ${stored.handle}: ${stored.read}]`;
-}
-
-/** Writes a value for a model: text stays text, anything else is JSON. Text of others is marked. */
-export function toContentText(value: Json, outside?: Outside): string {
-  return markOutside(toText(value), outside);
-}
-
-function toText(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function withinBudget(value: Json, budget: number, { countTokens }: Room): boolean {
-  if (budget === Number.POSITIVE_INFINITY) return true;
-  const most = budget * MOST_CHARS_PER_TOKEN;
-  if (jsonChars(value, most) > most) return false;
-  const text = toVisibleText(toText(value));
-  // A token has at least one byte, and a character at most three: text this short need not be counted.
-  return text.length * BYTES_PER_CHAR <= budget || countTokens(text) <= budget;
+  const { handle, chars, items, shown, read } = stored;
+  const part = shown === undefined || shown === items ? "a part" : `${shown} of ${items} items`;
+  return `[${part}, all ${chars} characters at ${handle}${read === "" ? "" : `; ${read}`}]\n`;
 }

@@ -1,6 +1,7 @@
 import type { Gateway } from "../gateway-api.ts";
+import { blocksOf } from "../operations/blocks-of.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
-import { createToolbox, type ToolboxOptions } from "../toolbox.ts";
+import { createToolbox, type ToolAnswer, type ToolboxOptions } from "../toolbox.ts";
 
 /** A tool in the format of Anthropic's messages API. */
 export interface AnthropicTool {
@@ -18,9 +19,17 @@ export interface AnthropicToolUse {
 export interface AnthropicToolResult {
   readonly type: "tool_result";
   readonly tool_use_id: string;
-  readonly content: string;
+  /** The text; with images, a list of both. */
+  readonly content: string | readonly AnthropicContent[];
   readonly is_error?: true;
 }
+
+export type AnthropicContent =
+  | { readonly type: "text"; readonly text: string }
+  | {
+      readonly type: "image";
+      readonly source: { readonly type: "base64"; readonly media_type: string; readonly data: string };
+    };
 
 /** The tools of a gateway for Anthropic's messages. See {@link toAnthropicTools}. */
 export interface AnthropicTools {
@@ -52,8 +61,18 @@ export async function toAnthropicTools(gateway: Gateway, options?: ToolboxOption
       input_schema: inputSchema,
     })),
     call: async ({ id, name, input }, callOptions) => {
-      const { ok, text } = await toolbox.call(name, input, callOptions);
-      return { type: "tool_result", tool_use_id: id, content: text, ...(!ok && { is_error: true }) };
+      const answer = await toolbox.call(name, input, callOptions);
+      const content = toContent(answer);
+      return { type: "tool_result", tool_use_id: id, content, ...(!answer.ok && { is_error: true }) };
     },
   };
+}
+
+function toContent({ text, data }: ToolAnswer): AnthropicToolResult["content"] {
+  const images = blocksOf(data).flatMap((block): AnthropicContent[] =>
+    block.type === "image"
+      ? [{ type: "image", source: { type: "base64", media_type: block.mimeType, data: block.data } }]
+      : [],
+  );
+  return images.length === 0 ? text : [{ type: "text", text }, ...images];
 }

@@ -1,5 +1,6 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { Gateway } from "../gateway-api.ts";
+import { blocksOf } from "../operations/blocks-of.ts";
 import { problem } from "../schema/problem.ts";
 import { createToolbox, type ToolboxOptions } from "../toolbox.ts";
 
@@ -31,8 +32,13 @@ export async function toLangChainTools(
         description,
         schema: inputSchema as Record<string, unknown>,
         func: async (args, _run, config) => {
-          const { text } = await toolbox.call(name, args, config?.signal && { signal: config.signal });
-          return text;
+          const answer = await toolbox.call(name, args, config?.signal && { signal: config.signal });
+          const images = blocksOf(answer.data).flatMap((block) =>
+            block.type === "image" ? [`data:${block.mimeType};base64,${block.data}`] : [],
+          );
+          if (images.length === 0) return answer.text;
+          const parts = images.map((url) => ({ type: "image_url", image_url: { url } }));
+          return [{ type: "text", text: answer.text }, ...parts];
         },
       }),
   );

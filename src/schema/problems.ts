@@ -62,6 +62,11 @@ export const PROBLEMS = {
     ],
     when: "A call with a new idempotency key cannot be promised to run only once.",
   },
+  AUDIT_FAILED: {
+    sentence: "The audit log in {path} cannot be written: {reason}.",
+    next: "Free space or correct the rights of the folder. The log goes on by itself.",
+    when: "The audit log cannot be written. Calls that write are refused if the log is set to fail closed.",
+  },
   TIMEOUT: {
     sentence: "{name} did not answer within {ms} ms.",
     next: "Before you repeat a write, read whether it took effect. A smaller request may be fast enough.",
@@ -290,6 +295,21 @@ export const PROBLEMS = {
     sentence: "The model's answer does not fit the requested schema: {reason}.",
     next: "Ask again with a simpler schema or a stronger model. The text of the answer is kept.",
     when: "A run needs structured output, and the model's answer failed to fit the schema twice.",
+  },
+  DOCKER_UNAVAILABLE: {
+    sentence: "Docker cannot be used: {reason}.",
+    next: "Install Docker and start it, or send telemetry to another OpenTelemetry collector (telemetry.endpoint).",
+    when: "keyhole dashboard needs Docker, and it is missing or not running.",
+  },
+  ANSWER_CUT_OFF: {
+    sentence: "The model's answer was cut off at its limit of tokens.",
+    next: "Ask it to go on, or raise the limit (agent.maxTokens).",
+    when: "A run ended with the finish reason length.",
+  },
+  ANSWER_FILTERED: {
+    sentence: "The provider's content filter stopped the model's answer.",
+    next: "Ask in other words, or use another model.",
+    when: "A run ended with the finish reason content_filter.",
   },
   CLOSED: {
     sentence: "The gateway is closed.",

@@ -24,3 +24,8 @@ export function pointerParts(fragment: string): string[] | undefined {
 export function unescapePart(part: string): string {
   return part.replaceAll("~1", "/").replaceAll("~0", "~");
 }
+
+/** Escapes a key for a JSON pointer. See {@link unescapePart}. */
+export function escapePart(key: string): string {
+  return key.replaceAll("~", "~0").replaceAll("/", "~1");
+}

@@ -13,6 +13,8 @@ export interface TracedRequest {
   /** The label of the upstream. */
   readonly server: string;
   readonly transport: "pipe" | "tcp";
+  /** The address of a server over HTTP. */
+  readonly url?: string;
 }
 
 /** The trace of a call, to pass on with the call's own requests. */
@@ -20,6 +22,8 @@ export interface CallTrace {
   /** In the format of W3C Trace Context. */
   readonly traceparent: string;
   readonly tracestate?: string;
+  /** The conversation that the call belongs to, in telemetry's words. It is not sent to upstreams. */
+  readonly conversation?: string;
   /** Starts the span of a request to an upstream. Absent where nobody listens. */
   readonly begin?: (request: TracedRequest) => TracedCall;
 }

@@ -21,15 +21,32 @@ export async function searchBoth(
   const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
   const query = plainNeed(cutQuery(request.query));
   if (limit === 0) return [];
+  const watch = startWatch();
   const vectors = side?.isReady && side.reads(query) ? await queryVectors(side, query) : undefined;
+  const embedMs = watch();
   // Words only after the wait for vectors, so that both look at the same documents.
   const depth = vectors === undefined ? limit : Math.max(BLEND_DEPTH, limit);
   const ranking = rankClauses(words, query, request.filter, depth);
-  if (side === undefined || vectors === undefined) return toHits(words, ranking, ranking.hits, request);
+  const wordsMs = watch();
+  if (side === undefined || vectors === undefined) {
+    request.note?.({ by: "words", wordsMs });
+    return toHits(words, ranking, ranking.hits, request);
+  }
   const found = ranking.hits.map((hit) => hit.id);
   const near = side.search(vectors, request.filter, found);
-  const { hits } = fuse(ranking.hits, near, ranking.whole.sureName, side.fluency(query));
+  const { hits, by } = fuse(ranking.hits, near, ranking.whole.sureName, side.fluency(query));
+  request.note?.({ by, wordsMs, vectorsMs: embedMs + watch() });
   return toHits(words, ranking, hits.slice(0, limit), request, near);
+}
+
+/** Each call gives the milliseconds since the last one. */
+function startWatch(): () => number {
+  let last = performance.now();
+  return () => {
+    const passed = performance.now() - last;
+    last += passed;
+    return passed;
+  };
 }
 
 /** The vectors of a query and its clauses; none where the embedder fails, and then the words answer alone. */

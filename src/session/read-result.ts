@@ -1,92 +1,86 @@
-import { JSONPathEnvironment, JSONPointer } from "json-p3";
-import { RE2JS } from "re2js";
-import { z } from "zod";
+import { JSONPathEnvironment } from "json-p3";
 import { problem } from "../schema/problem.ts";
+import { escapePart, unescapePart } from "../schema/resolve-pointer.ts";
 import type { Json } from "../util/json.ts";
-
-/** Options for reading a stored result, applied in this order: path, grep, fields, offset and limit, count. */
-export const readResultSchema = z.strictObject({
-  path: z.string().max(1_000).optional().describe("JSON pointer (/a/0) or JSONPath ($.a[*].b)"),
-  grep: z.string().min(1).max(500).optional().describe("keep the items or lines that match, any case"),
-  fields: z.array(z.string()).max(64).optional().describe("keep these fields of each item"),
-  offset: z.int().min(0).optional(),
-  limit: z.int().min(1).optional(),
-  count: z.boolean().optional().describe("answer only how many there are"),
-});
-export type ReadResult = z.output<typeof readResultSchema>;
+import { nearest } from "../util/nearest.ts";
+import { grepResult } from "./grep-result.ts";
+import type { ReadParams } from "./read-params.ts";
+import { group, select, sort } from "./rows.ts";
+import type { Selected } from "./selected.ts";
 
 // Patterns inside JSONPath would run on the native regex engine, which a hostile pattern can stall.
 const paths = new JSONPathEnvironment();
 paths.functionRegister.delete("match");
 paths.functionRegister.delete("search");
 
-/** Reads a part of a value: strings by lines, arrays by items, objects by fields. */
-export function readResult(value: Json, how: ReadResult): Json {
-  const found = how.path === undefined ? value : follow(value, how.path);
-  const kept = how.grep === undefined ? found : grep(found, how.grep);
-  const picked = how.fields === undefined ? kept : pick(kept, how.fields);
-  if (how.count) return { count: sizeOf(picked) };
-  if (how.offset === undefined && how.limit === undefined) return picked;
-  return slice(picked, how.offset ?? 0, how.limit);
+/**
+ * Reads a part of a value: texts by lines, lists by items, records by fields.
+ *
+ * @throws INVALID_INPUT for a path, field or pattern that does not fit the value.
+ */
+export function readResult(value: Json, how: ReadParams): Selected {
+  let selected: Selected = how.path === undefined ? { value, pointer: "" } : follow(value, how.path);
+  if (how.sort !== undefined || how.group !== undefined || how.select !== undefined || how.count)
+    selected = rowsOf(selected, how);
+  if (how.grep !== undefined) selected = grepResult(selected, how.grep);
+  if (how.sort !== undefined) selected = sort(selected, how.sort);
+  if (how.group !== undefined) selected = group(selected, how.group);
+  if (how.select !== undefined) selected = select(selected, how.select);
+  return how.count ? { value: { count: sizeOf(selected.value) } } : selected;
 }
 
-function follow(value: Json, path: string): Json {
+/** A record with one list stands for that list when its rows are asked for, as answers of APIs do. */
+function rowsOf(selected: Selected, how: ReadParams): Selected {
+  const { value, pointer } = selected;
+  if (value === null || typeof value !== "object" || Array.isArray(value)) return selected;
+  if (how.select?.every((name) => Object.hasOwn(value, name.split(".")[0]!)) && how.sort === undefined)
+    return selected;
+  const lists = Object.entries(value).filter(([, field]) => Array.isArray(field));
+  const [only, another] = lists;
+  if (!only || another) return selected;
+  return { value: only[1], pointer: pointer === undefined ? undefined : `${pointer}/${escapePart(only[0])}` };
+}
+
+function follow(value: Json, path: string): Selected {
+  if (path === "" || path.startsWith("/")) return { value: resolve(value, path), pointer: path };
   try {
-    if (path === "" || path.startsWith("/")) return new JSONPointer(path).resolve(value) as Json;
-    return paths.query(path, value).values() as Json[];
+    const nodes = paths.query(path, value).nodes;
+    return {
+      value: nodes.map((node) => node.value as Json),
+      pointers: nodes.map((node) => node.location.map((key) => `/${escapePart(String(key))}`).join("")),
+    };
   } catch (error) {
-    const reason = `path ${path}: ${error instanceof Error ? error.message : "cannot be followed"}`;
-    throw problem("INVALID_INPUT", { operation: "get", reason });
+    throw badPath(path, error instanceof Error ? error.message : "cannot be followed");
   }
 }
 
-function grep(value: Json, pattern: string): Json {
-  const matches = matcher(pattern);
-  if (typeof value === "string") return linesOf(value).filter(matches).join("\n");
-  if (Array.isArray(value)) return value.filter((item) => matches(textOf(item)));
-  if (value === null || typeof value !== "object") return matches(textOf(value)) ? value : null;
-  return Object.fromEntries(
-    Object.entries(value).filter(([key, field]) => matches(key) || matches(textOf(field))),
-  );
-}
-
-/** Compiles a linear-time regular expression. Text that is no pattern matches literally. */
-function matcher(pattern: string): (text: string) => boolean {
-  try {
-    const compiled = RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);
-    return (text) => compiled.matcher(text).find();
-  } catch {
-    const words = pattern.toLowerCase();
-    return (text) => text.toLowerCase().includes(words);
+function resolve(value: Json, pointer: string): Json {
+  let at = value;
+  for (const part of pointer.split("/").slice(1)) {
+    const key = unescapePart(part);
+    const next = stepInto(at, key);
+    if (next === undefined) {
+      const keys = at !== null && typeof at === "object" && !Array.isArray(at) ? Object.keys(at) : [];
+      const [near] = nearest(key, keys.slice(0, 1_000));
+      throw badPath(pointer, `it has no ${key}${near === undefined ? "" : `; nearest: ${near}`}`);
+    }
+    at = next;
   }
+  return at;
 }
 
-function pick(value: Json, fields: readonly string[]): Json {
-  if (Array.isArray(value)) return value.map((item) => pick(item, fields));
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(
-    fields.filter((field) => Object.hasOwn(value, field)).map((field) => [field, value[field]!]),
-  );
+function stepInto(value: Json, key: string): Json | undefined {
+  if (value === null || typeof value !== "object") return undefined;
+  if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(key) ? value[Number(key)] : undefined;
+  return Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-function slice(value: Json, offset: number, limit: number | undefined): Json {
-  const end = limit === undefined ? undefined : offset + limit;
-  if (typeof value === "string") return linesOf(value).slice(offset, end).join("\n");
-  if (Array.isArray(value)) return value.slice(offset, end);
-  if (value === null || typeof value !== "object") return value;
-  return Object.fromEntries(Object.entries(value).slice(offset, end));
+function badPath(path: string, reason: string) {
+  return problem("INVALID_INPUT", { operation: "get", reason: `path ${path}: ${reason}` });
 }
 
 function sizeOf(value: Json): number {
-  if (typeof value === "string") return linesOf(value).length;
+  if (typeof value === "string") return value === "" ? 0 : value.split("\n").length;
   if (Array.isArray(value)) return value.length;
   return value !== null && typeof value === "object" ? Object.keys(value).length : 1;
-}
-
-function textOf(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
-function linesOf(text: string): string[] {
-  return text === "" ? [] : text.split("\n");
 }

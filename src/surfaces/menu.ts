@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
+import { listNames } from "../operations/domain-line.ts";
 import type { Operation } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operations.ts";
 import { compactSchema } from "../render/compact-schema.ts";
@@ -21,8 +22,11 @@ type AnyOperation = Pick<
 /** The most that a whole menu may cost, for any catalog, except on `native`, which lists the catalog itself. */
 export const MENU_TOKENS = 900;
 const TOP_VERBS = 3;
+const LEAD_CHARS = 90;
 const HEADING = " Behind it:";
 const MORE = ", and more domains";
+
+type Group = readonly [string, readonly Entry[]];
 
 export interface MenuOptions extends SurfaceOptions {
   /** How `native` tools are named. */
@@ -50,11 +54,14 @@ export async function createMenu(
     );
   }
   const shown = surfaceTools(options);
-  const tools = shown.map((tool) => toMenuTool(tool, view));
   const finder = Math.max(
     0,
     shown.findIndex(({ operation }) => operation === "ask"),
   );
+  const tools = shown.map((tool, at) => {
+    const made = toMenuTool(tool, view);
+    return at === finder ? { ...made, description: `${leadOf(view)}${made.description}` } : made;
+  });
   const plain = tools[finder]!;
   const withMap = (map: string) => tools.with(finder, { ...plain, description: plain.description + map });
   const maps = mapsOf(view);
@@ -126,9 +133,7 @@ function toInputSchema(input: z.ZodType, unlisted: readonly string[]): JsonSchem
 
 /** Domains with counts and leading verbs; the smallest lose their details, then their place, first. */
 function toPieces(view: View): Piece[] {
-  const groups = [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(
-    ([one, its], [other, others]) => others.length - its.length || (one < other ? -1 : 1),
-  );
+  const groups = [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(bySize);
   return groups.map(([name, entries]): Piece => {
     const verbs = leadingVerbs(entries);
     const forms = [
@@ -142,6 +147,20 @@ function toPieces(view: View): Piece[] {
       prices: verbs.length > 0 ? [1, 2, 3] : [2, 3],
     };
   });
+}
+
+/** Names domains first: some clients show a model only the beginning of a description. */
+function leadOf(view: View): string {
+  const groups = [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(bySize);
+  const names = listNames(
+    groups.map(([name]) => name),
+    LEAD_CHARS,
+  );
+  return names === "" ? "" : `For ${names}. `;
+}
+
+function bySize([one, its]: Group, [other, others]: Group): number {
+  return others.length - its.length || (one < other ? -1 : 1);
 }
 
 function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter): string {

@@ -9,7 +9,8 @@ export interface OperationEvent {
   /** Routes and ops that were run or described. */
   readonly targets: readonly string[];
   readonly principal: string;
-  readonly session?: string;
+  /** The conversation: of the caller's trace, or a hash of the session's handle. */
+  readonly conversation?: string;
   readonly traceId: string;
   readonly latencyMs: number;
   /** Tokens of the answer. */
@@ -34,6 +35,9 @@ export interface McpEvent {
   readonly target?: string;
   /** The label of the upstream. */
   readonly server?: string;
+  /** The address of the upstream. */
+  readonly url?: string;
+  readonly conversation?: string;
   readonly requestId?: string;
   readonly protocolVersion?: string;
   readonly transport: "pipe" | "tcp";
@@ -44,6 +48,25 @@ export interface McpEvent {
   readonly error?: string;
   /** The code of a JSON-RPC error. */
   readonly status?: string;
+}
+
+/** A finished search for one need. Neither the query nor the hits are told. */
+export interface SearchEvent {
+  readonly type: "search";
+  /** Number of entries found. */
+  readonly found: number;
+  /** The ranking that answered, where the engine says so. */
+  readonly by?: "words" | "vectors" | "both";
+  readonly wordsMs?: number;
+  /** Absent where vectors took no part. */
+  readonly vectorsMs?: number;
+}
+
+/** A search led to a call: its conversation used an entry that it found, for the first time. */
+export interface SearchUsedEvent {
+  readonly type: "search-used";
+  /** Milliseconds since the search. */
+  readonly afterMs: number;
 }
 
 /** A problem that no caller hears of and the owner may want to know. */
@@ -59,7 +82,8 @@ export interface NoticeEvent {
     | "extraction-failed"
     | "extraction-idle"
     | "session-failed"
-    | "poison-found";
+    | "poison-found"
+    | "audit-failed";
   readonly traceId?: string;
   readonly principal?: string;
   readonly detail: string;
@@ -80,7 +104,13 @@ export interface SourceEvent {
 }
 
 /** Every event of a gateway and its faces. See {@link onEvent}. */
-export type KeyholeEvent = OperationEvent | McpEvent | NoticeEvent | SourceEvent;
+export type KeyholeEvent =
+  | OperationEvent
+  | McpEvent
+  | SearchEvent
+  | SearchUsedEvent
+  | NoticeEvent
+  | SourceEvent;
 
 export const EVENT_CHANNEL = "keyhole:events";
 const NOTICE_CHANNEL = "keyhole:notices";

@@ -30,6 +30,8 @@ function toText(event: KeyholeEvent): string {
     const { source, state, entries, detail } = event;
     return `${source} ${state}${entries === undefined ? "" : `, ${entries} entries`}${detail ? `: ${detail}` : ""}`;
   }
+  if (event.type === "search") return `search by ${event.by ?? "the engine"}: ${event.found} found`;
+  if (event.type === "search-used") return `search led to a call after ${Math.round(event.afterMs)} ms`;
   const ms = `${Math.round(event.latencyMs)} ms`;
   if (event.type === "mcp") {
     const { side, method, target, server, error } = event;

@@ -25,8 +25,19 @@ export function beginSpan(given: CallTrace | undefined, uuid?: string): Tracing 
   const passed = given && parent ? { traceparent: given.traceparent, ...stateOf(given) } : undefined;
   if (!isHeard() || parent?.sampled === false) return passed ? { trace: passed } : NONE;
   const span = newSpan(parent, uuid?.replaceAll("-", ""));
-  const begin = (request: TracedRequest) => beginRequest(span, request);
-  return { span, trace: { traceparent: toTraceparent(span), ...(parent && given && stateOf(given)), begin } };
+  const trace = { traceparent: toTraceparent(span), ...(parent && given && stateOf(given)) };
+  return { span, trace: inConversation(trace, span, given?.conversation) };
+}
+
+/** The trace of a span whose requests belong to a conversation. */
+export function inConversation(trace: CallTrace, span: SpanContext, conversation?: string): CallTrace {
+  const own = conversation === undefined ? {} : { conversation };
+  return { ...trace, ...own, begin: (request) => beginRequest(span, { ...request, ...own }) };
+}
+
+/** The trace below a span, for a call that belongs to its conversation. Undefined if nobody listens. */
+export function traceBelow(span: SpanContext, conversation: string): CallTrace | undefined {
+  return isHeard() ? { traceparent: toTraceparent(span), conversation } : undefined;
 }
 
 /** Creates a span below another, or the first of a trace. */
@@ -64,7 +75,10 @@ function stateOf({ tracestate }: CallTrace): { tracestate?: string } {
   return isFit ? { tracestate } : {};
 }
 
-function beginRequest(parent: SpanContext, request: TracedRequest): TracedCall {
+function beginRequest(
+  parent: SpanContext,
+  request: TracedRequest & { readonly conversation?: string },
+): TracedCall {
   const span = newSpan(parent);
   const startedAt = Date.now();
   const started = performance.now();

@@ -92,10 +92,10 @@ function callsOf({ calls: wanted = [] }: ScriptedReply) {
   }));
 }
 
-function endOf({ calls = [], usage = { input: 0, output: 0 } }: ScriptedReply) {
+function endOf({ calls = [], usage = { input: 0, output: 0 }, finish = "stop" }: ScriptedReply) {
   const { input, output, cached = 0 } = usage;
   return {
-    finishReason: { unified: calls.length > 0 ? ("tool-calls" as const) : ("stop" as const), raw: undefined },
+    finishReason: { unified: calls.length > 0 ? ("tool-calls" as const) : finish, raw: finish },
     usage: {
       inputTokens: { total: input, noCache: input - cached, cacheRead: cached, cacheWrite: undefined },
       outputTokens: { total: output, text: output, reasoning: undefined },

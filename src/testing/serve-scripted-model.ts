@@ -54,6 +54,7 @@ export async function serveScriptedModel(script: ModelScript): Promise<ServedMod
     const reply = replyOf(script, asked, requests.length - 1);
     if (reply.error) return refuse(wire, reply.error, response);
     if (wire.isStream(body, path)) return stream(wire, reply, requests.length, response);
+    if (reply.hangAfter !== undefined) return;
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify(wire.toAnswer(reply, requests.length)));
   }
@@ -85,9 +86,10 @@ function stream(wire: ModelWire, reply: ScriptedReply, turn: number, response: S
   response.writeHead(200, { "content-type": "text/event-stream" });
   const events = [...wire.toEvents(reply, turn), ...(wire.lastEvent ? [wire.lastEvent] : [])];
   const sent = events
-    .slice(0, reply.breakAfter ?? reply.endAfter)
+    .slice(0, reply.breakAfter ?? reply.hangAfter ?? reply.endAfter)
     .map(toText)
     .join("");
+  if (reply.hangAfter !== undefined) return void response.write(sent || ":\n\n");
   if (reply.breakAfter === undefined) return void response.end(sent);
   // Events sent before the break must leave first.
   response.write(sent || ":\n\n", () => response.destroy());

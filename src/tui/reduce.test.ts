@@ -127,7 +127,10 @@ test("an answer in any pieces arrives whole and in order", () => {
       const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>
         told({ type: "llm-text", step: 1, text: text.slice(index * size, (index + 1) * size) }),
       );
-      const { done, live } = play([...pieces, told({ type: "llm-end", step: 1, text, usage: USAGE })]);
+      const { done, live } = play([
+        ...pieces,
+        told({ type: "llm-end", step: 1, text, usage: USAGE, finish: "stop" }),
+      ]);
       expect(live).toEqual([]);
       // Only fences may be closed and reopened around a split.
       const words = (each: string) => each.split("\n").filter((one) => one.trim() && !/^(```|~~~)/.test(one));

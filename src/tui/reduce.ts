@@ -180,6 +180,8 @@ function endTool(state: ChatState, event: Extract<AgentEvent, { type: "tool-end"
 
 const OUTCOMES = {
   answered: undefined,
+  "cut-off": undefined,
+  filtered: undefined,
   failed: undefined,
   cancelled: "Cancelled.",
   "step-limit": "Stopped: the step limit was reached. Send a line to continue.",

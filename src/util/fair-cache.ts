@@ -10,6 +10,7 @@ export interface FairCacheOptions<V> {
   readonly perOwner: Bounds;
   /** Milliseconds after which an entry is forgotten. */
   readonly ttlMs: number;
+  /** Default: a clock that nobody sets. */
   readonly now?: () => number;
   /** Called for each entry that leaves the cache. */
   readonly onRemoved?: (key: string, value: V) => void;
@@ -54,7 +55,7 @@ const LEFT_FREE = 4;
  * holds most loses its oldest entry: an owner with no more than an equal share loses nothing to others.
  */
 export function createFairCache<V>(options: FairCacheOptions<V>): FairCache<V> {
-  const { all, perOwner, ttlMs, now = Date.now, onRemoved } = options;
+  const { all, perOwner, ttlMs, now = () => performance.now(), onRemoved } = options;
   // Both are in the order of the last change, so that the first entry expires first.
   const kept = new Map<string, Entry<V>>();
   const holdings = new Map<string, Holding>();

@@ -67,3 +67,14 @@ function spellUnits(characters: string): string {
     (_, at) => `\\u${characters.charCodeAt(at).toString(16).padStart(4, "0")}`,
   ).join("");
 }
+
+const ODD = /[^\x20-\x7e]/;
+
+/** Escapes the same characters within JSON, whose value stays the same. */
+export function toVisibleJson(json: string): string {
+  if (!ODD.test(json)) return json;
+  return json.replace(HIDDEN, (character) => {
+    const units = character.split("").map((unit) => unit.charCodeAt(0).toString(16));
+    return units.map((unit) => `\\u${unit.padStart(4, "0")}`).join("");
+  });
+}

@@ -24,7 +24,7 @@ describe.each(ERAS)("a client of %s", (era) => {
 
   beforeAll(async () => {
     await direct.connect(new StdioClientTransport(UPSTREAM));
-    await eventually(async () => expect((await gateway.view()).entries).toHaveLength(10), 30_000);
+    await eventually(async () => expect((await gateway.view()).entries).toHaveLength(11), 30_000);
   });
   afterAll(() => direct.close());
 

@@ -23,7 +23,7 @@ async function serve(options: HttpOptions) {
     path: options.path ?? "/mcp",
     oauth: options.oauth && createOAuthGuard(options.oauth),
     webhooks: options.webhooks,
-    enter: () => undefined,
+    receive: async () => Buffer.alloc(0),
   });
   const send = (method: string, path: string, headers: Record<string, string> = {}) =>
     fetch(new URL(path, http.url), { method, headers });

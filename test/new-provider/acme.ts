@@ -15,6 +15,7 @@ export const acme = defineProvider({
   env: { apiKey: ["ACME_KEY", "ACME_OLD_KEY"] },
   modelField: () => "brain",
   defaultModel: () => "small-brain",
+  serverUrl: () => undefined,
   telemetryName: "acme.ai",
   package: "@acme/sdk",
   create: async ({ apiKey = "none" }, context) =>

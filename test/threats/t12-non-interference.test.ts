@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import {
   createGateway,
@@ -9,7 +10,8 @@ import {
   type Principal,
 } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { reportFigure } from "../figures.ts";
 import { connectHttp, ERAS } from "../mcp/connect.ts";
 
 const RUNS = Number(process.env.NON_INTERFERENCE_RUNS ?? 300);
@@ -152,6 +154,9 @@ async function answers(
 test("T12 entries out of a caller's scopes change no byte of any answer", {
   timeout: 120_000 + RUNS * 400,
 }, async () => {
+  let checked = 0;
+  let leaks = 0;
+  onTestFinished(() => reportFigure("leaks", leaks, { of: checked }));
   await fc.assert(
     fc.asyncProperty(
       fc.array(domain, { minLength: 1, maxLength: 4 }),
@@ -160,7 +165,10 @@ test("T12 entries out of a caller's scopes change no byte of any answer", {
       async (plan, calls, face) => {
         const faces = face === 0;
         const withHidden = await answers(plan, calls, true, faces);
-        expect(withHidden).toEqual(await answers(plan, calls, false, faces));
+        const without = await answers(plan, calls, false, faces);
+        checked += 1;
+        leaks += isDeepStrictEqual(withHidden, without) ? 0 : 1;
+        expect(withHidden).toEqual(without);
       },
     ),
     { numRuns: RUNS },

@@ -4,20 +4,24 @@ import { defineProvider, notConfigured } from "./define-provider.ts";
 import { createModelFetch } from "./model-fetch.ts";
 import { successResponse } from "./model-response.ts";
 
+const API = "https://api.anthropic.com/v1";
+
 export const anthropic = defineProvider({
   config: z.strictObject({ apiKey: text, model: text, baseUrl: url }),
   env: { apiKey: ["ANTHROPIC_API_KEY"] },
   modelField: () => "model",
   defaultModel: () => "claude-haiku-4-5",
+  serverUrl: ({ baseUrl }) => baseUrl ?? API,
   telemetryName: "anthropic",
   package: "@ai-sdk/anthropic",
-  create: async ({ apiKey, baseUrl }, { name, model, load }) => {
+  create: async ({ apiKey, baseUrl }, context) => {
+    const { name, model, load } = context;
     if (!apiKey) return notConfigured(name, "set providers.anthropic.apiKey or ANTHROPIC_API_KEY.");
     const { createAnthropic } = await load(() => import("@ai-sdk/anthropic"));
     const provider = createAnthropic({
       apiKey,
-      baseURL: baseUrl ?? "https://api.anthropic.com/v1",
-      fetch: await createModelFetch(baseUrl),
+      baseURL: baseUrl ?? API,
+      fetch: await createModelFetch(context, baseUrl),
     });
     return successResponse(
       { model: provider(model), secrets: () => [apiKey] },

@@ -13,6 +13,7 @@ export const azure = defineProvider({
   config: z.strictObject({ endpoint: url, deployment: pathPart, apiVersion: text, apiKey: text }),
   env: { apiKey: ["AZURE_OPENAI_API_KEY"], endpoint: ["AZURE_OPENAI_ENDPOINT"] },
   modelField: () => "deployment",
+  serverUrl: ({ endpoint }) => endpoint,
   telemetryName: "azure.ai.openai",
   package: "@ai-sdk/azure",
   create: async ({ endpoint, apiVersion = "2024-06-01", apiKey }, context) => {
@@ -33,7 +34,7 @@ export const azure = defineProvider({
       baseURL: isUnified ? `${root}/openai/v1` : `${root}/openai`,
       apiVersion,
       useDeploymentBasedUrls: !isUnified,
-      fetch: await createModelFetch(endpoint),
+      fetch: await createModelFetch(context, endpoint),
     });
     const model = isUnified ? provider.responses(deployment) : provider.chat(deployment);
     const secrets = () => (apiKey ? [apiKey] : [...tokens.issued]);

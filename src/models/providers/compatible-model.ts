@@ -13,14 +13,17 @@ interface CompatibleServer {
 /** A model on a server that speaks OpenAI's chat completions. */
 export async function createCompatibleModel(
   { baseUrl, ...credentials }: CompatibleServer,
-  { name, model, load }: ProviderContext,
+  context: ProviderContext,
 ): Promise<LanguageModelV4> {
+  const { name, model, load } = context;
   const { createOpenAICompatible } = await load(() => import("@ai-sdk/openai-compatible"));
   return createOpenAICompatible({
     name,
     baseURL: withoutEndSlash(baseUrl),
     includeUsage: true,
-    fetch: await createModelFetch(baseUrl),
+    // Without it the schema of a structured answer would not be sent.
+    supportsStructuredOutputs: true,
+    fetch: await createModelFetch(context, baseUrl),
     ...credentials,
   })(model);
 }

@@ -13,6 +13,8 @@ export interface Provider<Schema extends z.ZodObject = z.ZodObject> {
   modelField(config: z.output<Schema>): keyof z.output<Schema> & string;
   /** The model when the config names none. Without it, the config must name one. */
   defaultModel?(config: z.output<Schema>): string | undefined;
+  /** The address of the server; undefined where it is known only once the server runs. */
+  serverUrl(config: z.output<Schema>): string | undefined;
   /** `gen_ai.provider.name` by OpenTelemetry's conventions. */
   readonly telemetryName: string;
   /** The AI SDK package that users install. */

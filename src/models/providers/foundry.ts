@@ -22,6 +22,7 @@ export const foundry = defineProvider({
   env: { apiKey: ["AZURE_FOUNDRY_API_KEY"] },
   modelField: ({ mode }) => (mode === "cloud" ? "modelDeployment" : "modelAlias"),
   defaultModel: ({ mode }) => (mode === "cloud" ? "gpt-4o" : "phi-4"),
+  serverUrl: ({ mode, projectEndpoint }) => (mode === "cloud" ? projectEndpoint : undefined),
   telemetryName: "azure.ai.inference",
   package: "@ai-sdk/openai-compatible",
   create: async (given, context) => {

@@ -4,14 +4,18 @@ import { defineProvider, notConfigured } from "./define-provider.ts";
 import { createModelFetch } from "./model-fetch.ts";
 import { successResponse } from "./model-response.ts";
 
+const API = "https://generativelanguage.googleapis.com/v1beta";
+
 export const gemini = defineProvider({
   config: z.strictObject({ apiKey: text, model: text, baseUrl: url, useVertexai: z.boolean().optional() }),
   env: { apiKey: ["GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"] },
   modelField: () => "model",
   defaultModel: () => "gemini-2.0-flash-exp",
+  serverUrl: ({ baseUrl }) => baseUrl ?? API,
   telemetryName: "gcp.gemini",
   package: "@ai-sdk/google",
-  create: async ({ apiKey, baseUrl, useVertexai }, { name, model, load }) => {
+  create: async ({ apiKey, baseUrl, useVertexai }, context) => {
+    const { name, model, load } = context;
     if (useVertexai) {
       return notConfigured(
         name,
@@ -22,8 +26,8 @@ export const gemini = defineProvider({
     const { createGoogle } = await load(() => import("@ai-sdk/google"));
     const provider = createGoogle({
       apiKey,
-      baseURL: baseUrl ?? "https://generativelanguage.googleapis.com/v1beta",
-      fetch: await createModelFetch(baseUrl),
+      baseURL: baseUrl ?? API,
+      fetch: await createModelFetch(context, baseUrl),
     });
     return successResponse(
       { model: provider(model), secrets: () => [apiKey] },

@@ -12,6 +12,7 @@ export const github = defineProvider({
   env: { token: ["GITHUB_TOKEN"] },
   modelField: () => "model",
   defaultModel: () => "gpt-4o-mini",
+  serverUrl: ({ endpoint = ENDPOINT }) => endpoint,
   telemetryName: "github",
   package: "@ai-sdk/openai-compatible",
   create: async ({ token, endpoint = ENDPOINT, org }, context) => {

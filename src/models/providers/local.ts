@@ -21,6 +21,7 @@ export const local = defineProvider({
   env: {},
   modelField: () => "model",
   defaultModel: ({ preset = "ollama" }) => PRESETS[preset].model,
+  serverUrl: ({ preset = "ollama", baseUrl = PRESETS[preset].baseUrl }) => baseUrl,
   telemetryName: "local",
   package: "@ai-sdk/openai-compatible",
   create: async ({ preset = "ollama", baseUrl = PRESETS[preset].baseUrl, apiKey }, context) => {

@@ -1,34 +1,81 @@
 import { problem } from "../../schema/problem.ts";
+import { untilAborted } from "../../util/until-aborted.ts";
+import type { ProviderContext } from "./define-provider.ts";
 
 const MAX_ANSWER_BYTES = 64 * 2 ** 20;
 
+type FetchContext = Pick<ProviderContext, "name" | "idleMs">;
+
 /**
  * The guarded fetch in the shape that the AI SDK calls. A host that the owner configured may be private and
- * without TLS, because local servers are. The guard loads with the first model, not with the settings.
+ * without TLS, because local servers are. The guard loads with the first model, not with the settings. A server
+ * that sends nothing for too long, not even a sign of life, fails with TIMEOUT.
  */
-export async function createModelFetch(ownUrl?: string): Promise<typeof globalThis.fetch> {
+export async function createModelFetch(
+  context: FetchContext,
+  ownUrl?: string,
+): Promise<typeof globalThis.fetch> {
   const { createGuardedFetch } = await import("../../net/guarded-fetch.ts");
   const guarded = createGuardedFetch(ownUrl ? { ownUrl } : {});
   return async (input, init = {}) => {
-    const response = await guarded(input instanceof Request ? input.url : input, {
-      method: init.method ?? "GET",
-      headers: Object.fromEntries(new Headers(init.headers)),
-      ...(typeof init.body === "string" ? { body: init.body } : {}),
-      ...(init.signal ? { signal: init.signal } : {}),
-    });
+    const idle = createIdleTimer(context);
+    const response = await idle.during(
+      guarded(input instanceof Request ? input.url : input, {
+        method: init.method ?? "GET",
+        headers: Object.fromEntries(new Headers(init.headers)),
+        ...(typeof init.body === "string" ? { body: init.body } : {}),
+        signal: init.signal ? AbortSignal.any([init.signal, idle.signal]) : idle.signal,
+      }),
+    );
     const { status, statusText, headers, body } = response;
-    return new Response(body?.pipeThrough(limit()) ?? null, { status, statusText, headers });
+    const watched = body && ReadableStream.from(readWatched(body, idle));
+    return new Response(watched, { status, statusText, headers });
   };
 }
 
-function limit(): TransformStream<Uint8Array, Uint8Array> {
-  let size = 0;
-  return new TransformStream({
-    transform: (chunk, controller) => {
-      size += chunk.byteLength;
-      if (size <= MAX_ANSWER_BYTES) return controller.enqueue(chunk);
-      const fills = { what: "The answer of the model", actual: `over ${MAX_ANSWER_BYTES} bytes` };
-      controller.error(problem("LIMIT_EXCEEDED", { ...fills, limit: MAX_ANSWER_BYTES }));
+interface IdleTimer {
+  /** Aborted with TIMEOUT when a wait was too long. */
+  readonly signal: AbortSignal;
+  /** Waits for the server. The time in which nobody reads does not count. */
+  during<T>(work: Promise<T>): Promise<T>;
+}
+
+function createIdleTimer({ name, idleMs }: FetchContext): IdleTimer {
+  const controller = new AbortController();
+  const { signal } = controller;
+  return {
+    signal,
+    during: async (work) => {
+      const timeOut = () => controller.abort(problem("TIMEOUT", { name, ms: idleMs }));
+      const timer = setTimeout(timeOut, idleMs);
+      try {
+        return await untilAborted(work, signal);
+      } finally {
+        clearTimeout(timer);
+      }
     },
-  });
+  };
+}
+
+/** Reads an answer up to its limit. */
+async function* readWatched(
+  body: ReadableStream<Uint8Array>,
+  idle: IdleTimer,
+): AsyncGenerator<Uint8Array, void> {
+  const reader = body.getReader();
+  let size = 0;
+  try {
+    while (true) {
+      const { done, value } = await idle.during(reader.read());
+      if (done) return;
+      size += value.byteLength;
+      if (size > MAX_ANSWER_BYTES) {
+        const fills = { what: "The answer of the model", actual: `over ${MAX_ANSWER_BYTES} bytes` };
+        throw problem("LIMIT_EXCEEDED", { ...fills, limit: MAX_ANSWER_BYTES });
+      }
+      yield value;
+    }
+  } finally {
+    void reader.cancel().catch(() => {});
+  }
 }

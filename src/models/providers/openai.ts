@@ -4,6 +4,8 @@ import { defineProvider, notConfigured } from "./define-provider.ts";
 import { createModelFetch } from "./model-fetch.ts";
 import { successResponse } from "./model-response.ts";
 
+const API = "https://api.openai.com/v1";
+
 export const openai = defineProvider({
   config: z.strictObject({
     apiKey: text,
@@ -17,15 +19,17 @@ export const openai = defineProvider({
   env: { apiKey: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   modelField: () => "model",
   defaultModel: () => "gpt-5-mini",
+  serverUrl: ({ baseUrl }) => baseUrl ?? API,
   telemetryName: "openai",
   package: "@ai-sdk/openai",
-  create: async ({ apiKey, baseUrl, api = baseUrl ? "chat" : "responses" }, { name, model, load }) => {
+  create: async ({ apiKey, baseUrl, api = baseUrl ? "chat" : "responses" }, context) => {
+    const { name, model, load } = context;
     if (!apiKey) return notConfigured(name, "set providers.openai.apiKey or OPENAI_API_KEY.");
     const { createOpenAI } = await load(() => import("@ai-sdk/openai"));
     const provider = createOpenAI({
       apiKey,
-      baseURL: baseUrl ?? "https://api.openai.com/v1",
-      fetch: await createModelFetch(baseUrl),
+      baseURL: baseUrl ?? API,
+      fetch: await createModelFetch(context, baseUrl),
     });
     const made = api === "chat" ? provider.chat(model) : provider.responses(model);
     return successResponse({ model: made, secrets: () => [apiKey] }, `OpenAI's ${model} is ready.`);

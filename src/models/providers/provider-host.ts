@@ -9,6 +9,8 @@ export interface ProviderHost {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly run: RunCommand;
   readonly clock: Clock;
+  /** A request fails with TIMEOUT if the server sends nothing for so long. */
+  readonly idleMs: number;
   /** Loads the SDK of Foundry Local. */
   readonly importFoundryLocal: () => Promise<unknown>;
 }
@@ -16,6 +18,8 @@ export interface ProviderHost {
 export const FOUNDRY_LOCAL = "foundry-local-sdk";
 
 const TIME_LIMIT_MS = 30_000;
+/** Reasoning models may think for minutes before they send anything. */
+export const DEFAULT_IDLE_MS = 300_000;
 const MAX_OUTPUT_BYTES = 1_000_000;
 
 export const runCommand: RunCommand = (program, args) =>
@@ -31,6 +35,7 @@ export function createHost(given: Partial<ProviderHost> = {}): ProviderHost {
     env: process.env,
     run: runCommand,
     clock: systemClock,
+    idleMs: DEFAULT_IDLE_MS,
     importFoundryLocal: () => import(foundryLocal),
     ...given,
   };

@@ -1,23 +1,23 @@
 /** Scripts by the language, or group of languages, that a reader would name. */
-const SCRIPTS: readonly (readonly [name: string, letters: RegExp, read: boolean])[] = [
-  ["Japanese", /[\p{Script=Hiragana}\p{Script=Katakana}]/gu, true],
-  ["Chinese", /\p{Script=Han}/gu, true],
-  ["Korean", /\p{Script=Hangul}/gu, true],
-  ["a language in Latin script", /\p{Script=Latin}/gu, true],
-  ["a language in Cyrillic script", /\p{Script=Cyrillic}/gu, true],
-  ["Arabic script", /\p{Script=Arabic}/gu, false],
-  ["Hebrew", /\p{Script=Hebrew}/gu, false],
-  ["Greek", /\p{Script=Greek}/gu, false],
-  ["Thai", /\p{Script=Thai}/gu, false],
-  ["Devanagari script", /\p{Script=Devanagari}/gu, false],
-  ["Bengali", /\p{Script=Bengali}/gu, false],
-  ["Tamil", /\p{Script=Tamil}/gu, false],
-  ["Georgian", /\p{Script=Georgian}/gu, false],
-  ["Armenian", /\p{Script=Armenian}/gu, false],
+const SCRIPTS: readonly (readonly [name: string, letters: RegExp])[] = [
+  ["Japanese", /[\p{Script=Hiragana}\p{Script=Katakana}]/gu],
+  ["Chinese", /\p{Script=Han}/gu],
+  ["Korean", /\p{Script=Hangul}/gu],
+  ["a language in Latin script", /\p{Script=Latin}/gu],
+  ["a language in Cyrillic script", /\p{Script=Cyrillic}/gu],
+  ["Arabic script", /\p{Script=Arabic}/gu],
+  ["Hebrew", /\p{Script=Hebrew}/gu],
+  ["Greek", /\p{Script=Greek}/gu],
+  ["Thai", /\p{Script=Thai}/gu],
+  ["Devanagari script", /\p{Script=Devanagari}/gu],
+  ["Bengali", /\p{Script=Bengali}/gu],
+  ["Tamil", /\p{Script=Tamil}/gu],
+  ["Georgian", /\p{Script=Georgian}/gu],
+  ["Armenian", /\p{Script=Armenian}/gu],
 ];
 
-/** A query that no table reads, and the language in which it could be asked instead. */
-export interface UnreadLanguage {
+/** The language of a query that found nothing, and the one in which it could be asked instead. */
+export interface OtherLanguage {
   readonly query: string;
   readonly catalog: string;
 }
@@ -26,31 +26,26 @@ export interface UnreadLanguage {
 const SAMPLE = 64;
 
 /**
- * Says so where search understood nothing of a query: no table reads its script and no word of it was found.
- * `texts` are descriptions of the catalog's entries.
+ * Tells the languages of a query and of a catalog if they are written in different scripts. A query that found
+ * nothing may then find something in the catalog's language. `texts` are descriptions of the catalog's entries.
  */
-export function unreadLanguage(
-  query: string,
-  foundSomething: boolean,
-  texts: Iterable<string>,
-): UnreadLanguage | undefined {
-  if (foundSomething) return undefined;
+export function otherLanguage(query: string, texts: Iterable<string>): OtherLanguage | undefined {
   const language = scriptOf(query);
-  if (language === undefined || language.read) return undefined;
+  if (language === undefined) return undefined;
   const sample = Iterator.from(texts).take(SAMPLE).toArray().join("\n");
-  const catalog = scriptOf(sample)?.name ?? LATIN;
-  return { query: language.name, catalog: catalog === LATIN ? "English" : catalog };
+  const catalog = scriptOf(sample) ?? LATIN;
+  if (catalog === language) return undefined;
+  return { query: language, catalog: catalog === LATIN ? "English" : catalog };
 }
 
 const LATIN = "a language in Latin script";
 
 /** The script that most letters of a text belong to; kana count as Japanese even among Han characters. */
-function scriptOf(text: string): { readonly name: string; readonly read: boolean } | undefined {
-  let best: { readonly name: string; readonly read: boolean; readonly count: number } | undefined;
-  for (const [name, letters, read] of SCRIPTS) {
+function scriptOf(text: string): string | undefined {
+  let best: { readonly name: string; readonly count: number } | undefined;
+  for (const [name, letters] of SCRIPTS) {
     const count = text.match(letters)?.length ?? 0;
-    if (count > (best?.count ?? 0)) best = { name, read, count };
+    if (count > (best?.count ?? 0)) best = { name, count };
   }
-  if (best) return best;
-  return /\p{L}/u.test(text) ? { name: "another script", read: false } : undefined;
+  return best?.name ?? (/\p{L}/u.test(text) ? "another script" : undefined);
 }

@@ -24,10 +24,18 @@ export function openLearningLog(path: string | undefined): LearningLog {
   if (events.length < lines.length) rewrite(path, events);
 
   let pending: LearningEvent[] = [];
+  let isCut = false;
   function flush(): void {
     const text = toLines(pending);
     pending = [];
-    if (text !== "" && path !== undefined) attempt(() => appendFileSync(path, text));
+    if (text === "" || path === undefined) return;
+    // A write that failed may have left half a line.
+    const start = isCut ? "\n" : "";
+    isCut = true;
+    attempt(() => {
+      appendFileSync(path, `${start}${text}`);
+      isCut = false;
+    });
   }
   if (path !== undefined) attempt(() => mkdirSync(dirname(path), { recursive: true }));
   return {

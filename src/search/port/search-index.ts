@@ -60,6 +60,17 @@ export interface SearchRequest {
   readonly filter: SearchFilter;
   /** Asks for `explanation` on each hit; an engine that cannot explain leaves it out. */
   readonly explain?: boolean;
+  /** Called with how the search was answered, by engines that can say so. Must not throw. */
+  readonly note?: (how: SearchNote) => void;
+}
+
+/** How a search was answered. */
+export interface SearchNote {
+  /** The ranking that decided: words, vectors, or a blend of both. */
+  readonly by: "words" | "vectors" | "both";
+  readonly wordsMs: number;
+  /** Absent where vectors took no part. */
+  readonly vectorsMs?: number;
 }
 
 /** An entry that a search found. */

@@ -95,11 +95,15 @@ export function createPostgresIndex(options: PostgresIndexOptions): PostgresInde
       if (limit === 0 || !(await isReady())) return [];
       const query = cutQuery(request.query);
       const depth = vectors === undefined ? limit : Math.max(limit, BLEND_DEPTH);
-      const [words, nearest] = await Promise.all([
-        rankWords(client, names, query, request.filter, depth),
-        vectors?.search(query, request.filter) ?? [],
+      const [[words, wordsMs], [nearest, vectorsMs]] = await Promise.all([
+        timed(rankWords(client, names, query, request.filter, depth)),
+        timed(vectors?.search(query, request.filter) ?? Promise.resolve([])),
       ]);
-      const hits = nearest.length === 0 ? words.hits : fuse(words.hits, nearest, words.sureName).hits;
+      const isAlone = nearest.length === 0;
+      const { hits, by } = isAlone
+        ? { hits: words.hits, by: "words" as const }
+        : fuse(words.hits, nearest, words.sureName);
+      request.note?.({ by, wordsMs, ...(!isAlone && { vectorsMs }) });
       return hits.slice(0, limit).map(({ id, score }): SearchHit => ({ id, score }));
     },
 
@@ -114,4 +118,10 @@ export function createPostgresIndex(options: PostgresIndexOptions): PostgresInde
       closed = true;
     },
   };
+}
+
+/** The result of the work, with the milliseconds that it took. */
+async function timed<T>(work: Promise<T>): Promise<[T, number]> {
+  const started = performance.now();
+  return [await work, performance.now() - started];
 }

@@ -9,6 +9,8 @@ export interface Fused {
   readonly hits: readonly Scored[];
   /** How far the words settle the query, 0 to 1. */
   readonly confidence: number;
+  /** The ranking that decided. */
+  readonly by: "words" | "vectors" | "both";
 }
 
 /** Above this the words decide alone. */
@@ -45,7 +47,12 @@ export function fuse(
     if (share > 0) scores.set(id, (scores.get(id) ?? 0) + share);
   }
   const hits = Array.from(scores, ([id, score]): Scored => ({ id, score }));
-  return { hits: hits.sort(bestFirst), confidence };
+  return { hits: hits.sort(bestFirst), confidence, by: leaderOf(confidence) };
+}
+
+function leaderOf(confidence: number): Fused["by"] {
+  if (confidence > HIGH_MARK) return "words";
+  return confidence < LOW_MARK ? "vectors" : "both";
 }
 
 /** Higher scores first, ties by id. */

@@ -1,7 +1,6 @@
-import { stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { type Problem, problem } from "../../schema/problem.ts";
+import { packagedFile } from "../../util/packaged-file.ts";
 import { hasCjk } from "./cjk-table.ts";
 import type { Embedder } from "./embedder.ts";
 import { loadManyLanguages, type ManyLanguages } from "./many-languages.ts";
@@ -19,7 +18,6 @@ const CJK = "cjk-256-pq";
 const DIMENSIONS = 256;
 /** Grams of characters are a coarse reading: where words match too, they decide. */
 const CJK_FLUENCY = 0.25;
-const MAXIMUM_LEVELS = 5;
 
 interface Tables {
   readonly english: StaticTable;
@@ -106,23 +104,10 @@ function isMostly(query: string, kind: RegExp): boolean {
   return letters.filter((letter) => kind.test(letter)).length * 2 >= letters.length;
 }
 
-/** Walks up from this file, because sources and build lie at different depths below `models/`. */
 async function packagedModels(): Promise<string> {
-  let folder = dirname(fileURLToPath(import.meta.url));
-  for (let level = 0; level <= MAXIMUM_LEVELS; level++) {
-    const candidate = join(folder, "models");
-    if (await isFile(join(candidate, ENGLISH, "vocab.txt"))) return candidate;
-    folder = dirname(folder);
-  }
-  throw missing();
-}
-
-async function isFile(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isFile();
-  } catch {
-    return false;
-  }
+  const vocabulary = await packagedFile(join("models", ENGLISH, "vocab.txt"));
+  if (vocabulary === undefined) throw missing();
+  return dirname(dirname(vocabulary));
 }
 
 function missing(): Problem {

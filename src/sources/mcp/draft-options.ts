@@ -14,4 +14,6 @@ export interface DraftOptions {
   /** Lanes that a person has set, by tool name. */
   readonly lanes: Readonly<Record<string, Lane>>;
   readonly transport: TracedRequest["transport"];
+  /** The address of a server over HTTP. */
+  readonly url: string | undefined;
 }

@@ -108,6 +108,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       status,
       timeoutMs: config.timeoutMs,
       transport,
+      // Without the path and query, which may hold secrets.
+      url: config.transport === "stdio" ? undefined : URL.parse(config.url)?.origin,
     };
     const drafts = listing ? toDrafts(listing, shared) : status ? [standIn(label, status)] : [];
     const fingerprint = toFingerprint(drafts);
@@ -218,8 +220,8 @@ function toDomain(
   instructions: string | undefined,
 ): Domain {
   const told = instructions && toSummary(toVisibleText(instructions), 300);
-  const text = description ?? (told || `Tools and documents of the MCP server ${label}.`);
-  return { name: label, description: text, scopes, rules: [] };
+  // A server that says nothing of itself is described by the tools that the reader may see.
+  return { name: label, description: description ?? told ?? "", scopes, rules: [] };
 }
 
 /** Stands for a server that was never listed and tells what is wrong with it. */

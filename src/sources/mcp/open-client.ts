@@ -15,6 +15,7 @@ import type { ServerConfig } from "./config/server-config.ts";
 import { BROKEN_OFF, isLost } from "./failure.ts";
 import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
+import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
 
 const CLIENT = { name: "keyhole", version: PROGRAM_VERSION };
@@ -104,7 +105,7 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
 
 function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), options: OpenOptions): Made {
   const { label, config, variables, login } = options;
-  if (config.transport === "http") return makeHttpTransport(sdk, login!);
+  if (config.transport === "http") return makeHttpTransport(sdk, login!, createNoticeGate(options.clock));
   const env = expandAll(label, config.env, variables);
   const args = config.args.map((argument) => expandVariables(label, argument, variables));
   knowSecrets([
@@ -121,7 +122,8 @@ function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), optio
     ...(cwd !== undefined && { cwd: expandVariables(label, cwd, variables) }),
     maxLineBytes: options.maxLineBytes,
     graceMs: options.graceMs,
-    readMessage: sdk.deserializeMessage,
+    readMessage: sdk.parseJSONRPCMessage,
+    gate: createNoticeGate(options.clock),
   });
   return {
     transport: process,
@@ -133,7 +135,11 @@ function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), optio
 }
 
 /** Ends the connection if a message is too large, like the stdio transport. */
-function makeHttpTransport(sdk: typeof import("@modelcontextprotocol/client"), login: ServerLogin): Made {
+function makeHttpTransport(
+  sdk: typeof import("@modelcontextprotocol/client"),
+  login: ServerLogin,
+  gate: NoticeGate,
+): Made {
   const { url, headers } = login.address();
   let ending: string | undefined;
   const fetch = login.fetch((reason) => {
@@ -142,6 +148,7 @@ function makeHttpTransport(sdk: typeof import("@modelcontextprotocol/client"), l
   });
   const transport = new sdk.StreamableHTTPClientTransport(url, { fetch, requestInit: { headers } });
   failWithStream(transport);
+  passThroughGate(transport, gate);
   return {
     transport,
     process: undefined,
@@ -162,6 +169,17 @@ function failWithStream(transport: StreamableHTTPClientTransport): void {
     };
     return send(message, { ...options, onRequestStreamEnd });
   };
+}
+
+/** Puts the gate before every handler that the client sets. */
+function passThroughGate(transport: Transport, gate: NoticeGate): void {
+  let gated: Transport["onmessage"];
+  Object.defineProperty(transport, "onmessage", {
+    get: () => gated,
+    set: (handle: Transport["onmessage"]) => {
+      gated = handle && ((message, extra) => gate.take(message, () => handle(message, extra)));
+    },
+  });
 }
 
 /** The variables that fill arguments. Their names say whether they are secret. */

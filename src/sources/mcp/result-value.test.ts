@@ -50,3 +50,13 @@ test("a prompt keeps its roles", () => {
     ],
   });
 });
+
+test("a text that a server wraps into one field stays text", () => {
+  const content = [{ type: "text" as const, text: "Sunny." }];
+  expect(toolValue({ content, structuredContent: { result: "Sunny." } })).toBe("Sunny.");
+  expect(toolValue({ content, structuredContent: { result: "Rain." } })).toEqual({ result: "Rain." });
+  expect(toolValue({ content, structuredContent: { result: "Sunny.", at: 3 } })).toEqual({
+    result: "Sunny.",
+    at: 3,
+  });
+});

@@ -13,10 +13,18 @@ export function toolValue(result: CallToolResult): unknown {
   const content = result.content ?? [];
   const text = textOf(content);
   const other = content.filter(({ type }) => type !== "text").map(describeBlock);
-  const main = result.structuredContent === undefined ? readJson(text) : result.structuredContent;
+  const structured = wrapsText(result.structuredContent, text) ? undefined : result.structuredContent;
+  const main = structured === undefined ? readJson(text) : structured;
   if (other.length === 0) return main;
-  if (result.structuredContent === undefined && text === "") return { blocks: other };
-  return { [result.structuredContent === undefined ? "text" : "structured"]: main, blocks: other };
+  if (structured === undefined && text === "") return { blocks: other };
+  return { [structured === undefined ? "text" : "structured"]: main, blocks: other };
+}
+
+/** Some servers put a plain text into one field, because structured content has to be a record. */
+function wrapsText(structured: unknown, text: string): boolean {
+  if (text === "" || typeof structured !== "object" || structured === null) return false;
+  const values = Object.values(structured);
+  return values.length === 1 && values[0] === text;
 }
 
 export function textOf(content: readonly ContentBlock[]): string {

@@ -2,14 +2,20 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type Problem, problem } from "../../schema/problem.ts";
+import { fieldsOf } from "../../util/fields.ts";
 import { killOnExit } from "../../util/kill-on-exit.ts";
 import { createMarker, MARKER } from "../../util/process-marker.ts";
 import { endProcesses } from "../../util/process-tree.ts";
 import { createLineReader } from "./line-reader.ts";
+import type { NoticeGate } from "./notice-gate.ts";
 import { createTextRing } from "./text-ring.ts";
 
+/** The protocol's code of an invalid message. */
+const INVALID_ANSWER = -32_600;
 const STDERR_BYTES = 64 * 1024;
 const LAST_OUTPUT_MS = 50;
+/** How long lines are handled before others have their turn. */
+const TURN_MS = 5;
 /** Variables that every program needs. Others have to be in the config. */
 const INHERITED = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
 
@@ -22,8 +28,9 @@ export interface StdioOptions {
   readonly maxLineBytes: number;
   /** On close: how long to wait after the end of input, and again after SIGTERM. */
   readonly graceMs: number;
-  /** Parses one line. Throws if it is not a message. */
-  readonly readMessage: (line: string) => JSONRPCMessage;
+  /** Checks a parsed line. Throws if it is not a message. */
+  readonly readMessage: (value: unknown) => JSONRPCMessage;
+  readonly gate: NoticeGate;
 }
 
 /** A server that runs as a child process, in its own process group. */
@@ -44,6 +51,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   const ring = createTextRing(STDERR_BYTES);
   const lines = createLineReader(options.maxLineBytes);
   const marker = createMarker();
+  let backlog: string[] = [];
   let child: Child | undefined;
   let invalidLines = 0;
   let ending: string | undefined;
@@ -116,17 +124,44 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
       void close();
       return;
     }
-    for (const line of complete) deliver(line);
+    const isWaiting = backlog.length > 0;
+    backlog.push(...complete);
+    if (!isWaiting) handleLines();
   }
 
-  function deliver(line: string): void {
+  /** Handles lines in turns, and reads no more meanwhile, so that a flood slows down its sender alone. */
+  function handleLines(): void {
+    const until = performance.now() + TURN_MS;
+    let handled = 0;
+    while (handled < backlog.length && performance.now() < until) take(backlog[handled++]!);
+    backlog = backlog.slice(handled);
+    if (backlog.length === 0) return void child?.stdout.resume();
+    child?.stdout.pause();
+    setImmediate(handleLines);
+  }
+
+  function take(line: string): void {
     if (line.trim() === "") return;
-    let message: JSONRPCMessage;
+    let value: unknown;
     try {
-      message = options.readMessage(line);
+      value = JSON.parse(line);
     } catch {
       invalidLines += 1;
       return;
+    }
+    options.gate.take(value, () => deliver(value));
+  }
+
+  /** Only what is delivered is checked, because a check costs more than a line. */
+  function deliver(value: unknown): void {
+    let message: JSONRPCMessage;
+    try {
+      message = options.readMessage(value);
+    } catch {
+      invalidLines += 1;
+      const refused = refusalOf(value);
+      if (!refused) return;
+      message = refused;
     }
     transport.onmessage?.(message);
   }
@@ -149,6 +184,8 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   }
 
   async function end(): Promise<void> {
+    for (const line of backlog.splice(0)) take(line);
+    options.gate.close();
     // Tells callers at once; `close` resolves when the processes are gone.
     announce();
     if (child?.pid === undefined) return;
@@ -165,6 +202,13 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   }
 
   return transport;
+}
+
+/** Fails the call that an invalid answer belongs to; it would wait for another one until its limit. */
+function refusalOf(value: unknown): JSONRPCMessage | undefined {
+  const { id, method } = fieldsOf(value);
+  if (method !== undefined || (typeof id !== "number" && typeof id !== "string")) return undefined;
+  return { jsonrpc: "2.0", id, error: { code: INVALID_ANSWER, message: "its answer has a wrong form" } };
 }
 
 function inherited(): Record<string, string> {

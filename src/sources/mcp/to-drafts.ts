@@ -87,8 +87,14 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
   };
 }
 
-function about(method: string, { label, transport }: DraftOptions, target?: string): TracedRequest {
-  return { method, server: label, transport, ...(target !== undefined && { target }) };
+function about(method: string, { label, transport, url }: DraftOptions, target?: string): TracedRequest {
+  return {
+    method,
+    server: label,
+    transport,
+    ...(url !== undefined && { url }),
+    ...(target !== undefined && { target }),
+  };
 }
 
 function promptDraft(prompt: Prompt, route: string, options: DraftOptions): EntryDraft {

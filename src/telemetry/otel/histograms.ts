@@ -4,6 +4,10 @@ const SECONDS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 120, 300]
 const MODEL_SECONDS = [
   0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
 ];
+const SEARCH_SECONDS = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5,
+];
+const HITS = [0, 1, 2, 3, 5, 10, 20, 50];
 const TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 
 /** Metrics with the units and bounds of the conventions. */
@@ -14,6 +18,9 @@ const METRICS = {
   "gen_ai.client.token.usage": { unit: "{token}", bounds: TOKENS },
   "keyhole.operation.duration": { unit: "s", bounds: SECONDS },
   "keyhole.answer.tokens": { unit: "{token}", bounds: TOKENS },
+  "keyhole.search.hits": { unit: "{entry}", bounds: HITS },
+  "keyhole.search.duration": { unit: "s", bounds: SEARCH_SECONDS },
+  "keyhole.search.used": { unit: "s", bounds: SECONDS },
 } as const;
 
 export type MetricName = keyof typeof METRICS;

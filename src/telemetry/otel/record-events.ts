@@ -1,13 +1,21 @@
-import { contentHash } from "../../util/content-hash.ts";
-import { type KeyholeEvent, type McpEvent, type OperationEvent, onEvent } from "../events.ts";
+import {
+  type KeyholeEvent,
+  type McpEvent,
+  type OperationEvent,
+  onEvent,
+  type SearchEvent,
+} from "../events.ts";
 import type { Attributes } from "./otlp.ts";
 import type { Recorder } from "./otlp-exporter.ts";
+import { serverAttributes } from "./server-attributes.ts";
 
 /** Turns events of the gateway and its faces into spans and metrics. Returns unsubscribe. */
 export function recordEvents(recorder: Recorder): () => void {
   return onEvent((event: KeyholeEvent) => {
     if (event.type === "operation") recordOperation(recorder, event);
     if (event.type === "mcp") recordRequest(recorder, event);
+    if (event.type === "search") recordSearch(recorder, event);
+    if (event.type === "search-used") recorder.metric("keyhole.search.used", event.afterMs / 1000, {});
   });
 }
 
@@ -27,9 +35,7 @@ function recordOperation(recorder: Recorder, event: OperationEvent): void {
     "keyhole.answer.tokens": tokens,
     "keyhole.targets": targets.length > 0 ? targets : undefined,
     "enduser.id": event.principal,
-    // A handle opens the session, so only its hash is sent.
-    "gen_ai.conversation.id":
-      event.session === undefined ? undefined : contentHash(event.session).slice(0, 16),
+    "gen_ai.conversation.id": event.conversation,
     ...(tool !== undefined && toolAttributes(tool)),
   };
   recorder.span({
@@ -43,6 +49,21 @@ function recordOperation(recorder: Recorder, event: OperationEvent): void {
   });
 }
 
+/** The hit rate is the share of searches that found something. */
+function recordSearch(recorder: Recorder, { found, by, wordsMs, vectorsMs }: SearchEvent): void {
+  recorder.metric("keyhole.search.hits", found, {
+    "keyhole.search.by": by,
+    "keyhole.search.found": found > 0,
+  });
+  for (const [part, ms] of [
+    ["words", wordsMs],
+    ["vectors", vectorsMs],
+  ] as const) {
+    if (ms !== undefined)
+      recorder.metric("keyhole.search.duration", ms / 1000, { "keyhole.search.part": part });
+  }
+}
+
 function recordRequest(recorder: Recorder, event: McpEvent): void {
   const { side, method, target, error } = event;
   const labels: Attributes = {
@@ -52,6 +73,7 @@ function recordRequest(recorder: Recorder, event: McpEvent): void {
     "mcp.protocol.version": event.protocolVersion,
     "network.transport": event.transport,
     "rpc.response.status_code": event.status,
+    ...serverAttributes(event.url),
   };
   recorder.metric(`mcp.${side}.operation.duration`, event.latencyMs / 1000, {
     ...labels,
@@ -63,7 +85,12 @@ function recordRequest(recorder: Recorder, event: McpEvent): void {
     kind: side,
     startedAt: event.startedAt,
     durationMs: event.latencyMs,
-    attributes: { ...labels, "jsonrpc.request.id": event.requestId, "keyhole.upstream": event.server },
+    attributes: {
+      ...labels,
+      "jsonrpc.request.id": event.requestId,
+      "keyhole.upstream": event.server,
+      "gen_ai.conversation.id": event.conversation,
+    },
     ...(error !== undefined && { error }),
   });
 }

@@ -98,7 +98,8 @@ function messageOf(turn: number) {
   return { id: `msg_${turn}`, type: "message", role: "assistant", model: "scripted", stop_sequence: null };
 }
 
-function stopOf({ calls = [] }: ScriptedReply): string {
+function stopOf({ calls = [], finish = "stop" }: ScriptedReply): string {
+  if (finish !== "stop") return finish === "length" ? "max_tokens" : "refusal";
   return calls.length > 0 ? "tool_use" : "end_turn";
 }
 

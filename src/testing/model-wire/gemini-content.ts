@@ -57,6 +57,8 @@ const STATUSES = new Map([
   [503, "UNAVAILABLE"],
 ]);
 
+const FINISHES = { stop: "STOP", length: "MAX_TOKENS", "content-filter": "SAFETY" } as const;
+
 type AnswerPart = { text: string } | { functionCall: { name: string; args: unknown } };
 
 function partsOf({ text, calls = [] }: ScriptedReply): AnswerPart[] {
@@ -67,10 +69,14 @@ function partsOf({ text, calls = [] }: ScriptedReply): AnswerPart[] {
 }
 
 /** Only the last answer of a stream says that it is finished. */
-function answerOf({ usage = { input: 0, output: 0 } }: ScriptedReply, parts: AnswerPart[], isLast: boolean) {
+function answerOf(
+  { usage = { input: 0, output: 0 }, finish = "stop" }: ScriptedReply,
+  parts: AnswerPart[],
+  isLast: boolean,
+) {
   return {
     candidates: [
-      { index: 0, content: { role: "model", parts }, ...(isLast ? { finishReason: "STOP" } : {}) },
+      { index: 0, content: { role: "model", parts }, ...(isLast ? { finishReason: FINISHES[finish] } : {}) },
     ],
     usageMetadata: {
       promptTokenCount: usage.input,

@@ -91,7 +91,8 @@ function usageOf({ usage = { input: 0, output: 0 } }: ScriptedReply) {
   };
 }
 
-function finishOf({ calls = [] }: ScriptedReply): string {
+function finishOf({ calls = [], finish = "stop" }: ScriptedReply): string {
+  if (finish !== "stop") return finish.replace("-", "_");
   return calls.length > 0 ? "tool_calls" : "stop";
 }
 

@@ -25,7 +25,7 @@ export const openAIResponses: ModelWire = {
   },
   toAnswer: (reply, turn) => ({
     ...responseOf(turn),
-    status: "completed",
+    ...endOf(reply),
     output: itemsOf(reply, turn),
     usage: usageOf(reply),
   }),
@@ -33,10 +33,10 @@ export const openAIResponses: ModelWire = {
     named({ type: "response.created", response: { ...responseOf(turn), status: "in_progress", output: [] } }),
     ...itemsOf(reply, turn).flatMap((item, index) => itemEvents(item, index)),
     named({
-      type: "response.completed",
+      type: `response.${endOf(reply).status}`,
       response: {
         ...responseOf(turn),
-        status: "completed",
+        ...endOf(reply),
         output: itemsOf(reply, turn),
         usage: usageOf(reply),
       },
@@ -104,6 +104,13 @@ function itemEvents(item: Item, output_index: number): WireEvent[] {
 
 function named(data: { readonly type: string; readonly [field: string]: unknown }): WireEvent {
   return { event: data.type, data: JSON.stringify(data) };
+}
+
+/** The vendor calls an answer that was cut off or filtered incomplete. */
+function endOf({ finish = "stop" }: ScriptedReply) {
+  if (finish === "stop") return { status: "completed" };
+  const reason = finish === "length" ? "max_output_tokens" : "content_filter";
+  return { status: "incomplete", incomplete_details: { reason } };
 }
 
 function responseOf(turn: number) {

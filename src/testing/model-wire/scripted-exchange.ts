@@ -20,6 +20,8 @@ export interface ScriptedReply {
   readonly text?: string;
   readonly calls?: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
   readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
+  /** Why the answer ends. Default: `tool-calls` with calls, otherwise `stop`. */
+  readonly finish?: "stop" | "length" | "content-filter";
   /** Over HTTP: an error in place of an answer. */
   readonly error?: {
     readonly status: number;
@@ -30,4 +32,6 @@ export interface ScriptedReply {
   readonly breakAfter?: number;
   /** Over HTTP: the stream ends cleanly after this many events. */
   readonly endAfter?: number;
+  /** Over HTTP: the server stays silent after this many events, or before a whole answer. */
+  readonly hangAfter?: number;
 }

@@ -24,6 +24,8 @@ export interface SkillDisclosureOptions {
   readonly recent?: readonly string[];
   /** Names of bundled skills to enable although they say `default_enabled: false`. */
   readonly enabled?: readonly string[];
+  /** How the model gets a skill of the list, such as `read at team://skills/NAME`. */
+  readonly how?: string;
 }
 
 const MAX_SKILLS = 3;
@@ -52,7 +54,7 @@ const MAX_QUERY_CHARS = 8_000;
 export function discloseSkills(
   query: string,
   skills: readonly Skill[],
-  { maxSkills = MAX_SKILLS, recent = [], enabled = [] }: SkillDisclosureOptions = {},
+  { maxSkills = MAX_SKILLS, recent = [], enabled = [], how }: SkillDisclosureOptions = {},
 ): SkillDisclosure {
   const usable = skills.filter((skill) => isEnabled(skill, enabled));
   if (usable.length === 0) return { tier: "nothing", text: "", skills: [] };
@@ -74,7 +76,7 @@ export function discloseSkills(
   const untriggered = usable.filter((skill) => !hasTriggers(skill));
   const listed = asksForSkills(words) ? usable : untriggered;
   if (listed.length > 0)
-    return { tier: "registry", text: registryText(listed, usable.length), skills: listed };
+    return { tier: "registry", text: registryText(listed, usable.length, how), skills: listed };
   return { tier: "breadcrumb", text: `[${countText(usable.length)} available]`, skills: [] };
 }
 
@@ -132,13 +134,13 @@ function recencyOf({ name }: Skill, recent: readonly string[]): number {
   return at === -1 ? recent.length : at;
 }
 
-function registryText(listed: readonly Skill[], total: number): string {
+function registryText(listed: readonly Skill[], total: number, how: string | undefined): string {
   const shown = listed.slice(0, MAX_REGISTRY);
   const lines = shown.map(
     ({ name, briefDescription }) => `- ${name}: ${toSummary(briefDescription, LINE_CHARS)}`,
   );
   const more = total > shown.length ? `\n[${countText(total - shown.length)} more]` : "";
-  return `Skills:\n${lines.join("\n")}${more}`;
+  return `Skills${how === undefined ? "" : `, ${how}`}:\n${lines.join("\n")}${more}`;
 }
 
 function fullText({ name, origin, body }: Skill): string {

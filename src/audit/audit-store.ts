@@ -1,0 +1,115 @@
+import type { Kind, Lane } from "../schema/entry.ts";
+
+/** A call of an entry, as its records name it. */
+export interface AuditedCall {
+  /** Ties the records of one call together. */
+  readonly call: string;
+  /** The request that the call belongs to, as in events and answers. */
+  readonly traceId: string;
+  /** The trace of the caller in the format of W3C Trace Context. */
+  readonly traceparent?: string;
+  readonly principal: string;
+  readonly op: string;
+  readonly route: string;
+  readonly entryKind: Kind;
+  readonly lane: Lane;
+  /** SHA-256 of the definition that runs. */
+  readonly definition: string;
+  /** Declared arguments by type and size, such as `{ title: "string(12)" }`. Never values. */
+  readonly args: Readonly<Record<string, string>>;
+}
+
+/** A fact that the audit log keeps. Arguments and results appear by shape, never by value. */
+export type AuditEvent =
+  | (AuditedCall & {
+      readonly kind: "call-started";
+      readonly decided: "run" | "dry-run" | "approved";
+      readonly approvedBy?: string;
+    })
+  | (Pick<AuditedCall, "call" | "traceId" | "principal" | "op" | "route"> & {
+      readonly kind: "call-ended";
+      /** `ok`, or the code of the problem. */
+      readonly outcome: string;
+      readonly ms: number;
+      /** The result by type and size. Absent if the call failed. */
+      readonly result?: string;
+    })
+  /** The call did not run. `asked`: a person was asked, or there was nobody to ask. */
+  | (AuditedCall & {
+      readonly kind: "call-refused";
+      readonly decided: "refused" | "asked";
+      readonly outcome: string;
+    })
+  /** The answer came from an idempotency key; nothing ran. */
+  | (AuditedCall & { readonly kind: "call-repeated" })
+  /** A person allowed something, or took that back. */
+  | {
+      readonly kind: "allowed" | "revoked";
+      readonly principal: string;
+      readonly what: "definition" | "server" | "folder";
+      readonly name: string;
+      /** SHA-256 of exactly what they allowed. */
+      readonly digest: string;
+    }
+  /** A store begins a file or continues a log. */
+  | {
+      readonly kind: "log-opened";
+      readonly pid: number;
+      /** The oldest record that is kept. Earlier ones were deleted, as the limits of the store say. */
+      readonly keptFrom: number;
+      /** Bytes of an unfinished record that were cut off after a crash. */
+      readonly torn?: number;
+      /** Events that found no room while the log could not be written. */
+      readonly dropped?: number;
+      /** The head was missing or unreadable, so the store cannot know whether records were cut off. */
+      readonly headless?: true;
+    };
+
+/** An event in its place. `hash` covers the whole record, `prev` is the hash of the record before it. */
+export type AuditRecord = AuditEvent & {
+  readonly hash: string;
+  /** Counts from 1 without gaps. */
+  readonly seq: number;
+  readonly prev: string;
+  /** ISO 8601. */
+  readonly at: string;
+};
+
+/** The last record of a chain. */
+export interface AuditHead {
+  readonly seq: number;
+  readonly hash: string;
+}
+
+/** A record as it is stored. */
+export interface AuditLine {
+  /** One line of JSON. The hash is over its exact bytes. */
+  readonly text: string;
+  /** Where it is stored, such as a file and a line. */
+  readonly place: string;
+}
+
+/** Records that are chained by their hashes. A log has several chains if several processes write at the same time. */
+export interface AuditChain {
+  readonly name: string;
+  /** The head that the store keeps apart from the records, so that a cut-off end is found. */
+  readonly head: AuditHead | undefined;
+  /** The lines in order, those before record `from` left out where that is cheap. */
+  lines(from?: number): AsyncIterable<AuditLine>;
+}
+
+/**
+ * Keeps the audit log: append-only, each record chained to the one before it. {@link createFileAuditStore} is one.
+ */
+export interface AuditStore {
+  /** Takes an event. It is written soon, in order; memory is bounded. Must not throw. */
+  add(event: AuditEvent): void;
+  /**
+   * Resolves when every event taken so far survives a crash of this process. Fails within seconds if they cannot be
+   * written; the store keeps them and tries again later.
+   */
+  flush(): Promise<void>;
+  chains(): Promise<readonly AuditChain[]>;
+  /** Writes the rest and lets go of the log. */
+  close(): Promise<void>;
+}

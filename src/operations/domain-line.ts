@@ -1,0 +1,35 @@
+import type { View } from "../access/view.ts";
+import type { Entry } from "../schema/entry.ts";
+import { splitWords } from "../util/split-words.ts";
+import { toSummary } from "../util/to-summary.ts";
+
+const known = new WeakMap<readonly Entry[], ReadonlyMap<string, readonly Entry[]>>();
+
+/** One line about a domain: its description, or the names of its tools if it has none. */
+export function domainLine(name: string, view: View, maxChars: number): string {
+  const description = view.domains.get(name)?.description ?? "";
+  if (description !== "") return toSummary(description, maxChars);
+  const groups = known.get(view.shown) ?? Map.groupBy(view.shown, ({ domain }) => domain);
+  known.set(view.shown, groups);
+  const usable = (groups.get(name) ?? []).filter(({ status }) => status === undefined);
+  const [tools, others] = [usable.filter(isTool), usable.filter((entry) => !isTool(entry))];
+  const names = [...tools, ...others].map((entry) => splitWords(entry.name).join(" "));
+  return listNames([...new Set(names)], maxChars);
+}
+
+/** As many names as fit, and how many more there are. */
+export function listNames(names: readonly string[], maxChars: number): string {
+  const kept: string[] = [];
+  let room = maxChars - " and 9999 more".length;
+  for (const name of names) {
+    room -= name.length + 2;
+    if (room < 0) break;
+    kept.push(name);
+  }
+  const left = names.length - kept.length;
+  return left === 0 ? kept.join(", ") : [kept.join(", "), `${left} more`].filter(Boolean).join(" and ");
+}
+
+function isTool({ kind }: Entry): boolean {
+  return kind === "tool";
+}

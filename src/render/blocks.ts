@@ -1,0 +1,135 @@
+import type { Json } from "../util/json.ts";
+
+/** An image, a sound, a file or a link of a result. A model gets it as what it is, never as base64 text. */
+export type Block =
+  | { readonly type: "image" | "audio"; readonly mimeType: string; readonly data: string }
+  | {
+      readonly type: "resource";
+      readonly resource: { readonly uri: string; readonly mimeType?: string; readonly blob: string };
+    }
+  | {
+      readonly type: "resource_link";
+      readonly uri: string;
+      readonly name: string;
+      readonly mimeType?: string;
+    };
+
+export interface Lifted {
+  /** The value, in which a note of type and size stands for the data of each block. */
+  readonly value: Json;
+  /** The block of each note. */
+  readonly blocks: ReadonlyMap<Json, Block>;
+}
+
+type Fields = { readonly [key: string]: Json };
+
+const MOST_BLOCKS = 16;
+const MOST_CHARS = 8_000_000;
+const MOST_DEPTH = 6;
+const MOST_ITEMS = 1_000;
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+/** Takes the data of images, sounds and files out of a value, and finds its links. */
+export function liftBlocks(value: Json): Lifted {
+  const blocks = new Map<Json, Block>();
+
+  function walk(part: Json, depth: number): Json {
+    if (part === null || typeof part !== "object" || depth > MOST_DEPTH) return part;
+    if (Array.isArray(part)) {
+      const items = part.slice(0, MOST_ITEMS).map((item) => walk(item, depth + 1));
+      return items.every((item, at) => item === part[at]) ? part : [...items, ...part.slice(MOST_ITEMS)];
+    }
+    const block = toBlock(part);
+    if (block) {
+      const note = toNote(part, block);
+      blocks.set(note, block);
+      return note;
+    }
+    if (Object.keys(part).length > MOST_ITEMS) return part;
+    const fields = Object.entries(part).map(([key, field]) => [key, walk(field, depth + 1)] as const);
+    return fields.every(([key, field]) => field === part[key]) ? part : Object.fromEntries(fields);
+  }
+
+  return { value: walk(value, 0), blocks };
+}
+
+/** The blocks whose notes are in a part of a lifted value. `whole` is false if there are more than an answer takes. */
+export function blocksIn(
+  content: Json,
+  blocks: Lifted["blocks"],
+): { readonly blocks: readonly Block[]; readonly whole: boolean } {
+  const found: Block[] = [];
+  let chars = 0;
+  let whole = true;
+  const walk = (part: Json): void => {
+    if (part === null || typeof part !== "object") return;
+    const block = blocks.get(part);
+    if (!block) {
+      for (const inner of Object.values(part)) walk(inner);
+      return;
+    }
+    const size = dataOf(block).length;
+    const fits = found.length < MOST_BLOCKS && chars + size <= MOST_CHARS;
+    if (fits) found.push(block);
+    chars += fits ? size : 0;
+    whole &&= fits || size === 0;
+  };
+  if (blocks.size > 0) walk(content);
+  return { blocks: found, whole };
+}
+
+/** Links stay as they are: a text names them too. */
+function toNote(part: Fields, block: Block): Json {
+  if (block.type === "resource_link") return part as Json;
+  const { uri, mimeType } = isFields(part.resource) ? part.resource : part;
+  return {
+    type: block.type,
+    ...(uri !== undefined && { uri }),
+    ...(mimeType !== undefined && { mimeType }),
+    bytes: decodedBytes(dataOf(block)),
+  };
+}
+
+function toBlock(part: Fields): Block | undefined {
+  const { type, mimeType, data, uri, name } = part;
+  if (type === "image" || type === "audio")
+    return isBase64(data) && typeof mimeType === "string" ? { type, mimeType, data } : undefined;
+  if (type === "resource_link") {
+    if (typeof uri !== "string") return undefined;
+    const kind = typeof mimeType === "string" ? { mimeType } : {};
+    return { type, uri, name: typeof name === "string" ? name : uri, ...kind };
+  }
+  if (type === "resource" && isFields(part.resource)) return toFile(part.resource, part.resource.blob);
+  return type === "resource" || (type === undefined && typeof part.bytes === "number")
+    ? toFile(part, data)
+    : undefined;
+}
+
+/** A file that is an image or a sound becomes one: clients drop files that they do not know. */
+function toFile({ uri, mimeType }: Fields, blob: Json | undefined): Block | undefined {
+  if (!isBase64(blob)) return undefined;
+  const kind = typeof mimeType === "string" ? /^(image|audio)\//.exec(mimeType)?.[1] : undefined;
+  if (kind !== undefined)
+    return { type: kind as "image" | "audio", mimeType: mimeType as string, data: blob };
+  if (typeof uri !== "string") return undefined;
+  return { type: "resource", resource: { uri, ...(typeof mimeType === "string" && { mimeType }), blob } };
+}
+
+function dataOf(block: Block): string {
+  if (block.type === "resource_link") return "";
+  return block.type === "resource" ? block.resource.blob : block.data;
+}
+
+function isBase64(value: Json | undefined): value is string {
+  return typeof value === "string" && BASE64.test(value);
+}
+
+function isFields(value: Json | undefined): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The decoded size of base64 text. */
+function decodedBytes(base64: string): number {
+  const padding = base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0;
+  return Math.max(0, Math.floor((base64.length * 3) / 4) - padding);
+}

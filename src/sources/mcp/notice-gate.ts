@@ -1,0 +1,67 @@
+import type { Clock } from "../../util/clock.ts";
+import { fieldsOf, isFields } from "../../util/fields.ts";
+
+/** Passes on what a server sends. Of notifications that come too fast, only the latest of each kind. */
+export interface NoticeGate {
+  /** Delivers a message now, or a notification later, or never if a newer one replaces it. */
+  take(message: unknown, deliver: () => void): void;
+  /** Drops what waits. */
+  close(): void;
+}
+
+/** Notifications that pass unchanged within `EVERY_MS`. No honest server sends more. */
+const MOST = 50;
+const EVERY_MS = 100;
+const MAX_KINDS = 64;
+
+export function createNoticeGate(clock: Clock): NoticeGate {
+  const waiting = new Map<string, () => void>();
+  let passed = 0;
+  let cancel: (() => void) | undefined;
+
+  function pass(deliver: () => void): void {
+    passed += 1;
+    deliver();
+  }
+
+  function passWaiting(): void {
+    const due = [...waiting.values()];
+    waiting.clear();
+    for (const deliver of due) pass(deliver);
+  }
+
+  /** Starts the next period; the notifications that waited count in it. */
+  function begin(): void {
+    passed = 0;
+    cancel = waiting.size > 0 ? clock.after(EVERY_MS, begin) : undefined;
+    passWaiting();
+  }
+
+  return {
+    take: (message, deliver) => {
+      const kind = kindOf(message);
+      if (kind === undefined) {
+        // An answer comes after the notifications that were sent before it.
+        if (passed < 2 * MOST) passWaiting();
+        return deliver();
+      }
+      cancel ??= clock.after(EVERY_MS, begin);
+      if (passed < MOST && waiting.size === 0) return pass(deliver);
+      waiting.delete(kind);
+      waiting.set(kind, deliver);
+      const [oldest] = waiting.keys();
+      if (waiting.size > MAX_KINDS && oldest !== undefined) waiting.delete(oldest);
+    },
+    close: () => {
+      cancel?.();
+      waiting.clear();
+    },
+  };
+}
+
+/** Notifications of one kind replace each other. Undefined for requests and answers. */
+function kindOf(message: unknown): string | undefined {
+  if (!isFields(message) || typeof message.method !== "string" || message.id !== undefined) return undefined;
+  const { progressToken, uri, requestId, taskId } = fieldsOf(message.params);
+  return JSON.stringify([message.method, progressToken, uri, requestId, taskId]);
+}

@@ -1,0 +1,245 @@
+import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Registry } from "keyhole";
+import { createSessionLogs } from "keyhole/agent";
+import { createEmbeddedIndex } from "keyhole/search";
+import { describe, expect, test } from "vitest";
+import { createPinStore } from "../../src/access/pin-store.ts";
+import { readRegistry, toRegistry, writeRegistry } from "../../src/catalog/registry.ts";
+import { readSettingsFile } from "../../src/config/read-settings-file.ts";
+import { saveSetting } from "../../src/config/save-setting.ts";
+import type { ContentSource } from "../../src/schema/pipeline.ts";
+import { openEmbeddedIndex } from "../../src/search/embedded-index.ts";
+import { openLearningLog } from "../../src/search/learning/learning-log.ts";
+import { openSqliteSessionStore } from "../../src/session/sqlite-session-store.ts";
+import { createContentStore } from "../../src/sources/content/content-store.ts";
+import { createListingCache } from "../../src/sources/mcp/listing-cache.ts";
+import { createLogins } from "../../src/sources/mcp/login/logins.ts";
+import { createMapMemo } from "../../src/surfaces/map-memo.ts";
+import { reportFigure } from "../figures.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { failWrites } from "./failing-writes.ts";
+
+const OLD = "openai";
+const NEW = "anthropic";
+
+/** A store with one value, which `read` reads as the next process would. */
+interface Store {
+  write(folder: string, value: string): unknown;
+  read(folder: string): unknown;
+}
+
+const SOURCE = {} as ContentSource;
+
+const STORES: Readonly<Record<string, Store>> = {
+  pins: {
+    write: (folder, hash) =>
+      createPinStore(join(folder, "pins.json")).change(
+        new Map([["key", { hash, definition: {}, approvedAt: 1 }]]),
+      ),
+    read: (folder) => createPinStore(join(folder, "pins.json")).get("key")?.hash,
+  },
+  settings: {
+    write: (folder, value) =>
+      saveSetting("providers.default", value, { file: join(folder, "settings.json") }),
+    read: async (folder) => {
+      const read = await readSettingsFile(join(folder, "settings.json"));
+      return read.state === "read" ? read.value.providers?.default : read.state;
+    },
+  },
+  search: {
+    write: async (folder, value) => {
+      const index = createEmbeddedIndex();
+      await index.put(value === OLD ? [document(1)] : [document(1), document(2)]);
+      await index.save(join(folder, "search.bin"));
+    },
+    read: async (folder) => {
+      const opened = await openEmbeddedIndex(join(folder, "search.bin"));
+      if (!opened.ok) return opened.reason;
+      return opened.value.status().documents === 1 ? OLD : NEW;
+    },
+  },
+  listings: {
+    write: (folder, value) => {
+      const listing = { tools: [], prompts: [], resources: [], templates: [], skills: [], warnings: [value] };
+      return createListingCache(folder, "up", {}).write({ savedAt: 1, listing });
+    },
+    read: async (folder) => (await createListingCache(folder, "up", {}).read())?.listing.warnings[0],
+  },
+  menus: {
+    write: (folder, value) => createMapMemo(join(folder, "menus.json")).set("key", value),
+    read: (folder) => createMapMemo(join(folder, "menus.json")).get("key"),
+  },
+  documents: {
+    write: (folder, content) => {
+      const raw = { id: "1", name: "1", contentType: "text/plain", content };
+      const held = { readAt: 1, documents: [{ raw, indexedAt: 1, seenAt: 1 }] };
+      return createContentStore(folder).write("docs", SOURCE, held as never);
+    },
+    read: async (folder) =>
+      (await createContentStore(folder).read("docs", SOURCE))?.documents[0]?.raw.content,
+  },
+  registry: {
+    write: (folder, version) =>
+      writeRegistry(join(folder, "registry.json"), toRegistry({ version, entries: [] })),
+    read: async (folder): Promise<Registry["registry_version"]> =>
+      (await readRegistry(join(folder, "registry.json"))).registry_version,
+  },
+};
+
+function document(number: number) {
+  return {
+    id: `d://tools/${number}`,
+    kind: "tool" as const,
+    domain: "d",
+    visibility: "listed" as const,
+    scopes: [],
+    tags: [],
+    name: `tool_${number}`,
+    aliases: [],
+    description: "A tool.",
+    parameters: "",
+    domainText: "",
+    content: "",
+  };
+}
+
+describe.each([
+  ["the nth write fails", { stays: false }],
+  ["the nth write and all later ones fail", { stays: true }],
+] as const)("%s", (_, options) => {
+  test.each(Object.entries(STORES))(
+    "failed-write: the store of %s is old or new, never torn",
+    async (_, store) => {
+      for (let nth = 1; ; nth += 1) {
+        const folder = temporaryFolder();
+        await store.write(folder, OLD);
+        const failing = await failWrites(nth, options);
+        try {
+          await store.write(folder, NEW);
+        } catch {
+          // Stores whose loss costs only time do not report a failure, so both are right.
+        } finally {
+          failing.restore();
+        }
+        const found = await store.read(folder);
+        expect([nth, found]).toEqual([nth, found === OLD && failing.failed ? OLD : NEW]);
+        reportFigure("failed-writes", 1);
+        expect(readdirSync(folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+        await store.write(folder, NEW);
+        expect([nth, await store.read(folder)]).toEqual([nth, NEW]);
+        if (failing.failed) continue;
+        expect(nth).toBeGreaterThan(4);
+        return;
+      }
+    },
+  );
+});
+
+test("failed-write: a conversation keeps every message that was written whole, and says what failed", async () => {
+  for (let nth = 1; ; nth += 1) {
+    const folder = temporaryFolder();
+    const logs = createSessionLogs({ path: folder });
+    const log = logs.create();
+    const say = (content: string) => log.message({ role: "user", content });
+    say("first");
+    await log.settle();
+    const failing = await failWrites(nth);
+    say("second");
+    const complaint = await log.settle().catch((error: { code: string }) => error.code);
+    failing.restore();
+    if (failing.failed) expect([nth, complaint]).toEqual([nth, "SESSION_NOT_KEPT"]);
+    say("third");
+    await log.settle();
+    await log.close();
+    const { messages, log: resumed } = await createSessionLogs({ path: folder }).resume(log.id);
+    await resumed.close();
+    const told = messages.map(({ content }) => content);
+    expect(told.filter((text) => text !== "second")).toEqual(["first", "third"]);
+    reportFigure("failed-writes", 1);
+    if (failing.failed) continue;
+    expect(told).toEqual(["first", "second", "third"]);
+    return;
+  }
+});
+
+test("failed-write: the learning log keeps its events, and takes new ones after a failure", async () => {
+  const used = (route: string) => ({ kind: "used", at: 1, scope: "", conversation: "c", route }) as const;
+  for (let nth = 1; ; nth += 1) {
+    const path = join(temporaryFolder(), "learning.jsonl");
+    const routes = () => openLearningLog(path).events.map((event) => (event as { route: string }).route);
+    const log = openLearningLog(path);
+    const add = (route: string) => {
+      log.append(used(route));
+      log.flush();
+    };
+    add("first");
+    const failing = await failWrites(nth);
+    add("second");
+    failing.restore();
+    add("third");
+    expect(routes().filter((route) => route !== "second")).toEqual(["first", "third"]);
+    reportFigure("failed-writes", 1);
+    if (!failing.failed) return;
+  }
+});
+
+const { error: noPrlimit } = spawnSync("prlimit", ["--version"]);
+
+/** Limits the size of files that this process may write, as a full disk does. */
+function limitFiles(bytes: number | "unlimited"): void {
+  spawnSync("prlimit", ["--pid", String(process.pid), `--fsize=${bytes}:unlimited`]);
+}
+
+const PAGE = 4_096;
+const LARGE = "x".repeat(5 * PAGE);
+
+test.skipIf(noPrlimit)("failed-write: sessions in SQLite are old or new on a disk that fills up", () => {
+  for (let pages = 0; ; pages += 1) {
+    const path = join(temporaryFolder(), "state.db");
+    const store = openSqliteSessionStore(path, {});
+    const handle = store.open("ann");
+    store.update(handle, "ann", (memory) => ({ ...memory, rules: [OLD], unveiled: [OLD] }));
+    limitFiles(pages * PAGE);
+    let isWritten = true;
+    try {
+      store.update(handle, "ann", (memory) => ({ ...memory, rules: [LARGE], unveiled: [LARGE] }));
+    } catch {
+      isWritten = false;
+    } finally {
+      limitFiles("unlimited");
+    }
+    store.close();
+    const again = openSqliteSessionStore(path, {});
+    const { rules, unveiled } = again.read(handle, "ann");
+    again.close();
+    expect(rules).toEqual(unveiled);
+    expect([pages, rules]).toEqual([pages, [isWritten ? LARGE : OLD]]);
+    reportFigure("failed-writes", 1);
+    if (isWritten) return expect(pages).toBeGreaterThan(2);
+  }
+});
+
+test.skipIf(noPrlimit)("failed-write: logins in SQLite are old or new on a disk that fills up", async () => {
+  for (let pages = 0; ; pages += 1) {
+    const path = join(temporaryFolder(), "logins.db");
+    const logins = createLogins({ path });
+    await logins.save("up", { issuer: "i", expiresAt: 1 });
+    limitFiles(pages * PAGE);
+    const login = { issuer: "i", expiresAt: 2, client: { client_id: LARGE, issuer: "i" } };
+    const isWritten = await logins.save("up", login).then(
+      () => true,
+      () => false,
+    );
+    limitFiles("unlimited");
+    await logins.close();
+    const again = createLogins({ path });
+    const found = await again.read("up");
+    await again.close();
+    expect([pages, found?.expiresAt]).toEqual([pages, isWritten ? 2 : 1]);
+    expect(found?.client?.client_id.length).toBe(isWritten ? LARGE.length : undefined);
+    reportFigure("failed-writes", 1);
+    if (isWritten) return;
+  }
+});

@@ -1,0 +1,60 @@
+import { Client, InMemoryTransport } from "@modelcontextprotocol/client";
+import { createGateway, defineDomain, defineTool } from "keyhole";
+import { createMcpServer } from "keyhole/mcp";
+import { afterAll, describe, expect, test } from "vitest";
+import { verifies } from "../requirements.ts";
+import { ERAS } from "./connect.ts";
+
+const rows = Array.from({ length: 3_000 }, (_, id) => ({ id, name: `Größe ${id}`, quote: '"so"\n' }));
+const list = defineTool({ name: "list", description: "Lists many rows.", execute: () => rows });
+const read = defineTool({
+  name: "read",
+  description: "Reads a long text.",
+  execute: () => "Words of a long text, again and again. ".repeat(2_000),
+});
+const gateway = createGateway({
+  domains: [defineDomain({ name: "lab", description: "For tests.", tools: [list, read] })],
+});
+const server = createMcpServer(gateway, {});
+
+afterAll(async () => {
+  await server.close();
+  await gateway.close();
+});
+
+/** The whole result as a client gets it. */
+async function sizeFor(name: string, era: (typeof ERAS)[number], routes: readonly string[]) {
+  const [near, far] = InMemoryTransport.createLinkedPair();
+  server.connect(far);
+  const mode = era === "2026-07-28" ? { pin: era } : ("legacy" as const);
+  const client = new Client({ name, version: "1" }, { versionNegotiation: { mode } });
+  await client.connect(near);
+  const { content } = await client.callTool({
+    name: "get",
+    arguments: { routes: routes.map((route) => ({ route })) },
+  });
+  await client.close();
+  const text = content[0]?.type === "text" ? content[0].text : "";
+  expect(text.match(/at result:\/\//g)).toHaveLength(routes.length);
+  return Buffer.byteLength(JSON.stringify({ content }));
+}
+
+describe.each(ERAS)("on %s", (era) => {
+  for (const [name, most] of [
+    ["Cline", 8_000],
+    ["@cline-core", 8_000],
+    ["github-copilot-developer", 20_000],
+    ["qwen-cli-mcp-client", 30_000],
+    ["gemini-cli-mcp-client", 40_000],
+    ["codex-mcp-client", 50_000],
+    ["claude-code", 52_000],
+  ] as const)
+    verifies("mcp:client-limits", `an answer to ${name} is not cut at its ${most} characters`, async () => {
+      for (const routes of [["lab.list"], ["lab.read"], Array.from({ length: 12 }, () => "lab.list")])
+        expect(await sizeFor(name, era, routes)).toBeLessThanOrEqual(most);
+    });
+
+  test("other clients get the limits of the gateway", async () => {
+    expect(await sizeFor("inline-copilots", era, ["lab.read"])).toBeGreaterThan(12_000);
+  });
+});

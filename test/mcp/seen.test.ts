@@ -1,0 +1,64 @@
+// The first words of the instructions and of the search tool, which is all that some clients show a model.
+import { resolve } from "node:path";
+import { createGateway, defineDomain, defineTool } from "keyhole";
+import { createMcpServer } from "keyhole/mcp";
+import { expect, onTestFinished, test } from "vitest";
+import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
+import { loadTokenCounter } from "../../src/util/tokens.ts";
+import { verifies } from "../requirements.ts";
+import { eventually, gatewayOf } from "../upstream-kit.ts";
+import { connect } from "./connect.ts";
+
+const SEEN_CHARS = 150;
+const tool = (name: string) => defineTool({ name, description: `Does ${name}.`, execute: () => 1 });
+const domain = (name: string) =>
+  defineDomain({ name, description: `All about ${name}.`, tools: [tool("list_things"), tool("read_thing")] });
+
+async function seen(gateway: ReturnType<typeof createGateway>) {
+  const server = createMcpServer(gateway, {});
+  const { client } = await connect(server, "2025-11-25");
+  onTestFinished(async () => {
+    await client.close();
+    await server.close();
+    await gateway.close();
+  });
+  const instructions = client.getInstructions() ?? "";
+  const { tools } = await client.listTools();
+  return { instructions, tools, ask: tools[0]?.description ?? "" };
+}
+
+verifies("mcp:seen", "the domains come first, not their number", async () => {
+  const names = ["github", "notion", "files", "calendar"];
+  const { instructions, ask } = await seen(createGateway({ domains: names.map(domain) }));
+  for (const text of [instructions, ask]) {
+    const first = text.slice(0, SEEN_CHARS);
+    for (const name of names) expect(first).toContain(name);
+    expect(first).not.toMatch(/\d/);
+  }
+});
+
+test("of many domains the first are named, and the menu keeps its budget", async () => {
+  const names = Array.from({ length: 60 }, (_, at) => `domain-${String.fromCharCode(97 + (at % 26))}-${at}`);
+  const { instructions, ask, tools } = await seen(createGateway({ domains: names.map(domain) }));
+  for (const text of [instructions, ask])
+    expect(names.filter((name) => text.slice(0, SEEN_CHARS).includes(name)).length).toBeGreaterThan(4);
+  const countTokens = await loadTokenCounter();
+  const menu = tools.map(({ _meta, ...shown }) => shown);
+  expect(countTokens(JSON.stringify(menu))).toBeLessThanOrEqual(900);
+});
+
+test("a server that says nothing of itself is described by its tools, as far as the reader may see them", async () => {
+  const config = { command: process.execPath, args: [resolve("test/rich-upstream.ts")] };
+  const gateway = gatewayOf([
+    createMcpSource("rich", config, { trusted: true }),
+    createMcpSource("unknown", config, { trusted: false }),
+  ]);
+  await eventually(async () => expect((await gateway.view()).find("rich.logo")).toBeDefined(), 30_000);
+  await eventually(async () => expect((await gateway.view()).domains.has("unknown")).toBe(true), 30_000);
+  const { instructions } = await seen(gateway);
+  const lineOf = (name: string) => instructions.split("\n").find((line) => line.startsWith(`- ${name}`));
+  expect(lineOf("rich")).toMatch(/^- rich: broken, cancelled, every kind, fail, logo, /);
+  expect(lineOf("unknown") ?? "- unknown").toBe("- unknown");
+  const found = await gateway.ask({ query: "logo" });
+  expect(found.text).toContain("## rich\n");
+});

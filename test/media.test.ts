@@ -1,0 +1,169 @@
+// Images, sounds and links of results, from an upstream server up to the model.
+import { resolve } from "node:path";
+import { generateText, isStepCount } from "ai";
+import { generateText as generateText6, stepCountIs } from "ai-6";
+import { MockLanguageModelV3 } from "ai-6/test";
+import { createGateway, defineDomain, defineTool, toAnthropicTools, toLangChainTools } from "keyhole";
+import { createDisclosure } from "keyhole/ai-sdk";
+import { createMcpServer } from "keyhole/mcp";
+import { createScriptedModel } from "keyhole/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
+import { loadTokenCounter } from "../src/util/tokens.ts";
+import { connect, ERAS } from "./mcp/connect.ts";
+import { verifies } from "./requirements.ts";
+import { eventually, gatewayOf } from "./upstream-kit.ts";
+
+globalThis.AI_SDK_LOG_WARNINGS = false;
+
+const LOGO = Buffer.alloc(4_096, "keyhole logo").toString("base64");
+const UPSTREAM = { command: process.execPath, args: [resolve("test/rich-upstream.ts")] };
+const countTokens = await loadTokenCounter();
+const gateway = gatewayOf([createMcpSource("rich", UPSTREAM, { trusted: true })]);
+
+beforeAll(() =>
+  eventually(async () => expect((await gateway.view()).find("rich.logo")).toBeDefined(), 30_000),
+);
+afterAll(() => gateway.close());
+
+const READ = { routes: [{ route: "rich.logo" }] };
+const CALLS = [
+  ["get", READ],
+  ["exec", { op: "rich.logo" }],
+] as const;
+
+describe.each(ERAS)("an MCP client of %s", (era) => {
+  test.each(CALLS)("%s gives text as text, the image and the link as blocks", async (name, args) => {
+    const server = createMcpServer(gateway, {});
+    const { client } = await connect(server, era);
+    const { content } = await client.callTool({ name, arguments: args });
+    const [text, ...blocks] = content;
+    expect(blocks).toEqual([
+      { type: "image", mimeType: "image/png", data: LOGO },
+      { type: "resource_link", uri: "rich://brand/guide", name: "Brand guide" },
+    ]);
+    const told = text?.type === "text" ? text.text : "";
+    expect(told).toContain("\nThe logo of the shop.\n".slice(name === "exec" ? 1 : 0));
+    expect(told).toContain("[image image/png, 4096 bytes]");
+    expect(told).toContain('[link "Brand guide" rich://brand/guide]');
+    expect(countTokens(told)).toBeLessThan(70);
+    await client.close();
+    await server.close();
+  });
+});
+
+const FILE = { type: "file", mediaType: "image/png", data: { type: "data", data: LOGO } };
+
+verifies("results:blocks", "a model of the AI SDK gets the image as a file", async () => {
+  const model = createScriptedModel([{ calls: [{ name: "get", args: READ }] }, { text: "A logo." }]);
+  const { session: _, ...disclosure } = await createDisclosure(gateway, { mode: "fixed" });
+  const { steps } = await generateText({ ...disclosure, model, prompt: "Show it", stopWhen: isStepCount(3) });
+  const [message] = steps.at(-1)!.request.messages?.filter(({ role }) => role === "tool") ?? [];
+  const shown = JSON.stringify(message ?? steps[0]!.response.messages);
+  expect(shown).toContain(JSON.stringify(FILE.data));
+  expect(shown.split(LOGO)).toHaveLength(2);
+});
+
+test("a model of chat completions, which takes no files here, gets no base64", async () => {
+  const scripted = createScriptedModel([{ calls: [{ name: "get", args: READ }] }, { text: "A logo." }]);
+  const model = new Proxy(scripted, {
+    get: (target, key) => (key === "provider" ? "openai.chat" : Reflect.get(target, key)),
+  });
+  const { session: _, ...disclosure } = await createDisclosure(gateway, { mode: "fixed" });
+  await generateText({ ...disclosure, model, prompt: "Show it", stopWhen: isStepCount(3) });
+  const sent = JSON.stringify(scripted.requests.at(-1));
+  expect(sent).toContain("The logo of the shop.");
+  expect(sent).not.toContain(LOGO.slice(0, 40));
+});
+
+test("version 6 of the AI SDK gets the image in its own form", async () => {
+  const prompts: unknown[] = [];
+  const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } };
+  const model = new MockLanguageModelV3({
+    doGenerate: async ({ prompt }) => {
+      prompts.push(prompt);
+      const isFirst = prompts.length === 1;
+      return {
+        content: isFirst
+          ? [{ type: "tool-call", toolCallId: "one", toolName: "get", input: JSON.stringify(READ) }]
+          : [{ type: "text", text: "A logo." }],
+        finishReason: { unified: isFirst ? "tool-calls" : "stop", raw: undefined },
+        usage,
+        warnings: [],
+      } as never;
+    },
+  });
+  const {
+    session: _,
+    instructions: system,
+    repairToolCall: __,
+    ...settings
+  } = await createDisclosure(gateway, { mode: "fixed" });
+  await generateText6({ ...settings, system, model, prompt: "Show it", stopWhen: stepCountIs(3) } as never);
+  expect(JSON.stringify(prompts[1])).toContain(
+    `{"type":"file-data","mediaType":"image/png","data":"${LOGO}"}`,
+  );
+});
+
+test("messages of Anthropic and LangChain have the image", async () => {
+  const { call } = await toAnthropicTools(gateway);
+  const { content } = await call({ id: "one", name: "get", input: READ });
+  expect(content).toMatchObject([
+    { type: "text" },
+    { type: "image", source: { type: "base64", media_type: "image/png", data: LOGO } },
+  ]);
+  const get = (await toLangChainTools(gateway)).find(({ name }) => name === "get");
+  expect(JSON.stringify(await get!.invoke(READ))).toContain(`data:image/png;base64,${LOGO}`);
+});
+
+test("a tool in code that returns content blocks is shown as them", async () => {
+  const content = [
+    { type: "text", text: "A picture, and a file." },
+    { type: "image", mimeType: "image/png", data: LOGO },
+    { type: "resource", resource: { uri: "lab://report", mimeType: "application/pdf", blob: LOGO } },
+    { type: "resource", resource: { uri: "lab://photo", mimeType: "image/jpeg", blob: LOGO } },
+  ];
+  const paint = defineTool({ name: "paint", description: "Paints.", execute: () => ({ content }) });
+  const lab = createGateway({
+    domains: [defineDomain({ name: "lab", description: "For tests.", tools: [paint] })],
+  });
+  const answer = await lab.exec({ op: "lab.paint" });
+  expect(answer.text).toBe(
+    [
+      "lab.paint: A picture, and a file.",
+      "[image image/png, 4096 bytes]",
+      "[resource lab://report application/pdf, 4096 bytes]",
+      "[image lab://photo image/jpeg, 4096 bytes]",
+    ].join("\n"),
+  );
+  expect(answer.ok && answer.blocks?.map(({ type }) => type)).toEqual(["image", "resource", "image"]);
+  await lab.close();
+});
+
+test("blocks over the bound stay at the handle, and base64 is never text", async () => {
+  const image = (at: number) => ({
+    type: "image",
+    mimeType: "image/png",
+    data: Buffer.alloc(3_000, `${at} `).toString("base64"),
+  });
+  const album = defineTool({
+    name: "album",
+    description: "Shows many images.",
+    execute: () => ({ images: Array.from({ length: 20 }, (_, at) => image(at)) }),
+  });
+  const lab = createGateway({
+    domains: [defineDomain({ name: "lab", description: "For tests.", tools: [album] })],
+  });
+  const answer = await lab.exec({ op: "lab.album" });
+  if (!answer.ok) throw answer;
+  expect(answer.blocks).toHaveLength(16);
+  expect(answer.text).not.toMatch(/[A-Za-z0-9+/]{100}/);
+  const rest = await lab.get({
+    routes: [{ route: answer.meta.stored!.handle, params: { path: "/images/19" } }],
+  });
+  expect(rest.results[0]).toMatchObject({ data: { blocks: [image(19)] } });
+  const params = { path: "/images", offset: 17, limit: 2 };
+  const page = await lab.get({ routes: [{ route: answer.meta.stored!.handle, params }] });
+  expect(page.results[0]).toMatchObject({ data: { blocks: [image(17), image(18)] } });
+  await lab.close();
+});

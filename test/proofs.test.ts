@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import { FAULTS } from "./faults.ts";
+import { FIGURES } from "./figures.ts";
+import { CLAIMS, type Claim, filesWith, isTitled } from "./proofs.ts";
+import { testFiles } from "./test-files.ts";
+
+const files = testFiles();
+
+describe.each(Object.entries<Readonly<Record<string, Claim>>>(CLAIMS))("the table of %s", (_, claims) => {
+  test("names tests that exist", () => {
+    const missing = Object.values(claims)
+      .flatMap(({ tests }) => tests)
+      .filter((title) => filesWith([title], files).length === 0);
+    expect(missing).toEqual([]);
+  });
+});
+
+test("there are 24 threats, and every fault has a test", () => {
+  expect(Object.keys(CLAIMS.threats)).toEqual(Array.from({ length: 24 }, (_, at) => `T${at + 1}`));
+  expect(Object.values<Claim>(FAULTS).filter(({ tests }) => tests.length === 0)).toEqual([]);
+});
+
+test("every test under test/faults/ names a fault of the table", () => {
+  const titles = files
+    .filter(({ file }) => file.startsWith("test/faults/"))
+    .flatMap(({ text }) =>
+      [...text.matchAll(/\btest(?:\.\w+\([^;]*?\))*\(\s*"([^"]+)"/g)].map(([, title = ""]) => title),
+    );
+  expect(titles.length).toBeGreaterThan(30);
+  expect(titles.filter((title) => !Object.hasOwn(FAULTS, title.split(":")[0]!))).toEqual([]);
+});
+
+test("every figure that a test reports has a row, and every row that tests measure has a test", () => {
+  const reported = files
+    .filter(({ file }) => file !== "test/figures.test.ts")
+    .flatMap(({ text }) => [...text.matchAll(/\breportFigure\(\s*"([^"]+)"/g)].map(([, name]) => name));
+  const measured = Object.entries(FIGURES).filter(([, figure]) => !("bench" in figure));
+  const missing = measured.map(([name]) => name).filter((name) => !reported.includes(name));
+  expect(missing.filter((name) => !name.startsWith("poison-"))).toEqual([]);
+});
+
+test.each([
+  ["a %s of %d days", "group > a cat of 7 days", true],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a title as it is written
+  ["no ${what} is left", "no process is left", true],
+  ["$depth levels", "40 levels of x", true],
+  ["a %s of %d days", "of 7 days a cat", false],
+])("the title %j fits %j: %s", (title, ran, fits) => {
+  expect(isTitled(ran, title)).toBe(fits);
+});
