@@ -13,7 +13,7 @@ import { askYesOrNo } from "./confirm.ts";
 import { loadAnyConfig } from "./load-config.ts";
 import { closeAudit, localUser, openAudit } from "./open-audit.ts";
 import { openPins } from "./open-pins.ts";
-import type { Operator } from "./operate.ts";
+import type { Operator } from "./operator.ts";
 import { askForTrust } from "./trust-folder.ts";
 import { cacheFolder } from "./user-folders.ts";
 

@@ -7,7 +7,7 @@ import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 import { askYesOrNo, hasTerminal } from "./confirm.ts";
-import type { Operator } from "./operate.ts";
+import type { Operator } from "./operator.ts";
 
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 

@@ -4,13 +4,8 @@ import type { ToolAnswer } from "../toolbox.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 import { hasTerminal } from "./confirm.ts";
 import { fieldOptions, type OperationArgs, readOperationArgs } from "./operation-args.ts";
+import type { Operator } from "./operator.ts";
 import { showAsk } from "./show-ask.ts";
-
-/** Gives an input to the gateway that the command line names. */
-export interface Operator {
-  call(name: OperationName, input: object): Promise<ToolAnswer>;
-  close(): Promise<void>;
-}
 
 /** The command of an operation: every operation is one. */
 export function operationCommand(name: OperationName) {
