@@ -10,7 +10,7 @@ import { heapMegabytes } from "./heap-megabytes.ts";
 
 const MINUTES = 3;
 const CLIENTS = 8;
-const SAMPLES = 24;
+const SAMPLES = 12;
 /** The first samples are of caches that fill up. */
 const WARM_UP = SAMPLES / 3;
 const CHAOS = resolve("src/testing/chaos-upstream.ts");

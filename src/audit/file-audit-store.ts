@@ -61,8 +61,6 @@ export function createFileAuditStore(options: FileAuditStoreOptions): AuditStore
 
   /** Writes what waits. After a failure the chain is opened again, which is the one way to recover. */
   function write(): void {
-    stopWriting?.();
-    stopWriting = undefined;
     if (waiting.length === 0) return;
     try {
       if (dropped > 0) letGo();
@@ -120,6 +118,7 @@ export function createFileAuditStore(options: FileAuditStoreOptions): AuditStore
         dropped += 1;
       }
       stopWriting ??= clock.after(WRITE_MS, () => {
+        stopWriting = undefined;
         try {
           write();
         } catch {
@@ -137,6 +136,7 @@ export function createFileAuditStore(options: FileAuditStoreOptions): AuditStore
     chains: async () => readAuditFolder(path),
     close: async () => {
       stopChecking?.();
+      stopWriting?.();
       try {
         write();
         if (sync !== "never") await writer?.sync();

@@ -27,7 +27,8 @@ const MOST_BLOCKS = 16;
 const MOST_CHARS = 8_000_000;
 const MOST_DEPTH = 6;
 const MOST_ITEMS = 1_000;
-const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+const MIME_TYPE = /^[\w.+-]{1,64}\/[\w.+-]{1,64}(; ?[\w.+=-]{1,64})?$/;
 
 /** Takes the data of images, sounds and files out of a value, and finds its links. */
 export function liftBlocks(value: Json): Lifted {
@@ -90,14 +91,15 @@ function toNote(part: Fields, block: Block): Json {
   };
 }
 
+/** What is not well-formed stays in the value: one bad block can make a client refuse the whole answer. */
 function toBlock(part: Fields): Block | undefined {
-  const { type, mimeType, data, uri, name } = part;
+  const { type, data, uri, name } = part;
+  const { mimeType } = mimeTypeOf(part);
   if (type === "image" || type === "audio")
-    return isBase64(data) && typeof mimeType === "string" ? { type, mimeType, data } : undefined;
+    return isBase64(data) && mimeType !== undefined ? { type, mimeType, data } : undefined;
   if (type === "resource_link") {
-    if (typeof uri !== "string") return undefined;
-    const kind = typeof mimeType === "string" ? { mimeType } : {};
-    return { type, uri, name: typeof name === "string" ? name : uri, ...kind };
+    if (!isText(uri)) return undefined;
+    return { type, uri, name: isText(name) ? name : uri, ...mimeTypeOf(part) };
   }
   if (type === "resource" && isFields(part.resource)) return toFile(part.resource, part.resource.blob);
   return type === "resource" || (type === undefined && typeof part.bytes === "number")
@@ -106,13 +108,21 @@ function toBlock(part: Fields): Block | undefined {
 }
 
 /** A file that is an image or a sound becomes one: clients drop files that they do not know. */
-function toFile({ uri, mimeType }: Fields, blob: Json | undefined): Block | undefined {
+function toFile(part: Fields, blob: Json | undefined): Block | undefined {
   if (!isBase64(blob)) return undefined;
-  const kind = typeof mimeType === "string" ? /^(image|audio)\//.exec(mimeType)?.[1] : undefined;
-  if (kind !== undefined)
-    return { type: kind as "image" | "audio", mimeType: mimeType as string, data: blob };
-  if (typeof uri !== "string") return undefined;
-  return { type: "resource", resource: { uri, ...(typeof mimeType === "string" && { mimeType }), blob } };
+  const { uri } = part;
+  const { mimeType } = mimeTypeOf(part);
+  if (mimeType?.startsWith("image/")) return { type: "image", mimeType, data: blob };
+  if (mimeType?.startsWith("audio/")) return { type: "audio", mimeType, data: blob };
+  return isText(uri) ? { type: "resource", resource: { uri, ...mimeTypeOf(part), blob } } : undefined;
+}
+
+function mimeTypeOf({ mimeType }: Fields): { readonly mimeType?: string } {
+  return typeof mimeType === "string" && MIME_TYPE.test(mimeType) ? { mimeType } : {};
+}
+
+function isText(value: Json | undefined): value is string {
+  return typeof value === "string" && value !== "" && value.isWellFormed();
 }
 
 function dataOf(block: Block): string {
@@ -121,7 +131,7 @@ function dataOf(block: Block): string {
 }
 
 function isBase64(value: Json | undefined): value is string {
-  return typeof value === "string" && BASE64.test(value);
+  return typeof value === "string" && value.length % 4 === 0 && BASE64.test(value);
 }
 
 function isFields(value: Json | undefined): value is Fields {
