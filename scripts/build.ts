@@ -24,7 +24,11 @@ const {
   peerDependencies,
   peerDependenciesMeta,
 } = root;
-const programFiles = [...Object.values(bin as Record<string, string>), "src/testing/chaos-upstream.ts"];
+const programFiles = [
+  ...Object.values(bin as Record<string, string>),
+  "src/testing/chaos-upstream.ts",
+  "src/sandbox/worker.ts",
+];
 const inputs = [...Object.values(root.exports as Record<string, string>), ...programFiles].map((file) => [
   file.replace(/^(\.\/)?src\//, "").replace(/\.ts$/, ""),
   file,

@@ -23,6 +23,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
       holds:
         "the guarded fetch, the only way out; reading HTTP answers, their statuses as problems; the secrets this process knows",
     },
+    { name: "sandbox", holds: "scripts that nobody trusts: an engine in WebAssembly, in threads of its own" },
   ],
   [
     {

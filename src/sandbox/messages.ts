@@ -1,0 +1,69 @@
+/** Bounds of one script. */
+export interface ScriptLimits {
+  /** Milliseconds from start to end, waiting included. */
+  readonly timeMs: number;
+  /** Milliseconds that the script itself may compute. */
+  readonly computeMs: number;
+  readonly memoryBytes: number;
+  readonly stackBytes: number;
+  /** Requests to the host, `sleep` and searches included. */
+  readonly requests: number;
+  /** Characters of one request, of the returned value, and of all logs. */
+  readonly chars: number;
+}
+
+/** A script with everything that decides how it runs: the same script with the same answers does the same. */
+export interface Script {
+  /** Body of an async function, in JavaScript or TypeScript. */
+  readonly code: string;
+  /** The only time that the script knows. */
+  readonly now: number;
+  readonly seed: readonly [number, number, number, number];
+  /** JSON of the variable `params`. */
+  readonly params: string;
+  readonly limits: ScriptLimits;
+}
+
+/** A value read from a result under a name that the result does not have. */
+export interface Miss {
+  readonly field: string;
+  /** The label that the host gave the result. */
+  readonly label: string;
+  /** Fields of the object that was read. */
+  readonly fields: readonly string[];
+}
+
+/** An error that ended a script, as text. */
+export interface ScriptError {
+  readonly name: string;
+  readonly message: string;
+  /** Line of the script, if known. */
+  readonly line?: number;
+  /** JSON of the problem, if the error is one that the host gave. */
+  readonly problem?: string;
+}
+
+/** Why a script was ended before it returned or threw. */
+export type StopReason = "time" | "compute" | "memory" | "stuck" | "cancelled" | "crashed" | "stopped";
+
+export type ScriptEnd =
+  | { readonly end: "returned"; readonly json: string }
+  | { readonly end: "threw"; readonly error: ScriptError }
+  | { readonly end: "stopped"; readonly why: StopReason };
+
+export type ToWorker =
+  | { readonly type: "start"; readonly script: Script; readonly state: SharedArrayBuffer }
+  | {
+      readonly type: "answer";
+      readonly id: number;
+      readonly ok: boolean;
+      readonly json: string;
+      readonly label: string;
+    };
+
+export type FromWorker =
+  | { readonly type: "ready" }
+  | { readonly type: "request"; readonly id: number; readonly json: string }
+  | { readonly type: "log"; readonly text: string }
+  | { readonly type: "miss"; readonly miss: Miss }
+  | { readonly type: "end"; readonly outcome: ScriptEnd };
