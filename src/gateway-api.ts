@@ -84,7 +84,7 @@ type OutputOf<O> = O extends Operation<infer _I, infer _Outcome, infer Out> ? z.
 export type OperationInput<N extends OperationName> = InputOf<(typeof OPERATIONS)[N]>;
 export type OperationAnswer<N extends OperationName> = Answer<OutputOf<(typeof OPERATIONS)[N]>>;
 
-/** One method for each operation: `ask`, `help`, `get`, `exec`, `batch`. */
+/** One method for each operation: `ask`, `help`, `get`, `exec`, `batch`, `run`. */
 export type OperationMethods = {
   readonly [N in OperationName]: (
     input: OperationInput<N>,
@@ -115,12 +115,6 @@ export interface GatewaySources {
 
 /** One catalog, one search, one way to run a call. Made by {@link createGateway}. */
 export interface Gateway extends OperationMethods {
-  /** Runs an operation by its name. */
-  run<N extends OperationName>(
-    name: N,
-    input: OperationInput<N>,
-    options?: CallOptions,
-  ): Promise<OperationAnswer<N>>;
   /** Content hash of the catalog in use. */
   readonly version: string;
   /** Approves definitions of upstream servers, and shows how they changed. */

@@ -18,6 +18,8 @@ export interface FaceOptions extends CallOptions {
   /** Writes the answer for the model in a face's own form; the ledger counts that text. */
   readonly toText?: (answer: object) => string;
   readonly client?: CallingClient;
+  /** The handle that the question of an earlier round left, to go on from there. */
+  readonly resume?: string;
 }
 
 /** The part of a gateway that faces need and applications do not. */

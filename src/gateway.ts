@@ -18,6 +18,7 @@ import { CODE, createLiveSources, type LiveSources } from "./live-sources.ts";
 import type { Limits } from "./operations/operation.ts";
 import { OPERATIONS, type OperationName } from "./operations/operations.ts";
 import { createRunner } from "./run-operation.ts";
+import { createLazySandbox } from "./sandbox/lazy-sandbox.ts";
 import type { Principal } from "./schema/principal.ts";
 import { problem } from "./schema/problem.ts";
 import { analyzeQuery, cutQuery } from "./search/analysis/analyze-query.ts";
@@ -28,6 +29,7 @@ import { createStaticEmbedder } from "./search/vectors/static-embedder.ts";
 import { createExtractor } from "./session/extractor.ts";
 import { createIdempotency } from "./session/idempotency.ts";
 import { createMemorySessionStore } from "./session/memory-session-store.ts";
+import { createMemoryPlanStore } from "./session/plan-store.ts";
 import { createResultStore } from "./session/result-store.ts";
 import {
   isKnown,
@@ -55,6 +57,9 @@ const DEFAULT_LIMITS: Limits = {
   batchSize: 100,
   concurrency: 8,
   sessionTokens: Number.POSITIVE_INFINITY,
+  scriptMs: 300_000,
+  scriptCalls: 1_000,
+  scriptBytes: 64 * 1024 * 1024,
 };
 
 /**
@@ -89,6 +94,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const audit = options.audit && createAuditor(options.audit, (reason) => notice("audit-failed", reason));
   const ledger = createLedger(loadTokenCounter);
   const calls = createInFlight();
+  const sandbox = createLazySandbox();
   const domains = createDomainSources(options);
   const live = createLiveCatalog({ id: CODE, content: domains.content }, index, pins);
   const sources = createLiveSources(live, domains.sources(), calls);
@@ -104,6 +110,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     search: searchOf(index, live),
     sessions,
     results,
+    plans: sessions.plans ?? createMemoryPlanStore(),
+    sandbox,
     services: {
       extractor,
       idempotency: createIdempotency(results),
@@ -135,7 +143,6 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const gateway: Gateway = {
     ...operations,
-    run: (name, input, callOptions) => runner.run(name, input, callOptions),
     get version() {
       return live.current.catalog.version;
     },
@@ -173,6 +180,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       await ledger.close();
       if (extractor.warning) notice("extraction-idle", extractor.warning);
       learning?.close();
+      await sandbox.close();
       await sources.close();
       await live.close();
       await options.audit?.store.flush().catch((error: unknown) => notice("audit-failed", reasonOf(error)));

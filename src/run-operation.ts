@@ -41,7 +41,10 @@ type AnyOperation = Operation<z.ZodType, unknown, z.ZodType>;
 const NEVER = new AbortController().signal;
 
 /** The parts of a gateway that its calls work with. */
-export interface RunnerParts extends Pick<OperationContext, "search" | "sessions" | "results"> {
+export interface RunnerParts extends Pick<
+  OperationContext,
+  "search" | "sessions" | "results" | "plans" | "sandbox"
+> {
   readonly services: CallServices;
   readonly limits: Limits;
   readonly approve: Approve;
@@ -70,7 +73,7 @@ export interface Runner {
 
 /** Runs operations: reads the input, runs it on the caller's View, shows the outcome, records it. */
 export function createRunner(parts: RunnerParts): Runner {
-  const { limits, ledger, calls, services, search, sessions, results } = parts;
+  const { limits, ledger, calls, services, search, sessions, results, plans, sandbox } = parts;
 
   async function run(name: OperationName, given: unknown, options: FaceOptions = {}): Promise<object> {
     const operation = OPERATIONS[name] as unknown as AnyOperation;
@@ -137,7 +140,7 @@ export function createRunner(parts: RunnerParts): Runner {
     countTokens: TokenCounter,
     trace: FaceOptions["trace"],
   ): OperationContext {
-    const { approve = parts.approve, client, discovers, signal = NEVER } = options;
+    const { approve = parts.approve, client, discovers, resume, signal = NEVER } = options;
     return {
       view: viewFor(principal),
       ...(session && { session }),
@@ -153,6 +156,9 @@ export function createRunner(parts: RunnerParts): Runner {
       search,
       sessions,
       results,
+      plans,
+      sandbox,
+      ...(resume !== undefined && { resume }),
       ...(discovers !== undefined && { discovers }),
       remember,
     };

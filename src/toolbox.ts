@@ -68,7 +68,7 @@ export interface FaceToolbox extends Toolbox {
  * ```
  */
 export async function createToolbox(gateway: Gateway, options: ToolboxOptions = {}): Promise<Toolbox> {
-  const { surface, toolSearch, nativeNames, ...call } = options;
+  const { surface, toolSearch, run, nativeNames, ...call } = options;
   const { tools, ...toolbox } = await createFaceToolbox(gateway, { refuses: vendorsRefuse, ...options });
   return { tools, call: (name, args, callOptions) => toolbox.call(name, args, { ...call, ...callOptions }) };
 }
@@ -78,6 +78,7 @@ export async function createFaceToolbox(
   {
     surface = "lanes",
     toolSearch = false,
+    run = false,
     nativeNames = "ops",
     principal: given,
     refuses,
@@ -88,8 +89,10 @@ export async function createFaceToolbox(
   const { principal } = view;
   const entries =
     surface === "native" ? nativeTools(view.shown, nativeNames, refuses) : new Map<string, Entry>();
-  const names = new Map(surfaceTools({ surface, toolSearch }).map((tool) => [tool.name, tool.operation]));
-  const face = { surface: { surface, toolSearch } };
+  const names = new Map(
+    surfaceTools({ surface, toolSearch, run }).map((tool) => [tool.name, tool.operation]),
+  );
+  const face = { surface: { surface, toolSearch, run } };
   const words = wordsOf(face.surface);
 
   function toCall(name: string, args: unknown): ToolCall | undefined {
@@ -103,7 +106,7 @@ export async function createFaceToolbox(
     tools:
       surface === "native"
         ? [...entries].map(([name, entry]) => toNativeTool(name, entry))
-        : await gateway.menu({ principal, surface, toolSearch }),
+        : await gateway.menu({ principal, surface, toolSearch, run }),
     entries,
     words,
     toCall,
@@ -126,10 +129,12 @@ export function toEntryCall(entry: Entry, args: unknown): ToolCall {
     : { operation: "get", input: { routes: [{ route: entry.route, params: args ?? {} }] } };
 }
 
-/** Whether an input makes exactly one call, so that repeating it after a question is safe. */
-export function isSingleCall({ operation, input }: ToolCall): boolean {
+/** Whether repeating an input after a question is safe: it makes exactly one call, or goes on where it stopped. */
+export function isRepeatable({ operation, input }: ToolCall): boolean {
   try {
-    const definition = OPERATIONS[operation];
+    const definition: { readonly resumes?: true } & Pick<(typeof OPERATIONS)[OperationName], "calls"> =
+      OPERATIONS[operation];
+    if (definition.resumes) return true;
     const calls = definition.calls as (input: unknown) => readonly unknown[];
     return calls(readInput(definition as never, input).input).length === 1;
   } catch {

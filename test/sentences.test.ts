@@ -99,6 +99,7 @@ const STEPS: Readonly<Record<string, (address: string, args?: object) => [tool: 
   lanes: (op, args) => ["exec", { op, args }],
   routes: (route, params) => ["get", { routes: [{ route, params }] }],
   commands: (op, args) => ["tool_exec", { op, args }],
+  code: (op, args) => ["run", { code: `return call(${JSON.stringify(op)}, ${JSON.stringify(args ?? {})})` }],
 };
 
 const READS: typeof STEPS = {
@@ -118,11 +119,11 @@ describe.each(SPOKEN)("on %s", (surface) => {
     const toolbox = await open(principal);
     const [tool, input] = STEPS[surface]!(op, args);
     const { text } = await toolbox.call(tool, input);
-    const step = /call (\w+) (?:again )?with (\w+): (true|false)/.exec(text);
+    const step = /call (\w+) (?:again )?with (\w+): (true|false|"[^"]+")/.exec(text);
     expect(step, text).not.toBeNull();
     const [, named, field, value] = step!;
     expect(names).toContain(named);
-    const next = await toolbox.call(named!, { ...input, [field!]: value === "true" });
+    const next = await toolbox.call(named!, { ...input, [field!]: JSON.parse(value!) });
     expect(next.ok, next.text).toBe(true);
     expect(next.text).not.toContain("ignored unknown fields");
   });
@@ -140,6 +141,14 @@ describe.each(SPOKEN)("on %s", (surface) => {
     const toolbox = await open(reader);
     const [tool, input] = STEPS[surface]!("shop.order.list");
     const { text } = await toolbox.call(tool, input);
+    if (surface === "code") {
+      const [, stored, inside] =
+        /at (result:\/\/\S+): read it in run by (get\(handle, \{ path, )/.exec(text) ?? [];
+      expect(inside, text).toBeDefined();
+      const code = `return get("${stored}", { limit: 1 })`;
+      expect((await toolbox.call("run", { code })).ok).toBe(true);
+      return;
+    }
     const told = /at (result:\/\/[\w-]+); read on by (\w+) with (\w+) /.exec(text);
     expect(told, text).not.toBeNull();
     const [, handle, reads, params] = told!;

@@ -29,6 +29,8 @@ export interface ApprovalRequest {
   readonly principal: Principal;
   /** Why a person is asked: the tool's author requires it, or the tool is destructive, or it writes. */
   readonly why: "confirmation" | "destroys" | "writes";
+  /** The handle by which the same request goes on after the answer, if it has done a part already. */
+  readonly resume?: string;
 }
 
 export type CallDecision =

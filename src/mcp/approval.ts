@@ -24,10 +24,12 @@ export interface Approval {
 export function createApproval(rounds: Rounds, round: Round): Approval {
   let open: ApprovalRequest | undefined;
   let refused = false;
+  /** The answer that came back belongs to one question. Later ones of the same request are asked in turn. */
+  let isAnswered = false;
 
   function approve(request: ApprovalRequest): Answer {
     const { state, responses } = round;
-    if (state === undefined) {
+    if (state === undefined || isAnswered) {
       open = request;
       return false;
     }
@@ -35,6 +37,7 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
       refused = true;
       return false;
     }
+    isAnswered = true;
     // A tool that has begun was approved in an earlier round of the same call.
     if (state.kind === "tool") return BY_CLIENT;
     const keys = [...pagesOf(request).keys().map(pageKey), KEY];

@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Gateway } from "../gateway-api.ts";
 import { blocksOf } from "../operations/blocks-of.ts";
-import { isSingleCall, type ToolAnswer, type ToolCall } from "../toolbox.ts";
+import { isRepeatable, type ToolAnswer, type ToolCall } from "../toolbox.ts";
 import { type Approval, createApproval } from "./approval.ts";
 import { callNative, type ToolResult } from "./call-native.ts";
 import type { Listing } from "./listing.ts";
@@ -37,10 +37,10 @@ export async function callTool(
   return approval?.question() ?? answer;
 }
 
-/** A repeated round runs all its calls again, so only an input with a single call may ask. */
+/** A repeated round runs all its calls again, so only an input that can be repeated may ask. */
 function approvalFor({ approvals, rounds }: ToolCaller, round: Round, call: ToolCall): Approval | undefined {
   if (approvals !== "client") return undefined;
-  return round.canAsk && isSingleCall(call) ? createApproval(rounds, round) : undefined;
+  return round.canAsk && isRepeatable(call) ? createApproval(rounds, round) : undefined;
 }
 
 function toResult({ ok, text, data }: ToolAnswer, structured: boolean): CallToolResult {

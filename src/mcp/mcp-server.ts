@@ -29,6 +29,8 @@ export interface McpServerOptions {
   readonly surface?: Surface;
   /** Adds `tool_search` to the `commands` surface. */
   readonly toolSearch?: boolean;
+  /** Adds `run` to the `lanes` surface. */
+  readonly run?: boolean;
   /** How the tools of the `native` surface are named. Default: by their ops. */
   readonly nativeNames?: NativeNames;
   /** Adds structured content to the text of answers. Default: false, unless a request's `_meta` asks for it. */
@@ -94,8 +96,8 @@ const DEBOUNCE_MS = 100;
  */
 export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}): McpServer {
   const { maxBodyBytes = MAX_BODY_BYTES, debounceMs = DEBOUNCE_MS, onError = () => {} } = options;
-  const { surface = "lanes", toolSearch = false, nativeNames = "ops", instructions } = options;
-  const menu = { surface, toolSearch, nativeNames };
+  const { surface = "lanes", toolSearch = false, run = false, nativeNames = "ops", instructions } = options;
+  const menu = { surface, toolSearch, run, nativeNames };
   const listings = createListings(gateway, { ...menu, ...(instructions !== undefined && { instructions }) });
   const parts: ServerParts = {
     gateway,

@@ -58,6 +58,7 @@ export function toRound(
       ...(connection.session && { session: connection.session }),
       client: toClient(context, capabilities, state),
       limits: limitsOf(info?.name ?? connection.client),
+      ...(state?.kind === "approval" && state.resume && { resume: state.resume }),
       ...(trace && { trace }),
     },
   };

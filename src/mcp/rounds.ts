@@ -6,7 +6,7 @@ import { createSealer, type Sealer } from "./sealed-state.ts";
 
 /** State that a round leaves with the client for the next one. Both kinds are bound to the exact call. */
 export type RoundState =
-  | { readonly kind: "approval"; readonly call: string; readonly nonce: string }
+  | { readonly kind: "approval"; readonly call: string; readonly nonce: string; readonly resume?: string }
   | { readonly kind: "tool"; readonly call: string; readonly nonce: string; readonly state: string };
 
 export interface RoundsOptions {
@@ -41,8 +41,11 @@ export function createRounds({ ttlMs = TTL_MS, ...options }: RoundsOptions = {})
   });
   return {
     ...sealer,
-    approvalState: ({ hash, principal }) =>
-      sealer.seal({ kind: "approval", call: hash, nonce: mintHandle("") }, principal.id),
+    approvalState: ({ hash, principal, resume }) =>
+      sealer.seal(
+        { kind: "approval", call: hash, nonce: mintHandle(""), ...(resume && { resume }) },
+        principal.id,
+      ),
     toolState: (call, state, principal) =>
       sealer.seal({ kind: "tool", call, nonce: mintHandle(""), state }, principal.id),
     spend: (nonce, principalId) => {

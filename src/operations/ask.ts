@@ -26,7 +26,7 @@ export const ask = defineOperation({
   purpose:
     "Finds tools, skills, prompts and documents for a need. Each hit has its address and signature, so most can be called at once.",
   introduction: "finds what fits a need",
-  names: { lanes: "ask", routes: "ask", commands: "tool_search" },
+  names: { lanes: "ask", routes: "ask", commands: "tool_search", code: "ask" },
   readOnly: true,
   input: askInput,
   output: askOutput,

@@ -1,7 +1,9 @@
 import type { z } from "zod";
 import type { CallEnvironment } from "../calls/call-environment.ts";
 import type { CallRequest } from "../calls/decide-call.ts";
+import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Words } from "../schema/say.ts";
+import type { PlanStore } from "../session/plan-store.ts";
 import type { ResultStore } from "../session/result-store.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import type { Cause } from "../session/tokens-by-cause.ts";
@@ -27,6 +29,12 @@ export interface Limits {
   readonly concurrency: number;
   /** Tokens that one session may receive in total. Answers shrink to the rest; after that, calls are refused. */
   readonly sessionTokens: number;
+  /** Milliseconds that a script may take, the calls in it included. */
+  readonly scriptMs: number;
+  /** Calls that a script may make. */
+  readonly scriptCalls: number;
+  /** Bytes of memory that a script may use. */
+  readonly scriptBytes: number;
 }
 
 /** Everything that an operation works with. It sees a View, never the catalog. */
@@ -35,6 +43,10 @@ export interface OperationContext extends CallEnvironment {
   readonly countTokens: TokenCounter;
   readonly sessions: SessionStore;
   readonly results: ResultStore;
+  readonly plans: PlanStore;
+  readonly sandbox: Sandbox;
+  /** The handle that a question of an earlier round left, to go on from there. */
+  readonly resume?: string;
   /** How many hits of an `ask` count as discovered and bring their rules; absent: all. */
   readonly discovers?: number;
   /** Caches a value until the catalog changes. */
@@ -84,6 +96,8 @@ export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   readonly aliases?: Readonly<Record<string, string>>;
   /** The calls that an input would make: whether a person is asked depends on them. */
   calls(input: z.output<I>): readonly PlannedCall[];
+  /** A repeated input goes on where it stopped to ask a person, and makes no call twice. */
+  readonly resumes?: true;
   run(input: z.output<I>, context: OperationContext): Promise<Outcome>;
   show(outcome: Outcome, room: Room): z.input<O>;
   toText(output: z.input<O>, words: Words): string;

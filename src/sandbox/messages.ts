@@ -37,7 +37,7 @@ export interface Miss {
 export interface ScriptError {
   readonly name: string;
   readonly message: string;
-  /** Line of the script, if known. */
+  /** Line of the script, if known. The engine names the last statement with a call before the error. */
   readonly line?: number;
   /** JSON of the problem, if the error is one that the host gave. */
   readonly problem?: string;

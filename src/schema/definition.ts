@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { CallContext, Example, Lane, Policy, RiskLevel, SearchConfig, Visibility } from "./entry.ts";
+import type { CallContext, Example, Lane, Policy, RiskLevel, SearchConfig, UndoStep, Visibility } from "./entry.ts";
 import type { Entity, ExtractionSchema } from "./extraction.ts";
 import type { Guidance } from "./guidance.ts";
 import type { FromJsonSchema, JsonSchema } from "./json-schema.ts";
@@ -47,6 +47,8 @@ interface ToolFields extends EntryDefinition {
   readonly timeoutMs?: number;
   /** Describes the object that the tool returns, in zod or JSON Schema. Native listings pass it on to clients. */
   readonly outputSchema?: InputSchema;
+  /** Names the call that would undo one with this result. A script that fails half-way is answered with it. */
+  undo?(params: Readonly<Record<string, unknown>>, result: unknown): UndoStep | undefined;
 }
 
 /** A tool as people write it. See {@link defineTool}. */
@@ -146,6 +148,7 @@ export const toolDefinitionSchema = z
     timeoutMs: z.number().int().positive().optional(),
     execute: z.custom((value) => typeof value === "function", "must be a function"),
     dryRun: z.custom((value) => typeof value === "function", "must be a function").optional(),
+    undo: z.custom((value) => typeof value === "function", "must be a function").optional(),
   })
   .refine(hasOneVisibility, TWICE);
 

@@ -81,6 +81,12 @@ export interface Policy {
   readonly edge_cases?: readonly string[];
 }
 
+/** A call that undoes another one. */
+export interface UndoStep {
+  readonly op: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
 /** The facts about a call that a tool or resource receives. */
 export interface CallContext {
   readonly principal: Principal;
@@ -211,6 +217,8 @@ export interface ToolEntry extends EntryBase {
   readonly timeoutMs?: number;
   readonly call: (params: Record<string, unknown>, context: CallContext) => Promise<unknown>;
   readonly dryRun?: (params: Record<string, unknown>, context: CallContext) => Promise<unknown>;
+  /** The call that undoes one that returned this result. */
+  readonly undo?: (params: Record<string, unknown>, result: unknown) => UndoStep | undefined;
 }
 
 /** An entry that is read: a document, a skill or a prompt. */

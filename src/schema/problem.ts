@@ -11,6 +11,7 @@ const IN_CODE: Words = {
   get: "get",
   exec: "exec",
   batch: "batch",
+  run: "run",
   params: "params",
   dry_run: "dry_run",
 };

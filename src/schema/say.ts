@@ -2,7 +2,7 @@
  * The tools of a surface by the role they play in a sentence. `params` is the field that carries arguments,
  * `dry_run` the field that asks for a dry run. A surface leaves out the roles it has nothing for.
  */
-export const ROLES = ["ask", "help", "get", "exec", "batch", "params", "dry_run"] as const;
+export const ROLES = ["ask", "help", "get", "exec", "batch", "run", "params", "dry_run"] as const;
 export type Role = (typeof ROLES)[number];
 export type Words = Readonly<Partial<Record<Role, string>>>;
 

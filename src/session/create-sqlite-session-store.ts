@@ -1,8 +1,8 @@
 import type { SessionStore, SessionStoreOptions } from "./session-store.ts";
 
 /**
- * Opens a store that keeps sessions in a SQLite file, which several processes may share. Sessions are forgotten
- * after a week without a call. Loads the database on first use. See {@link GatewayOptions}.
+ * Opens a store that keeps sessions, and the plans of scripts, in a SQLite file, which several processes may share.
+ * Sessions are forgotten after a week without a call, plans after a day. Loads the database on first use. See {@link GatewayOptions}.
  *
  * @example
  * ```ts
@@ -20,5 +20,15 @@ export async function createSqliteSessionStore(
   options: SessionStoreOptions = {},
 ): Promise<SessionStore> {
   const { openSqliteSessionStore } = await import("./sqlite-session-store.ts");
-  return openSqliteSessionStore(path, options);
+  const { openSqlitePlanStore } = await import("./sqlite-plan-store.ts");
+  const sessions = openSqliteSessionStore(path, options);
+  const plans = openSqlitePlanStore(path);
+  return {
+    ...sessions,
+    plans,
+    close: () => {
+      plans.close();
+      sessions.close();
+    },
+  };
 }

@@ -1,3 +1,4 @@
+import type { PlanStore } from "./plan-store.ts";
 import { bounded, type MemoryChange, type WorkingMemory } from "./working-memory.ts";
 
 /** Keeps the memory of sessions, each for the principal that opened it. */
@@ -10,6 +11,8 @@ export interface SessionStore {
   update(handle: string, principalId: string, change: MemoryChange): WorkingMemory;
   /** Forgets the session. */
   end(handle: string, principalId: string): void;
+  /** Keeps the plans of scripts beside the sessions. Default: plans are kept in memory. */
+  readonly plans?: PlanStore;
   /** Closes the file, if the store has one. */
   close(): void;
 }

@@ -2,7 +2,7 @@ import { OPERATIONS, type OperationName } from "../operations/operations.ts";
 import type { Role, Words } from "../schema/say.ts";
 
 /** The sets of tools that a model can be shown. All offer the same operations. */
-export const SURFACES = ["lanes", "routes", "commands", "native"] as const;
+export const SURFACES = ["lanes", "routes", "commands", "code", "native"] as const;
 export type Surface = (typeof SURFACES)[number];
 
 /** One tool of a surface, and the operation behind it. */
@@ -21,6 +21,8 @@ export interface SurfaceOptions {
   readonly surface?: Surface;
   /** Adds `tool_search` to the `commands` surface. */
   readonly toolSearch?: boolean;
+  /** Adds `run` to the `lanes` surface. */
+  readonly run?: boolean;
 }
 
 interface SurfaceRow {
@@ -29,13 +31,17 @@ interface SurfaceRow {
   /** The field that carries arguments, and the one that asks for a dry run. */
   readonly fields: Pick<Words, "params" | "dry_run">;
   readonly changes?: Readonly<Partial<Record<OperationName, Omit<SurfaceTool, "name" | "operation">>>>;
-  /** Operations that are shown only when asked for. */
-  readonly optional?: readonly OperationName[];
+  /** Operations that are shown only with the option of that name. */
+  readonly optional?: Readonly<Partial<Record<OperationName, "toolSearch" | "run">>>;
 }
 
 /** The differences between surfaces, apart from tool names. `native` lists the entries themselves. */
 const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
-  lanes: { instead: {}, fields: { params: "params", dry_run: "dry_run" } },
+  lanes: {
+    instead: {},
+    fields: { params: "params", dry_run: "dry_run" },
+    optional: { run: "run" },
+  },
   routes: {
     instead: { help: "ask", exec: "get" },
     fields: { params: "params", dry_run: "dry_run" },
@@ -51,13 +57,17 @@ const TABLE: Readonly<Record<Surface, SurfaceRow>> = {
   commands: {
     instead: { ask: "help", get: "exec" },
     fields: { params: "args", dry_run: "dry_run" },
-    optional: ["ask"],
+    optional: { ask: "toolSearch" },
     changes: {
       exec: {
         purpose:
           "Runs one tool, also those that write; loads documents and reads stored results by their address. Destructive tools run dry unless dry_run is false.",
       },
     },
+  },
+  code: {
+    instead: { help: "ask", exec: "run" },
+    fields: { params: "params", dry_run: "dry_run" },
   },
   native: { instead: {}, fields: {} },
 };
@@ -82,27 +92,31 @@ interface SurfaceFacts {
 const known = new Map<string, SurfaceFacts>();
 
 /** Every call needs these, so they are made once for each surface. */
-function factsOf({ surface = "lanes", toolSearch = false }: SurfaceOptions): SurfaceFacts {
-  const key = toolSearch ? `${surface}+` : surface;
+function factsOf({ surface = "lanes", toolSearch = false, run = false }: SurfaceOptions): SurfaceFacts {
+  const key = `${surface} ${toolSearch} ${run}`;
   const operations = Object.keys(OPERATIONS).length;
   const facts = known.get(key);
   if (facts?.operations === operations) return facts;
-  const tools = toTools(surface, toolSearch);
+  const tools = toTools(surface, { toolSearch, run });
   const made = { operations, tools, words: toWords(surface, tools) };
   known.set(key, made);
   return made;
 }
 
-function toTools(surface: Surface, toolSearch: boolean): SurfaceTool[] {
-  const { optional = [], changes = {} } = TABLE[surface];
+function toTools(
+  surface: Surface,
+  wanted: { readonly toolSearch: boolean; readonly run: boolean },
+): SurfaceTool[] {
+  const { optional = {}, changes = {} } = TABLE[surface];
   const named = Object.values(OPERATIONS).flatMap(({ name, names }): SurfaceTool[] => {
     const operation = name as OperationName;
     const tool = (names as Readonly<Record<string, string>>)[surface];
-    if (tool === undefined || (optional.includes(operation) && !toolSearch)) return [];
+    const option = optional[operation];
+    if (tool === undefined || (option && !wanted[option])) return [];
     return [{ name: tool, operation, ...changes[operation] }];
   });
   // Optional tools come last, so that the others keep their places in prompt caches.
-  const isAdded = ({ operation }: SurfaceTool) => optional.includes(operation);
+  const isAdded = ({ operation }: SurfaceTool) => optional[operation] !== undefined;
   return [...named.filter((tool) => !isAdded(tool)), ...named.filter(isAdded)];
 }
 

@@ -29,6 +29,7 @@ export function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
     ...(outputSchema && { presentation: { outputSchema } }),
     ...(tool.timeoutMs && { timeoutMs: tool.timeoutMs }),
     call: async (params, context) => tool.execute(params, context),
+    ...(tool.undo && { undo: (params, result) => tool.undo?.(params, result) }),
     ...(tool.dryRun && { dryRun: async (params, context) => tool.dryRun?.(params, context) }),
   };
 }

@@ -1,0 +1,226 @@
+import { setTimeout } from "node:timers/promises";
+import { callHash } from "../calls/decide-call.ts";
+import { findAddressed } from "../calls/find-addressed.ts";
+import type { ScriptAnswer, ScriptLimits, ScriptOutcome } from "../sandbox/sandbox.ts";
+import type { Entry } from "../schema/entry.ts";
+import { type Problem, problem } from "../schema/problem.ts";
+import type { Json } from "../util/json.ts";
+import { createSlots } from "../util/slots.ts";
+import { askInside, helpInside } from "./ask-inside.ts";
+import { type CallOutcome, callAddress } from "./call-address.ts";
+import { asKnownProblem, type Failure, ROOT } from "./error-answer.ts";
+import type { OperationContext } from "./operation.ts";
+import type { Effect, Ended, Plan, PlanEvent } from "./plan.ts";
+import { createRecording } from "./plan-recording.ts";
+import { createReplay } from "./plan-replay.ts";
+import { type Request, readRequest, requestKey } from "./script-requests.ts";
+
+/** Why effects run dry from some point of a script on. */
+export type DryReason = "requested" | "destructive" | "approval" | "differs";
+
+/** An effect with what became of it. */
+export interface PerformedEffect extends Effect {
+  readonly number: number;
+  /** `unknown`: it was begun by a run that ended before it was finished. */
+  readonly state: "done" | "failed" | "unknown" | "planned";
+  /** The result, the result of the dry run, or the problem. */
+  readonly value: Json;
+}
+
+/** One run of a script: how it ended, and what it changed or would change. */
+export interface Performance {
+  readonly outcome: ScriptOutcome;
+  /** In the order in which the script made them. */
+  readonly effects: readonly PerformedEffect[];
+  readonly dry?: DryReason;
+  readonly events: readonly PlanEvent[];
+  readonly requests: number;
+  /** The failed calls by the JSON that the script got of them. */
+  readonly failures: ReadonlyMap<string, Failure>;
+  /** The run was given up: it made other calls than before, or another run performs the plan. */
+  readonly refused?: Problem;
+}
+
+/**
+ * Runs the script of a plan once. Calls that an earlier run has finished are answered from the plan. Effects run
+ * until one is not allowed to; from there on they run dry, so that the rest of the script shows what would follow.
+ */
+export async function perform(
+  plan: Plan,
+  dryRun: boolean | undefined,
+  limits: ScriptLimits,
+  outer: OperationContext,
+): Promise<Performance> {
+  const { principal } = outer.view;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([outer.request.signal, stop.signal]);
+  const context: OperationContext = { ...outer, request: { ...withoutClient(outer.request), signal } };
+  const recording = createRecording(plan, outer.plans, principal.id);
+  const replay = createReplay(recording.earlier);
+  const inSlot = createSlots(outer.limits.concurrency);
+  const running = new Set<Promise<void>>();
+  const effects = new Map<number, PerformedEffect>();
+  const failures = new Map<string, Failure>();
+  let expected = plan.begun;
+  let dry: DryReason | undefined = dryRun ? "requested" : undefined;
+  let requests = 0;
+  let refused: Problem | undefined;
+
+  async function serve(
+    given: unknown,
+    number: number,
+    answer: (answer: ScriptAnswer) => void,
+  ): Promise<void> {
+    requests = Math.max(requests, number);
+    const request = readSafely(given);
+    if ("failure" in request) return answer(fail(request.failure));
+    const key = requestKey(request);
+    const known = recording.known(number);
+    if (known && known.key !== key) throw problem("PLAN_CHANGED", { number });
+    const ended = known?.ended ? recording.earlier.find((one) => one.number === number) : undefined;
+    if (ended) {
+      if (ended.effect) note(ended.effect, number, ended.ok ? "done" : "failed", ended.value);
+      replay.offer(number, () => answer(ended));
+      return;
+    }
+    const made = await inSlot(() => make(request, number, key, known?.effect !== undefined));
+    await replay.over;
+    answer(made);
+  }
+
+  async function make(
+    request: Request,
+    number: number,
+    key: string,
+    inDoubt: boolean,
+  ): Promise<ScriptAnswer> {
+    if (request.kind === "call") {
+      const entry = findAddressed(request.address, context.view.find)?.entry;
+      if (entry?.kind === "tool" && entry.lane !== "read")
+        return makeEffect(entry, request, number, key, inDoubt);
+    }
+    const made = await makeRead(request);
+    // Once effects run dry, reads may see what the dry runs made up: they are made again with the real effects.
+    if (!dry) await recording.add({ at: "ended", number, key, ...kept(made) });
+    return made;
+  }
+
+  async function makeRead(request: Request): Promise<ScriptAnswer> {
+    try {
+      if (request.kind === "ask") return { ok: true, value: await askInside(request.query, context) };
+      if (request.kind === "help") return { ok: true, value: await helpInside(request.path ?? "", context) };
+      if (request.kind === "sleep")
+        return { ok: true, value: await setTimeout(request.ms, null, { signal }) };
+      return toAnswer(await callAddress(request.address, { args: request.args ?? {} }, context));
+    } catch (error) {
+      return fail({ problem: asKnownProblem(error, request.kind), helpPath: ROOT });
+    }
+  }
+
+  async function makeEffect(
+    entry: Entry,
+    { address, args }: Request & { kind: "call" },
+    number: number,
+    key: string,
+    inDoubt: boolean,
+  ): Promise<ScriptAnswer> {
+    const effect = toEffect(entry, args ?? {});
+    if (inDoubt && !isRepeatable(entry)) {
+      const unknown = fail({ problem: problem("OUTCOME_UNKNOWN", { name: entry.op }), helpPath: entry.op });
+      note(effect, number, "unknown", unknown.value as Json);
+      return unknown;
+    }
+    const isPlanned = plan.planned?.[expected]?.hash === effect.hash;
+    if (!dry && plan.planned && !isPlanned && !inDoubt) dry = "differs";
+    if (!dry && !plan.planned && entry.lane === "destructive" && dryRun !== false) dry = "destructive";
+    if (!dry) {
+      if (isPlanned && !inDoubt) expected += 1;
+      if (!inDoubt) await recording.add({ at: "began", number, key, effect });
+      const approve = isPlanned || inDoubt ? () => true : context.approve;
+      const made = await callAddress(address, { args: args ?? {}, dryRun: false }, { ...context, approve });
+      const isAsked = !made.ok && made.failure.problem.code === "APPROVAL_REQUIRED";
+      if (!isAsked) {
+        const answer = toAnswer(made);
+        await recording.add({ at: "ended", number, key, effect, ...kept(answer) });
+        note(effect, number, made.ok ? "done" : "failed", answer.value as Json);
+        return answer;
+      }
+      await recording.add({ at: "withdrawn", number });
+      dry = "approval";
+    }
+    const shown = toAnswer(await callAddress(address, { args: args ?? {}, dryRun: true }, context));
+    if (shown.ok) note(effect, number, "planned", shown.value as Json);
+    return shown;
+  }
+
+  function toAnswer(made: CallOutcome): ScriptAnswer {
+    if (!made.ok) return fail(made.failure);
+    return { ok: true, value: made.value, ...(made.entry && { label: made.entry.op }) };
+  }
+
+  function fail(failure: Failure): ScriptAnswer {
+    const { code, message, next, details } = failure.problem;
+    const value = { code, message, next, details };
+    failures.set(JSON.stringify(value), failure);
+    return { ok: false, value };
+  }
+
+  function note(effect: Effect, number: number, state: PerformedEffect["state"], value: Json): void {
+    effects.set(number, { ...effect, number, state, value });
+  }
+
+  function giveUp(error: unknown): void {
+    refused ??= asKnownProblem(error, "run");
+    stop.abort(refused);
+  }
+
+  const { code, params, now, seed } = plan.script;
+  const script = { code, now, seed, params: JSON.stringify(params), limits };
+  const host = {
+    request: (request: unknown, number: number, answer: (answer: ScriptAnswer) => void) => {
+      const served = serve(request, number, answer).catch(giveUp);
+      running.add(served);
+      void served.finally(() => running.delete(served));
+    },
+  };
+  const outcome = await outer.sandbox.run(script, host, { signal, owner: principal.id });
+  if (!replay.isOver && outcome.end.end !== "stopped")
+    giveUp(problem("PLAN_CHANGED", { number: requests + 1 }));
+  stop.abort();
+  await Promise.allSettled(running);
+  return {
+    outcome,
+    effects: [...effects.values()].sort((one, other) => one.number - other.number),
+    ...(dry && { dry }),
+    events: recording.events,
+    requests,
+    failures,
+    ...(refused && { refused }),
+  };
+}
+
+function readSafely(given: unknown): Request | { readonly failure: Failure } {
+  try {
+    return readRequest(given);
+  } catch (error) {
+    return { failure: { problem: asKnownProblem(error, "run"), helpPath: ROOT } };
+  }
+}
+
+function kept({ ok, value, label }: ScriptAnswer): Pick<Ended, "ok" | "value" | "label"> {
+  return { ok, value: value as Json, ...(label !== undefined && { label }) };
+}
+
+function toEffect(entry: Entry, args: Record<string, unknown>): Effect {
+  return { op: entry.op, lane: entry.lane, args: args as Effect["args"], hash: callHash(entry, args) };
+}
+
+/** Whether running it twice does the same as running it once. */
+function isRepeatable({ presentation }: Entry): boolean {
+  return presentation?.annotations?.idempotentHint === true;
+}
+
+/** A call inside a script cannot ask the client: the client's answers belong to the script's own call. */
+function withoutClient({ client: _, ...request }: OperationContext["request"]): OperationContext["request"] {
+  return request;
+}

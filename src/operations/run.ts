@@ -1,0 +1,159 @@
+import { z } from "zod";
+import { problem } from "../schema/problem.ts";
+import { type Saying, say, type Words } from "../schema/say.ts";
+import type { Json } from "../util/json.ts";
+import { toJson } from "../util/to-json.ts";
+import { argsSchema, sessionText, warningsText } from "./answer-parts.ts";
+import { errorSchema, errorText, type Failure, ROOT, toErrorAnswer } from "./error-answer.ts";
+import { defineOperation, type OperationContext } from "./operation.ts";
+import { effectSchema, effectsText, type ShownEffect, toShownEffects } from "./plan-effects.ts";
+import type { Room } from "./room.ts";
+import { type RunResult, runPlan } from "./run-plan.ts";
+import { missText, scriptFailure } from "./script-problem.ts";
+import { type Stored, showResult, storedSchema, storedText, toContentText } from "./show-result.ts";
+
+const runInput = z.object({
+  code: z.string().min(1).max(200_000).optional().describe("Body of an async function"),
+  params: argsSchema.optional().describe("The variable params of the script"),
+  dry_run: z.boolean().optional().describe("true: change nothing and return a plan"),
+  plan: z.string().optional().describe("Handle of a plan to perform, instead of code"),
+  timeoutMs: z.number().int().min(1).max(600_000).optional(),
+  session: z.string().optional(),
+});
+
+const runOutput = z.object({
+  /** The value that the script returned. */
+  result: z.unknown(),
+  stored: storedSchema.optional(),
+  logs: z.string().optional(),
+  /** Calls that write: done, failed, or planned, in their order. */
+  effects: z.array(effectSchema),
+  /** Planned effects that the script did not reach. */
+  not_done: z.array(effectSchema).optional(),
+  plan: z.object({ handle: z.string(), hash: z.string(), perform: z.string() }).optional(),
+  dry_run: z.boolean().optional(),
+  calls: z.number(),
+  warnings: z.array(z.string()),
+  error: errorSchema.optional(),
+  session: z.string().optional(),
+});
+type RunOutput = z.input<typeof runOutput>;
+
+interface Ran extends Omit<RunResult, "problem"> {
+  readonly failure?: Failure;
+  readonly mayWrite: boolean;
+  readonly effects: readonly ShownEffect[];
+  readonly notDone: readonly ShownEffect[];
+  readonly value: Json;
+}
+
+const LOG_TOKENS_SHARE = 4;
+const MOST_WARNINGS = 3;
+const PERFORM: Saying = { sentences: 'To perform exactly these effects, call {run} with plan: "{handle}".' };
+const MAY_NOT: Saying = {
+  sentences: "This caller may not write: only the owner of the gateway can allow it.",
+};
+/** For surfaces that read stored results only in scripts. */
+const READ_INSIDE: Saying = {
+  sentences: "read it in {run} by get(handle, { path, grep, fields, offset, limit, count })",
+};
+const NOTHING: Omit<RunOutput, "error"> = { result: null, effects: [], calls: 0, warnings: [] };
+
+export const run = defineOperation({
+  name: "run",
+  title: "Run a script",
+  purpose:
+    "Runs JavaScript or TypeScript over the tools: many calls in one, and only what you return or log is shown. In it: await tools.<op>(args), call(address, args), get(address), ask(query), help(path), log(value), sleep(ms). dry_run: true lists what it would change as a plan, which plan then performs. Destructive calls always make a plan first, unless dry_run is false.",
+  introduction: "runs a script over many tools",
+  names: { lanes: "run", code: "run" },
+  readOnly: false,
+  input: runInput,
+  output: runOutput,
+  aliases: { script: "code", source: "code", javascript: "code", typescript: "code", args: "params" },
+  calls: () => [],
+  resumes: true,
+  run: runAll,
+  show,
+  toText,
+  failure: ({ error }) => error,
+  refuse: () => NOTHING,
+  cause: "results",
+  targets: () => [],
+});
+
+async function runAll(
+  { code, params, plan, dry_run, timeoutMs }: z.output<typeof runInput>,
+  context: OperationContext,
+): Promise<Ran> {
+  const request = { code, params: params as Json | undefined, plan, dryRun: dry_run, timeoutMs };
+  const { problem: refused, ...result } = await runPlan(request, context);
+  const { performance } = result;
+  const end = performance?.outcome.end;
+  const returned = toJson(end?.end === "returned" ? JSON.parse(end.json) : null);
+  const unreadable = returned.ok
+    ? undefined
+    : problem("RESULT_INVALID", { name: "The script", reason: returned.reason });
+  const own = refused ?? unreadable;
+  const failure = own ? { problem: own, helpPath: ROOT } : performance && scriptFailure(performance);
+  return {
+    ...result,
+    ...toShownEffects(result, context.view),
+    ...(failure && { failure }),
+    mayWrite: context.view.principal.allowWrite === true,
+    value: returned.ok ? returned.value : null,
+  };
+}
+
+function show(
+  { performance, plan, failure, effects, notDone, value, mayWrite }: Ran,
+  given: Room,
+): RunOutput {
+  const room = { ...given, words: { run: "run", ...given.words } };
+  const { content, stored } = showResult(value, "run", room);
+  const misses = failure ? [] : (performance?.outcome.misses ?? []);
+  const warnings = [...new Set(misses.map((miss) => missText(miss).trim()))];
+  return {
+    result: content,
+    ...(stored && { stored: readInside(stored, room.words) }),
+    ...showLogs(performance?.outcome.logs ?? [], room),
+    effects: [...effects],
+    ...(notDone.length > 0 && { not_done: [...notDone] }),
+    ...(plan?.handle && { plan: toPlanNote(plan.handle, plan.hash, mayWrite, room.words) }),
+    ...(performance?.dry && { dry_run: true }),
+    calls: performance?.requests ?? 0,
+    warnings: warnings.slice(0, MOST_WARNINGS),
+    ...(failure && { error: toErrorAnswer(failure, room) }),
+    ...(room.session && { session: room.session }),
+  };
+}
+
+function toPlanNote(handle: string, hash: string, mayWrite: boolean, words: Words) {
+  return { handle, hash, perform: say({ ...(mayWrite ? PERFORM : MAY_NOT), fills: { handle } }, words) };
+}
+
+function readInside(stored: Stored, words: Words): Stored {
+  return words.get === undefined ? { ...stored, read: say(READ_INSIDE, words) } : stored;
+}
+
+/** Logs get a part of the room. What does not fit is read by a handle. */
+function showLogs(logs: readonly string[], room: Room): { logs?: string } {
+  if (logs.length === 0) return {};
+  const share = { ...room, resultTokens: Math.ceil(room.resultTokens / LOG_TOKENS_SHARE) };
+  const { content, stored } = showResult(logs.join("\n"), "logs", share);
+  return { logs: `${toContentText(content)}${storedText(stored && readInside(stored, room.words))}` };
+}
+
+function toText(output: RunOutput): string {
+  const { result, stored, logs, effects, not_done, plan, warnings, error, session } = output;
+  const content = error
+    ? errorText(error)
+    : `${toContentText((result ?? null) as Json)}${storedText(stored)}`;
+  return [
+    content,
+    ...(logs === undefined ? [] : [`Log:\n${logs}`]),
+    ...effectsText(effects, not_done ?? [], error !== undefined),
+    ...(plan ? [plan.perform] : []),
+  ]
+    .join("\n")
+    .concat(warningsText(warnings), sessionText(session));
+}
