@@ -61,6 +61,8 @@ export async function perform(
   const running = new Set<Promise<void>>();
   const effects = new Map<number, PerformedEffect>();
   const failures = new Map<string, Failure>();
+  /** Effects of which nobody knows whether they took place. The script may make them again after looking. */
+  const doubtful: string[] = [];
   let expected = plan.begun;
   let dry: DryReason | undefined = dryRun ? "requested" : undefined;
   let requests = 0;
@@ -79,7 +81,7 @@ export async function perform(
     if (known && known.key !== key) throw problem("PLAN_CHANGED", { number });
     const ended = known?.ended ? recording.earlier.find((one) => one.number === number) : undefined;
     if (ended) {
-      if (ended.effect) note(ended.effect, number, ended.ok ? "done" : "failed", ended.value);
+      if (ended.effect) noteEarlier(ended, ended.effect);
       replay.offer(number, () => answer(ended));
       return;
     }
@@ -127,21 +129,24 @@ export async function perform(
     const effect = toEffect(entry, args ?? {});
     if (inDoubt && !isRepeatable(entry)) {
       const unknown = fail({ problem: problem("OUTCOME_UNKNOWN", { name: entry.op }), helpPath: entry.op });
+      await recording.add({ at: "ended", number, key, effect, ...kept(unknown), unknown: true });
       note(effect, number, "unknown", unknown.value as Json);
+      doubtful.push(effect.hash);
       return unknown;
     }
-    const isPlanned = plan.planned?.[expected]?.hash === effect.hash;
-    if (!dry && plan.planned && !isPlanned && !inDoubt) dry = "differs";
+    const again = inDoubt || takeOut(doubtful, effect.hash);
+    const isPlanned = again || plan.planned?.[expected]?.hash === effect.hash;
+    if (!dry && plan.planned && !isPlanned) dry = "differs";
     if (!dry && !plan.planned && entry.lane === "destructive" && dryRun !== false) dry = "destructive";
     if (!dry) {
-      if (isPlanned && !inDoubt) expected += 1;
-      if (!inDoubt) await recording.add({ at: "began", number, key, effect });
-      const approve = isPlanned || inDoubt ? () => true : context.approve;
+      if (plan.planned && !again) expected += 1;
+      if (!inDoubt) await recording.add({ at: "began", number, key, effect, ...(again && { again }) });
+      const approve = plan.planned ? () => true : context.approve;
       const made = await callAddress(address, { args: args ?? {}, dryRun: false }, { ...context, approve });
       const isAsked = !made.ok && made.failure.problem.code === "APPROVAL_REQUIRED";
       if (!isAsked) {
         const answer = toAnswer(made);
-        await recording.add({ at: "ended", number, key, effect, ...kept(answer) });
+        await recording.add({ at: "ended", number, key, effect, ...kept(answer), ...(again && { again }) });
         note(effect, number, made.ok ? "done" : "failed", answer.value as Json);
         return answer;
       }
@@ -167,6 +172,12 @@ export async function perform(
 
   function note(effect: Effect, number: number, state: PerformedEffect["state"], value: Json): void {
     effects.set(number, { ...effect, number, state, value });
+  }
+
+  function noteEarlier({ number, ok, value, again, unknown }: Ended, effect: Effect): void {
+    note(effect, number, unknown ? "unknown" : ok ? "done" : "failed", value);
+    if (unknown) doubtful.push(effect.hash);
+    if (again) takeOut(doubtful, effect.hash);
   }
 
   function giveUp(error: unknown): void {
@@ -205,6 +216,13 @@ function readSafely(given: unknown): Request | { readonly failure: Failure } {
   } catch (error) {
     return { failure: { problem: asKnownProblem(error, "run"), helpPath: ROOT } };
   }
+}
+
+/** Removes one of several equal items. */
+function takeOut(items: string[], item: string): boolean {
+  const at = items.indexOf(item);
+  if (at >= 0) items.splice(at, 1);
+  return at >= 0;
 }
 
 function kept({ ok, value, label }: ScriptAnswer): Pick<Ended, "ok" | "value" | "label"> {

@@ -30,6 +30,10 @@ export interface Ended {
   readonly value: Json;
   readonly label?: string;
   readonly effect?: Effect;
+  /** The effect is made again after nobody knew whether it took place. */
+  readonly again?: boolean;
+  /** Nobody knows whether the effect took place. */
+  readonly unknown?: boolean;
 }
 
 /** What happens to a plan, in order. The plan is all of its events together. */
@@ -39,7 +43,7 @@ export type PlanEvent =
   /** A person has approved everything planned. */
   | { readonly at: "approved"; readonly hash: string }
   /** An effect is about to run. Without its `ended`, nobody knows whether it took place. */
-  | { readonly at: "began"; readonly number: number; readonly key: string; readonly effect: Effect }
+  | ({ readonly at: "began"; readonly effect: Effect } & Pick<Ended, "number" | "key" | "again">)
   /** A begun effect was not run, because a person has to approve it first. */
   | { readonly at: "withdrawn"; readonly number: number }
   | ({ readonly at: "ended" } & Ended);
@@ -83,7 +87,8 @@ export function toPlan(events: readonly PlanEvent[], handle?: string): Plan {
 function effectsIn(events: readonly PlanEvent[]): readonly Effect[] {
   const begun = new Map<number, Effect>();
   for (const event of events) {
-    if ((event.at === "began" || event.at === "ended") && event.effect) begun.set(event.number, event.effect);
+    if ((event.at === "began" || event.at === "ended") && event.effect && !event.again)
+      begun.set(event.number, event.effect);
     if (event.at === "withdrawn") begun.delete(event.number);
   }
   return [...begun.values()];
