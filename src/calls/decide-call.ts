@@ -31,6 +31,8 @@ export interface ApprovalRequest {
   readonly why: "confirmation" | "destroys" | "writes";
   /** The handle by which the same request goes on after the answer, if it has done a part already. */
   readonly resume?: string;
+  /** The call is a part of a script, which asks about all that is left if nobody answers this at once. */
+  readonly inScript?: true;
 }
 
 export type CallDecision =

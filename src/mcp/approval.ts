@@ -29,6 +29,7 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
 
   function approve(request: ApprovalRequest): Answer {
     const { state, responses } = round;
+    if (request.inScript) return false;
     if (state === undefined || isAnswered) {
       open = request;
       return false;

@@ -1,4 +1,5 @@
 import { setTimeout } from "node:timers/promises";
+import type { Approve } from "../calls/call-environment.ts";
 import { callHash } from "../calls/decide-call.ts";
 import { findAddressed } from "../calls/find-addressed.ts";
 import type { ScriptAnswer, ScriptLimits, ScriptOutcome } from "../sandbox/sandbox.ts";
@@ -96,10 +97,10 @@ export async function perform(
     key: string,
     inDoubt: boolean,
   ): Promise<ScriptAnswer> {
-    if (request.kind === "call") {
+    if (request.kind === "call" || request.kind === "get") {
       const entry = findAddressed(request.address, context.view.find)?.entry;
-      if (entry?.kind === "tool" && entry.lane !== "read")
-        return makeEffect(entry, request, number, key, inDoubt);
+      const isRefused = request.kind === "get" && entry?.lane !== "read";
+      if (entry && isEffect(entry) && !isRefused) return makeEffect(entry, request, number, key, inDoubt);
     }
     const made = await makeRead(request);
     // Once effects run dry, reads may see what the dry runs made up: they are made again with the real effects.
@@ -113,7 +114,8 @@ export async function perform(
       if (request.kind === "help") return { ok: true, value: await helpInside(request.path ?? "", context) };
       if (request.kind === "sleep")
         return { ok: true, value: await setTimeout(request.ms, null, { signal }) };
-      return toAnswer(await callAddress(request.address, { args: request.args ?? {} }, context));
+      const reading = { ...context, policy: { ...context.policy, reach: "read" as const } };
+      return toAnswer(await callAddress(request.address, { args: request.args ?? {} }, reading));
     } catch (error) {
       return fail({ problem: asKnownProblem(error, request.kind), helpPath: ROOT });
     }
@@ -121,7 +123,7 @@ export async function perform(
 
   async function makeEffect(
     entry: Entry,
-    { address, args }: Request & { kind: "call" },
+    { address, args }: Request & { kind: "call" | "get" },
     number: number,
     key: string,
     inDoubt: boolean,
@@ -141,7 +143,8 @@ export async function perform(
     if (!dry) {
       if (plan.planned && !again) expected += 1;
       if (!inDoubt) await recording.add({ at: "began", number, key, effect, ...(again && { again }) });
-      const approve = plan.planned ? () => true : context.approve;
+      const ask: Approve = (question) => context.approve({ ...question, inScript: true });
+      const approve = plan.planned ? () => true : ask;
       const made = await callAddress(address, { args: args ?? {}, dryRun: false }, { ...context, approve });
       const isAsked = !made.ok && made.failure.problem.code === "APPROVAL_REQUIRED";
       if (!isAsked) {
@@ -152,6 +155,7 @@ export async function perform(
       }
       await recording.add({ at: "withdrawn", number });
       dry = "approval";
+      note(effect, number, "planned", null);
     }
     const shown = toAnswer(await callAddress(address, { args: args ?? {}, dryRun: true }, context));
     if (shown.ok) note(effect, number, "planned", shown.value as Json);
@@ -231,6 +235,11 @@ function kept({ ok, value, label }: ScriptAnswer): Pick<Ended, "ok" | "value" | 
 
 function toEffect(entry: Entry, args: Record<string, unknown>): Effect {
   return { op: entry.op, lane: entry.lane, args: args as Effect["args"], hash: callHash(entry, args) };
+}
+
+/** Whether a call is listed and approved as one that changes something. */
+function isEffect(entry: Entry): boolean {
+  return entry.kind === "tool" && (entry.lane !== "read" || entry.requiresConfirmation);
 }
 
 /** Whether running it twice does the same as running it once. */
