@@ -18,6 +18,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   poison: () => import("./poison.ts"),
   faults: () => import("./faults.ts"),
   soak: () => import("./soak.ts"),
+  run: () => import("./run-plans.ts"),
 };
 
 const { positionals, values } = parseArgs({

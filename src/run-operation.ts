@@ -41,10 +41,8 @@ type AnyOperation = Operation<z.ZodType, unknown, z.ZodType>;
 const NEVER = new AbortController().signal;
 
 /** The parts of a gateway that its calls work with. */
-export interface RunnerParts extends Pick<
-  OperationContext,
-  "search" | "sessions" | "results" | "plans" | "sandbox"
-> {
+export interface RunnerParts
+  extends Pick<OperationContext, "search" | "sessions" | "results" | "plans" | "sandbox"> {
   readonly services: CallServices;
   readonly limits: Limits;
   readonly approve: Approve;

@@ -53,7 +53,12 @@ export const LAYERS: readonly (readonly Module[])[] = [
     },
   ],
   [{ name: "calls", holds: "`decideCall`, the question to a person, running one entry" }],
-  [{ name: "operations", holds: "ask, help, get, exec, batch: one file each, and their table" }],
+  [
+    {
+      name: "operations",
+      holds: "ask, help, get, exec, batch, run: one file each, and their table; plans of scripts",
+    },
+  ],
   [{ name: "surfaces", holds: "which tools a model sees, their names and words, the menu" }],
   [
     { name: "to-search-document.ts", holds: "an entry as search sees it" },

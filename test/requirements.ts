@@ -26,6 +26,11 @@ export const REQUIREMENTS = {
   "exec:cancel": "the caller's signal reaches the tool",
   "batch:references": "later requests use earlier results",
   "batch:limit": "a batch over the limit is refused as a whole",
+  "run:sandbox": "a script reaches nothing but its host, and ends when a limit is passed",
+  "run:plan": "a plan lists exact effects, is approved as a whole, and stops where an effect differs",
+  "run:resume": "a run that was interrupted goes on where it stopped, and no effect takes place twice",
+  "run:policy": "the effects of a script are exactly those that are allowed or approved",
+  "run:undo": "a script that fails half-way lists what was done, what was not, and the way back",
   "results:nothing-lost": "a large result is previewed by whole items, and its handle reads all of it",
   "results:answered":
     "select, sort, group, count and grep answer a question about a stored result, page by page",

@@ -5,9 +5,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createSqliteSessionStore } from "keyhole";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect } from "vitest";
 import type { PlanStore } from "../src/session/plan-store.ts";
 import { createNotes, NOTES_CODE } from "./notes-gateway.ts";
+import { verifies } from "./requirements.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "keyhole-test-"));
 const file = join(folder, "notes.txt");
@@ -31,47 +32,55 @@ async function planFor(names: readonly string[]): Promise<string> {
   return plan!.handle;
 }
 
-test("the process ends at any step of the journal, and every effect takes place exactly once", async () => {
-  for (let last = 1, finished = false; !finished; last += 1) {
-    const names = [`${last} one`, `${last} two`];
-    const plan = await planFor(names);
-    let steps = 0;
-    const dead = Promise.withResolvers<"dead">();
-    /** Nothing happens any more from the step on at which the process ended. */
-    const step = async () => {
-      steps += 1;
-      if (steps < last) return;
-      dead.resolve("dead");
-      await new Promise(() => {});
-    };
-    const plans = {
-      ...store.plans!,
-      append: async (...event: Parameters<PlanStore["append"]>) => {
-        await step();
-        await store.plans!.append(...event);
-        await step();
-      },
-    };
-    const dying = createNotes(file, { ...store, plans }, step);
-    finished = (await Promise.race([dying.run({ plan }), dead.promise])) !== "dead";
-    await dying.close();
-    const before = linesOf(names);
-    expect(new Set(before).size).toBe(before.length);
-    expect(await gateway.run({ plan }), `step ${last}`).toMatchObject({ ok: true, result: true });
-    expect(linesOf(names), `step ${last}`).toEqual(names);
-  }
-});
+verifies(
+  "run:resume",
+  "the process ends at any step of the journal, and every effect takes place exactly once",
+  async () => {
+    for (let last = 1, finished = false; !finished; last += 1) {
+      const names = [`${last} one`, `${last} two`];
+      const plan = await planFor(names);
+      let steps = 0;
+      const dead = Promise.withResolvers<"dead">();
+      /** Nothing happens any more from the step on at which the process ended. */
+      const step = async () => {
+        steps += 1;
+        if (steps < last) return;
+        dead.resolve("dead");
+        await new Promise(() => {});
+      };
+      const plans = {
+        ...store.plans!,
+        append: async (...event: Parameters<PlanStore["append"]>) => {
+          await step();
+          await store.plans!.append(...event);
+          await step();
+        },
+      };
+      const dying = createNotes(file, { ...store, plans }, step);
+      finished = (await Promise.race([dying.run({ plan }), dead.promise])) !== "dead";
+      await dying.close();
+      const before = linesOf(names);
+      expect(new Set(before).size).toBe(before.length);
+      expect(await gateway.run({ plan }), `step ${last}`).toMatchObject({ ok: true, result: true });
+      expect(linesOf(names), `step ${last}`).toEqual(names);
+    }
+  },
+);
 
-test("a process that is killed in the middle of effects goes on in another one", async () => {
-  const names = ["one", "three", "two"];
-  const plan = await planFor(names);
-  for (const at of ["before three", "after two"]) {
-    writeFileSync(join(folder, "kill"), at);
-    const child = fork(join(import.meta.dirname, "notes-gateway.ts"), [folder, plan]);
-    expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
-  }
-  const answer = await gateway.run({ plan });
-  expect(answer).toMatchObject({ ok: true, result: true });
-  expect(answer.effects.map(({ state }) => state)).toEqual(["done", "unknown", "done", "unknown"]);
-  expect(linesOf(names)).toEqual(names);
-});
+verifies(
+  "run:resume",
+  "a process that is killed in the middle of effects goes on in another one",
+  async () => {
+    const names = ["one", "three", "two"];
+    const plan = await planFor(names);
+    for (const at of ["before three", "after two"]) {
+      writeFileSync(join(folder, "kill"), at);
+      const child = fork(join(import.meta.dirname, "notes-gateway.ts"), [folder, plan]);
+      expect(await once(child, "exit")).toEqual([null, "SIGKILL"]);
+    }
+    const answer = await gateway.run({ plan });
+    expect(answer).toMatchObject({ ok: true, result: true });
+    expect(answer.effects.map(({ state }) => state)).toEqual(["done", "unknown", "done", "unknown"]);
+    expect(linesOf(names)).toEqual(names);
+  },
+);

@@ -2,11 +2,12 @@
 import fc from "fast-check";
 import { createGateway, defineDomain, defineTool, type Principal } from "keyhole";
 import { createEmbeddedIndex } from "keyhole/search";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect } from "vitest";
 import { z } from "zod";
 import { type CallPolicy, decideCall } from "../src/calls/decide-call.ts";
 import { coreOf } from "../src/gateway-core.ts";
 import { LANES } from "../src/schema/entry.ts";
+import { verifies } from "./requirements.ts";
 
 const RUNS = 300;
 const ran = new Map<string, string[]>();
@@ -67,7 +68,7 @@ async function allowed({ tools, writes, dryRun, answer, asks }: Case): Promise<s
   });
 }
 
-test("random scripts do what the policy allows, and nothing else", async () => {
+verifies("run:policy", "random scripts do what the policy allows, and nothing else", async () => {
   let number = 0;
   await fc.assert(
     fc.asyncProperty(arbitraryCase, async (given) => {

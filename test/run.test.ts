@@ -1,5 +1,6 @@
 import type { ApprovalRequest } from "keyhole";
 import { afterAll, describe, expect, test } from "vitest";
+import { verifies } from "./requirements.ts";
 import { createShopGateway, reader } from "./run-kit.ts";
 
 const asked: ApprovalRequest[] = [];
@@ -110,7 +111,7 @@ const TIDY = `
   return "tidied";`;
 
 describe("a plan", () => {
-  test("lists the effects of a dry run, and performs exactly these", async () => {
+  verifies("run:plan", "lists the effects of a dry run, and performs exactly these", async () => {
     reset();
     const dry = await gateway.run({ code: TIDY, params: { below: 25 }, dry_run: true });
     expect(log).toEqual([]);
@@ -156,7 +157,7 @@ describe("a plan", () => {
     expect(log).toEqual(["delete 1"]);
   });
 
-  test("stops at the first effect that differs, with a new plan for the rest", async () => {
+  verifies("run:plan", "stops at the first effect that differs, with a new plan for the rest", async () => {
     reset();
     const dry = await gateway.run({ code: TIDY, params: { below: 25 }, dry_run: true });
     orders.set(2, { id: 2, customer: "c2", total: 999 });
@@ -253,22 +254,26 @@ describe("an approval", () => {
   });
 });
 
-test("a script that fails half-way lists what was done, what was not, and the way back", async () => {
-  reset(true);
-  const code =
-    "await tools.shop.order.create({ customer: 'x' }); await tools.shop.order.pay({ id: 1 }); await tools.shop.order.break(); await tools.shop.order.refund({ id: 9 })";
-  const { plan } = await gateway.run({ code, dry_run: true });
-  const ran = await gateway.run({ plan: plan!.handle });
-  expect(ran).toMatchObject({
-    ok: false,
-    error: { code: "INTERNAL", message: "shop.order.break failed: the press broke" },
-    effects: [
-      { op: "shop.order.create", state: "done", undo: { op: "shop.order.delete", args: { id: 4 } } },
-      { op: "shop.order.pay", state: "done", undo: { op: "shop.order.refund", args: { id: 1 } } },
-      { op: "shop.order.break", state: "failed" },
-    ],
-    not_done: [{ op: "shop.order.refund", args: { id: 9 }, state: "not_done" }],
-  });
-  expect(ran.text).toContain('(undo: shop.order.refund {"id":1})');
-  expect(ran.text).toContain('4. not done shop.order.refund {"id":9}');
-});
+verifies(
+  "run:undo",
+  "a script that fails half-way lists what was done, what was not, and the way back",
+  async () => {
+    reset(true);
+    const code =
+      "await tools.shop.order.create({ customer: 'x' }); await tools.shop.order.pay({ id: 1 }); await tools.shop.order.break(); await tools.shop.order.refund({ id: 9 })";
+    const { plan } = await gateway.run({ code, dry_run: true });
+    const ran = await gateway.run({ plan: plan!.handle });
+    expect(ran).toMatchObject({
+      ok: false,
+      error: { code: "INTERNAL", message: "shop.order.break failed: the press broke" },
+      effects: [
+        { op: "shop.order.create", state: "done", undo: { op: "shop.order.delete", args: { id: 4 } } },
+        { op: "shop.order.pay", state: "done", undo: { op: "shop.order.refund", args: { id: 1 } } },
+        { op: "shop.order.break", state: "failed" },
+      ],
+      not_done: [{ op: "shop.order.refund", args: { id: 9 }, state: "not_done" }],
+    });
+    expect(ran.text).toContain('(undo: shop.order.refund {"id":1})');
+    expect(ran.text).toContain('4. not done shop.order.refund {"id":9}');
+  },
+);

@@ -51,11 +51,12 @@ function request(kind, fields) {
 
 const IGNORED = new Set(["then", "toJSON", "catch", "finally", "inspect", "length", ...Object.getOwnPropertyNames(Object.prototype)]);
 const MOST_WATCHED = 20000;
-/** Objects of a result get a prototype that notes every field that is read and not there. */
+/** Objects of a result get a prototype that notes every field that is read and occurs nowhere in the result. */
 function watch(value, label) {
+  const known = new Set();
   const proxy = new Proxy(Object.create(Object.prototype), {
     get(target, key, receiver) {
-      if (typeof key === "string" && !IGNORED.has(key) && receiver !== null && typeof receiver === "object")
+      if (typeof key === "string" && !IGNORED.has(key) && !known.has(key) && receiver !== null && typeof receiver === "object")
         miss(label, key, stringify(Object.keys(receiver).slice(0, 40)));
       return Reflect.get(target, key, receiver);
     },
@@ -66,7 +67,7 @@ function watch(value, label) {
     const item = open.pop();
     if (item === null || typeof item !== "object") continue;
     if (Array.isArray(item)) { for (const part of item) if (part !== null && typeof part === "object") open.push(part); continue; }
-    for (const key of Object.keys(item)) { const part = item[key]; if (part !== null && typeof part === "object") open.push(part); }
+    for (const key of Object.keys(item)) { known.add(key); const part = item[key]; if (part !== null && typeof part === "object") open.push(part); }
     Object.setPrototypeOf(item, proxy);
   }
   return value;

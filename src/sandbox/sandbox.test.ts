@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
+import { verifies } from "../../test/requirements.ts";
 import { createSandbox } from "./create-sandbox.ts";
 import type { ScriptAnswer, ScriptLimits, ScriptOutcome, ScriptRequest } from "./sandbox.ts";
 
@@ -111,12 +112,13 @@ describe("a script", () => {
   });
 
   test("is told which field of a result does not exist", async () => {
-    const serve = () => ({ ok: true, value: { items: [{ id: 1 }] }, label: "shop.order.list" });
+    const value = { items: [{ id: 1 }, { id: 2, note: "sometimes" }] };
+    const serve = () => ({ ok: true, value, label: "shop.order.list" });
     const { end, misses } = await run("const all = await call('x'); return all.itmes.length", { serve });
     expect(end).toMatchObject({ end: "threw", error: { name: "TypeError" } });
     expect(misses).toEqual([{ label: "shop.order.list", field: "itmes", fields: ["items"] }]);
     const fine =
-      "const a = await call('x'); return [a instanceof Object, { ...a }, Object.keys(a), String(a), a]";
+      "const a = await call('x'); return [a instanceof Object, { ...a }, Object.keys(a), String(a), a, a.items[0].note]";
     const whole = await run(fine, { serve });
     expect(whole.misses).toEqual([]);
     expect(whole.end).toMatchObject({ end: "returned" });
@@ -182,7 +184,7 @@ describe("a hostile script", () => {
     expect(logs.join("").length).toBeLessThanOrEqual(LIMITS.chars);
   });
 
-  test("reaches no global of the thread or of Node", async () => {
+  verifies("run:sandbox", "reaches no global of the thread or of Node", async () => {
     const code = `
       const found = [];
       const make = [globalThis, call, log, tools, (await call("x")), call("x")].map((o) => o.constructor?.constructor ?? o.constructor);

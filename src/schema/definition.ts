@@ -1,5 +1,14 @@
 import { z } from "zod";
-import type { CallContext, Example, Lane, Policy, RiskLevel, SearchConfig, UndoStep, Visibility } from "./entry.ts";
+import type {
+  CallContext,
+  Example,
+  Lane,
+  Policy,
+  RiskLevel,
+  SearchConfig,
+  UndoStep,
+  Visibility,
+} from "./entry.ts";
 import type { Entity, ExtractionSchema } from "./extraction.ts";
 import type { Guidance } from "./guidance.ts";
 import type { FromJsonSchema, JsonSchema } from "./json-schema.ts";
