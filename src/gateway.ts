@@ -29,6 +29,7 @@ import { createStaticEmbedder } from "./search/vectors/static-embedder.ts";
 import { createExtractor } from "./session/extractor.ts";
 import { createIdempotency } from "./session/idempotency.ts";
 import { createMemorySessionStore } from "./session/memory-session-store.ts";
+import { createObservedShapes } from "./session/observed-shapes.ts";
 import { createMemoryPlanStore } from "./session/plan-store.ts";
 import { createResultStore } from "./session/result-store.ts";
 import {
@@ -115,6 +116,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     services: {
       extractor,
       idempotency: createIdempotency(results),
+      shapes: createObservedShapes(),
       discovery,
       ...(learning && { learning }),
       ...(audit && { audit }),

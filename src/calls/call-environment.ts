@@ -5,6 +5,7 @@ import type { Learning } from "../search/learning/learning.ts";
 import type { SearchIndex } from "../search/port/search-index.ts";
 import type { Extractor } from "../session/extractor.ts";
 import type { Idempotency } from "../session/idempotency.ts";
+import type { ObservedShapes } from "../session/observed-shapes.ts";
 import type { Session } from "../session/session-store.ts";
 import type { Discovery } from "../telemetry/discovery.ts";
 import type { NoticeEvent } from "../telemetry/events.ts";
@@ -18,6 +19,7 @@ export interface CallServices {
   /** Absent if there is no audit log. */
   readonly audit?: Auditor;
   readonly discovery: Discovery;
+  readonly shapes: ObservedShapes;
   /** Absent if learning from use is switched off. */
   readonly learning?: Learning;
 }

@@ -27,6 +27,7 @@ export async function runEntry(
       ...conversationOf(environment),
       route: entry.route,
     });
+    if (!dry) environment.services.shapes.note(environment.view.scopeKey, entry, ran.value);
     rememberRun(entry, environment, ran, dry);
     return ran;
   } catch (error) {

@@ -7,7 +7,7 @@ import { readInput } from "./read-input.ts";
 import type { Room } from "./room.ts";
 
 /** The words of the functions that a script has. */
-const WORDS = { ask: "ask", help: "help", get: "get", exec: "call", params: "args" } as const;
+const WORDS = { ask: "ask", help: "help", get: "get", exec: "call", run: "run", params: "args" } as const;
 
 /** Searches for a script. The answer has the fields of `ask`. */
 export async function askInside(query: string, context: OperationContext): Promise<Json> {

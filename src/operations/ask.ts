@@ -14,11 +14,13 @@ import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.
 import { type Found, fitAsk } from "./fit-ask.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 import { DEFAULT_LIMIT, mergeRankings, needsIn, type Ranking, rank, withRelated } from "./rank.ts";
+import { resultTypeOf } from "./result-type-of.ts";
 
 const FEW_HITS = 3;
 const LEARNED_CHARS = 200;
 const MOST_SUGGESTIONS = 5;
 const MOST_NEAR = 8;
+const RESULT_CHARS = 160;
 
 export const ask = defineOperation({
   name: "ask",
@@ -85,6 +87,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
     notes: hits.length === 0 ? nothingFound(queries, rankings, view) : [],
     asides: keptListings(hits, view),
+    returns: (entry) => resultTypeOf(entry, context, RESULT_CHARS),
     ...(input.explain && {
       explanations: Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations])),
     }),

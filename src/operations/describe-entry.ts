@@ -24,6 +24,8 @@ export const entryHelpSchema = z.object({
   summary: z.string(),
   usage: z.string(),
   lane: z.enum(LANES),
+  /** The type of the result: declared, or as observed so far. */
+  returns: z.string().optional(),
   args: z.array(
     z.object({
       name: z.string(),
@@ -109,6 +111,7 @@ export function entryHelpText(help: EntryHelp): string {
     `# ${help.usage}${help.lane === "read" ? "" : ` [${help.lane}]`}`,
     ...(help.unavailable ? [`Unavailable, ${help.unavailable}`] : []),
     help.description ?? help.summary,
+    ...(help.returns ? [`Returns ${help.returns}`] : []),
     ...list("Args", args),
     ...list("Do", help.policy?.do),
     ...list("Do not", help.policy?.dont),

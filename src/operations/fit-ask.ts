@@ -24,6 +24,8 @@ export interface Found {
   /** Further lines, shown if there is room. */
   readonly asides: readonly string[];
   readonly explanations?: Readonly<Record<string, unknown>>;
+  /** The type of an entry's results, if it is known. */
+  returns(entry: Entry): string | undefined;
 }
 
 /** The reader's loss by kind of line; the cheapest goes first. Lines shrink before hits are dropped. */
@@ -114,6 +116,8 @@ function toParts(found: Found, { words }: Room): Part[] {
   const pointsOf = (name: string) => (view.entryPoints.get(name) ?? []).filter(isWanted);
   const others =
     input.domain || found.sure ? [] : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
+  const formsOf = (entry: Entry) =>
+    words.run === undefined ? hitForms(entry) : withReturns(entry, found.returns(entry));
   const lonely = input.domain && matched.length === 0 ? [input.domain] : [];
   return [
     ...found.notes.map((note) => notePart(say(note, words), PRICE.note)),
@@ -122,7 +126,7 @@ function toParts(found: Found, { words }: Room): Part[] {
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.domain),
       ...found.hits
         .filter((entry) => entry.domain === name)
-        .map((entry) => hitPart(entry, entry === first, found.relevant.has(entry))),
+        .map((entry) => hitPart(formsOf(entry), entry === first, found.relevant.has(entry))),
       ...pointsOf(name).map((entry) => entryPointPart(entry, PRICE.entryPoint)),
     ]),
     ...others.flatMap((name) => [
@@ -134,8 +138,14 @@ function toParts(found: Found, { words }: Room): Part[] {
   ];
 }
 
-function hitPart(entry: Entry, first: boolean, isRelevant: boolean): Part {
-  const forms = hitForms(entry);
+/** A script needs to know what comes back; for single calls the type would only cost tokens. */
+function withReturns(entry: Entry, returns: string | undefined): readonly Hit[] {
+  const [full, shorter, ...rest] = hitForms(entry);
+  if (returns === undefined || !full || !shorter) return hitForms(entry);
+  return [{ ...full, returns }, { ...shorter, returns }, ...rest];
+}
+
+function hitPart(forms: readonly Hit[], first: boolean, isRelevant: boolean): Part {
   return {
     forms: [...forms.map(hitLine), ""],
     prices: [PRICE.shorterHit, PRICE.signatureOnly, PRICE.bareHit, first ? PRICE.firstHit : PRICE.hit],

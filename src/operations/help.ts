@@ -5,6 +5,7 @@ import { describeDirectory, directorySchema, directoryText, showDirectory } from
 import { describeEntry, entryHelpSchema, entryHelpText, showEntryHelp } from "./describe-entry.ts";
 import { notFound, ROOT } from "./error-answer.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
+import { resultTypeOf } from "./result-type-of.ts";
 import type { Room } from "./room.ts";
 
 export const helpInput = z.object({
@@ -15,6 +16,8 @@ export const helpInput = z.object({
   session: z.string().optional(),
 });
 export type HelpInput = z.output<typeof helpInput>;
+
+const RESULT_CHARS = 600;
 
 export const helpOutput = z.union([directorySchema, entryHelpSchema]);
 export type HelpOutput = z.input<typeof helpOutput>;
@@ -74,9 +77,11 @@ export function describe(input: HelpInput, context: OperationContext): Described
     if (!entry) throw notFound(path, view, session);
     return describeEntry(entry, input, view);
   });
-  if (entry && described.kind !== "directory")
-    session?.update((memory) => discover(memory, [addressOf(entry)]));
-  return described;
+  if (!entry || described.kind === "directory") return described;
+  session?.update((memory) => discover(memory, [addressOf(entry)]));
+  // Observations are newer than the cached description.
+  const returns = resultTypeOf(entry, context, RESULT_CHARS);
+  return returns === undefined ? described : { ...described, returns };
 }
 
 function toSegments(path: string): string[] {

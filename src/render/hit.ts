@@ -13,6 +13,8 @@ export const hitSchema = z.object({
   lane: z.enum(LANES),
   summary: z.string().optional(),
   signature: z.string().optional(),
+  /** The type of its results, for callers that write scripts. */
+  returns: z.string().optional(),
   unavailable: z.string().optional().describe("why it cannot be used now"),
   /** Shown because it is an entry point of its domain, not because it matched. */
   entryPoint: z.literal(true).optional(),
@@ -49,7 +51,8 @@ export function hitLine(hit: Hit): string {
   const lane = hit.lane === "read" ? "" : ` [${hit.lane}]`;
   const unavailable = hit.unavailable ? ` [unavailable, ${hit.unavailable}]` : "";
   const summary = hit.summary ? `: ${hit.summary}` : "";
-  return `- ${hit.route}${hit.signature ?? ""}${lane}${unavailable}${summary}`;
+  const returns = hit.returns ? ` => ${hit.returns}` : "";
+  return `- ${hit.route}${hit.signature ?? ""}${returns}${lane}${unavailable}${summary}`;
 }
 
 /** The hits that an answer makes known: the relevant ones, the first in any case, at most `most`. */

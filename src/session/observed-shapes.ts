@@ -1,0 +1,121 @@
+import { LRUCache } from "lru-cache";
+import type { Entry } from "../schema/entry.ts";
+import type { JsonSchema } from "../schema/json-schema.ts";
+import { contentHash } from "../util/content-hash.ts";
+import { isFields } from "../util/fields.ts";
+
+/** Remembers what kind of value each tool returns: names of fields and types, never values. */
+export interface ObservedShapes {
+  /** Adds a result. Callers with other scopes see nothing of it. */
+  note(scope: string, entry: Entry, value: unknown): void;
+  /** The shape of the results so far, as a JSON Schema. */
+  of(scope: string, entry: Entry): JsonSchema | undefined;
+}
+
+const MOST_SHAPES = 5_000;
+/** Later results seldom add anything. */
+const MOST_RESULTS = 20;
+const MOST_DEPTH = 4;
+const MOST_ITEMS = 20;
+/** Objects with more fields, or with fields that are no names, are taken for tables whose keys are values. */
+const MOST_FIELDS = 40;
+const NAME = /^[A-Za-z_$][\w$-]{0,39}$/;
+
+export function createObservedShapes(): ObservedShapes {
+  const shapes = new LRUCache<string, { readonly shape: JsonSchema; readonly results: number }>({
+    max: MOST_SHAPES,
+  });
+  return {
+    note: (scope, entry, value) => {
+      if (entry.kind !== "tool" || entry.presentation?.outputSchema) return;
+      const key = `${definitionOf(entry)} ${scope}`;
+      const known = shapes.get(key);
+      const results = (known?.results ?? 0) + 1;
+      if (results > MOST_RESULTS) return;
+      const shape = shapeOf(value, MOST_DEPTH);
+      shapes.set(key, { shape: known ? merge(known.shape, shape) : shape, results });
+    },
+    of: (scope, entry) => shapes.get(`${definitionOf(entry)} ${scope}`)?.shape,
+  };
+}
+
+const definitions = new WeakMap<Entry, string>();
+
+/** A changed definition starts without observations. */
+function definitionOf(entry: Entry): string {
+  const known = definitions.get(entry);
+  if (known !== undefined) return known;
+  const { op, description, inputSchema, origin } = entry;
+  const made = origin?.hash ?? contentHash([op, description, inputSchema]);
+  definitions.set(entry, `${op} ${made}`);
+  return `${op} ${made}`;
+}
+
+function shapeOf(value: unknown, depth: number): JsonSchema {
+  if (value === null || typeof value !== "object") return { type: value === null ? "null" : typeof value };
+  if (Array.isArray(value)) {
+    if (depth === 0 || value.length === 0) return { type: "array" };
+    return {
+      type: "array",
+      items: value
+        .slice(0, MOST_ITEMS)
+        .map((item) => shapeOf(item, depth - 1))
+        .reduce(merge),
+    };
+  }
+  const fields = Object.entries(value);
+  if (depth === 0 || fields.length === 0) return { type: "object" };
+  if (fields.length > MOST_FIELDS || fields.some(([name]) => !NAME.test(name))) {
+    const items = fields.slice(0, MOST_ITEMS).map(([, item]) => shapeOf(item, depth - 1));
+    return { type: "object", additionalProperties: items.reduce(merge) };
+  }
+  const properties = Object.fromEntries(fields.map(([name, item]) => [name, shapeOf(item, depth - 1)]));
+  return { type: "object", properties, required: fields.map(([name]) => name) };
+}
+
+/** The shape of values of either shape. */
+function merge(one: JsonSchema, other: JsonSchema): JsonSchema {
+  const [a, b] = [alternatives(one), alternatives(other)];
+  const merged = new Map(a.map((shape) => [shape.type, shape]));
+  for (const shape of b) {
+    const known = merged.get(shape.type);
+    merged.set(shape.type, known ? mergeSame(known, shape) : shape);
+  }
+  const all = [...merged.values()];
+  return all.length === 1 ? all[0]! : { anyOf: all };
+}
+
+function alternatives(shape: JsonSchema): readonly JsonSchema[] {
+  return Array.isArray(shape.anyOf) ? (shape.anyOf as JsonSchema[]) : [shape];
+}
+
+function mergeSame(one: JsonSchema, other: JsonSchema): JsonSchema {
+  if (one.type === "array") {
+    const items = [one.items, other.items].filter(isFields) as JsonSchema[];
+    return items.length === 0 ? one : { type: "array", items: items.reduce(merge) };
+  }
+  if (one.type !== "object") return one;
+  const tables = [one, other].flatMap((shape) =>
+    isFields(shape.additionalProperties) ? [shape.additionalProperties as JsonSchema] : [],
+  );
+  const fields = [...Object.entries(fieldsOf(one)), ...Object.entries(fieldsOf(other))];
+  const names = new Set(fields.map(([name]) => name));
+  if (tables.length > 0 || names.size > MOST_FIELDS) {
+    const all = [...tables, ...fields.map(([, shape]) => shape)];
+    return { type: "object", additionalProperties: all.reduce(merge) };
+  }
+  if (names.size === 0) return one;
+  const properties: Record<string, JsonSchema> = {};
+  for (const [name, shape] of fields)
+    properties[name] = properties[name] ? merge(properties[name], shape) : shape;
+  const required = namesOf(one).filter((name) => namesOf(other).includes(name));
+  return { type: "object", properties, required };
+}
+
+function fieldsOf({ properties }: JsonSchema): Record<string, JsonSchema> {
+  return (properties ?? {}) as Record<string, JsonSchema>;
+}
+
+function namesOf({ required }: JsonSchema): readonly string[] {
+  return Array.isArray(required) ? (required as string[]) : [];
+}
