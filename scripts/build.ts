@@ -105,6 +105,10 @@ dropPrivateTypes(doors.map(([, { types }]) => types));
 writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
 for (const folder of ["bin", "models", "bundled-skills"])
   cpSync(folder, `dist/${folder}`, { recursive: true });
+copyFileSync(
+  "node_modules/@jitl/quickjs-ng-wasmfile-release-sync/dist/emscripten-module.wasm",
+  "dist/sandbox/engine.wasm",
+);
 for (const file of ["README.md", "LICENSE", "settings.schema.json"]) copyFileSync(file, `dist/${file}`);
 
 /**

@@ -143,7 +143,7 @@ describe.each(SPOKEN)("on %s", (surface) => {
     const { text } = await toolbox.call(tool, input);
     if (surface === "code") {
       const [, stored, inside] =
-        /at (result:\/\/\S+): read it in run by (get\(handle, \{ path, )/.exec(text) ?? [];
+        /at (result:\/\/[\w-]+); read on in run by (get\(handle, \{ path, )/.exec(text) ?? [];
       expect(inside, text).toBeDefined();
       const code = `return get("${stored}", { limit: 1 })`;
       expect((await toolbox.call("run", { code })).ok).toBe(true);

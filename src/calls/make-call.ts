@@ -88,8 +88,15 @@ async function checkParams(
   throw problem("INVALID_PARAMS", { name: addressOf(entry) }, details);
 }
 
-/** Resolves to who approved. */
-async function askFirst(question: ApprovalRequest, { approve }: CallEnvironment): Promise<string> {
+/**
+ * Asks a person. Resolves to who approved.
+ *
+ * @throws APPROVAL_DECLINED or APPROVAL_REQUIRED.
+ */
+export async function askFirst(
+  question: ApprovalRequest,
+  { approve }: Pick<CallEnvironment, "approve">,
+): Promise<string> {
   const answer = await approve(question);
   if (answer === true) return "application";
   if (typeof answer === "object") return answer.by;

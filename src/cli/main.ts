@@ -10,8 +10,8 @@ interface Command {
   load(): Promise<{ run(args: readonly string[]): Promise<void> }>;
 }
 
-/** The operations, which are loaded when one of them runs. */
-const OPERATIONS: Readonly<Record<OperationName, string>> = {
+/** The operations, which are loaded when one of them runs. The command `run` was there before the operation. */
+const OPERATIONS: Readonly<Record<Exclude<OperationName, "run">, string>> = {
   ask: "Find tools, skills, prompts and documents for a need.",
   help: "Describe a domain, a group or one tool.",
   get: "Run reading tools and load documents.",
@@ -26,6 +26,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   ...Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),
   ),
+  script: operation("run", "Run a script over the tools."),
   chat: { summary: "Chat with the agent in the terminal.", load: () => import("./chat.ts") },
   run: { summary: "Ask the agent once and print its answer.", load: () => import("./run.ts") },
   login: { summary: "Log in to an upstream server.", load: () => import("./login.ts") },

@@ -48,7 +48,7 @@ function shown(name: OperationName, { ok, text, data }: ToolAnswer): string {
 
 function usageOf(name: OperationName): string {
   const { title, command } = OPERATIONS[name];
-  return `Usage: keyhole ${name} ${command.usage} [options]
+  return `Usage: keyhole ${command.name ?? name} ${command.usage} [options]
 
 ${title}. Values are read as JSON where they are JSON, otherwise as text.
 

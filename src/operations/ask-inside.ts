@@ -1,4 +1,4 @@
-import { jsonChars } from "../render/preview.ts";
+import { jsonChars } from "../render/json-chars.ts";
 import type { Json } from "../util/json.ts";
 import { ask } from "./ask.ts";
 import { help } from "./help.ts";
@@ -30,6 +30,7 @@ function roomInside({ countTokens, limits, results, view }: OperationContext): R
     tokensLeft: Number.POSITIVE_INFINITY,
     resultTokens: Number.POSITIVE_INFINITY,
     helpTokens: Number.POSITIVE_INFINITY,
+    answerBytes: Number.POSITIVE_INFINITY,
     keep: (value) => results.put(value, jsonChars(value), view.principal.id),
   };
 }

@@ -61,6 +61,8 @@ export interface Aside {
 
 /** How people write an operation on a command line, after its name. */
 export interface CommandForm {
+  /** The name of the command, if another command has the operation's own. */
+  readonly name?: string;
   /** The arguments, such as `OP [name=value…]`. */
   readonly usage: string;
   /** Words of the form `name=value` are values. Without it, they are words like others. */

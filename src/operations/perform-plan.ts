@@ -2,6 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Approve } from "../calls/call-environment.ts";
 import { callHash } from "../calls/decide-call.ts";
 import { findAddressed } from "../calls/find-addressed.ts";
+import { toPage } from "../render/page.ts";
 import type { ScriptAnswer, ScriptLimits, ScriptOutcome } from "../sandbox/sandbox.ts";
 import type { Entry } from "../schema/entry.ts";
 import { type Problem, problem } from "../schema/problem.ts";
@@ -28,6 +29,9 @@ export interface PerformedEffect extends Effect {
   readonly value: Json;
 }
 
+/** An answer to the script, and the others who wrote it. */
+type Answer = ScriptAnswer & { readonly source?: string };
+
 /** One run of a script: how it ended, and what it changed or would change. */
 export interface Performance {
   readonly outcome: ScriptOutcome;
@@ -36,6 +40,8 @@ export interface Performance {
   readonly dry?: DryReason;
   readonly events: readonly PlanEvent[];
   readonly requests: number;
+  /** The others who wrote results that the script read. */
+  readonly sources: readonly string[];
   /** The failed calls by the JSON that the script got of them. */
   readonly failures: ReadonlyMap<string, Failure>;
   /** The run was given up: it made other calls than before, or another run performs the plan. */
@@ -62,6 +68,7 @@ export async function perform(
   const running = new Set<Promise<void>>();
   const effects = new Map<number, PerformedEffect>();
   const failures = new Map<string, Failure>();
+  const sources = new Set<string>();
   /** Effects of which nobody knows whether they took place. The script may make them again after looking. */
   const doubtful: string[] = [];
   let expected = plan.begun;
@@ -83,6 +90,7 @@ export async function perform(
     const ended = known?.ended ? recording.earlier.find((one) => one.number === number) : undefined;
     if (ended) {
       if (ended.effect) noteEarlier(ended, ended.effect);
+      if (ended.source !== undefined) sources.add(ended.source);
       replay.offer(number, () => answer(ended));
       return;
     }
@@ -91,12 +99,7 @@ export async function perform(
     answer(made);
   }
 
-  async function make(
-    request: Request,
-    number: number,
-    key: string,
-    inDoubt: boolean,
-  ): Promise<ScriptAnswer> {
+  async function make(request: Request, number: number, key: string, inDoubt: boolean): Promise<Answer> {
     if (request.kind === "call" || request.kind === "get") {
       const entry = findAddressed(request.address, context.view.find)?.entry;
       const isRefused = request.kind === "get" && entry?.lane !== "read";
@@ -108,7 +111,7 @@ export async function perform(
     return made;
   }
 
-  async function makeRead(request: Request): Promise<ScriptAnswer> {
+  async function makeRead(request: Request): Promise<Answer> {
     try {
       if (request.kind === "ask") return { ok: true, value: await askInside(request.query, context) };
       if (request.kind === "help") return { ok: true, value: await helpInside(request.path ?? "", context) };
@@ -127,7 +130,7 @@ export async function perform(
     number: number,
     key: string,
     inDoubt: boolean,
-  ): Promise<ScriptAnswer> {
+  ): Promise<Answer> {
     const effect = toEffect(entry, args ?? {});
     if (inDoubt && !isRepeatable(entry)) {
       const unknown = fail({ problem: problem("OUTCOME_UNKNOWN", { name: entry.op }), helpPath: entry.op });
@@ -144,7 +147,8 @@ export async function perform(
       if (plan.planned && !again) expected += 1;
       if (!inDoubt) await recording.add({ at: "began", number, key, effect, ...(again && { again }) });
       const ask: Approve = (question) => context.approve({ ...question, inScript: true });
-      const approve = plan.planned ? () => true : ask;
+      const { approvedBy } = plan;
+      const approve = approvedBy === undefined ? ask : () => ({ by: approvedBy });
       const made = await callAddress(address, { args: args ?? {}, dryRun: false }, { ...context, approve });
       const isAsked = !made.ok && made.failure.problem.code === "APPROVAL_REQUIRED";
       if (!isAsked) {
@@ -162,12 +166,15 @@ export async function perform(
     return shown;
   }
 
-  function toAnswer(made: CallOutcome): ScriptAnswer {
+  function toAnswer(made: CallOutcome): Answer {
     if (!made.ok) return fail(made.failure);
-    return { ok: true, value: made.value, ...(made.entry && { label: made.entry.op }) };
+    const { entry, source, reading } = made;
+    const value = reading ? toPage(made.value, Number.POSITIVE_INFINITY, reading.how).content : made.value;
+    if (source !== undefined) sources.add(source);
+    return { ok: true, value, ...(entry && { label: entry.op }), ...(source && { source }) };
   }
 
-  function fail(failure: Failure): ScriptAnswer {
+  function fail(failure: Failure): Answer {
     const { code, message, next, details } = failure.problem;
     const value = { code, message, next, details };
     failures.set(JSON.stringify(value), failure);
@@ -210,6 +217,7 @@ export async function perform(
     events: recording.events,
     requests,
     failures,
+    sources: [...sources],
     ...(refused && { refused }),
   };
 }
@@ -229,8 +237,8 @@ function takeOut(items: string[], item: string): boolean {
   return at >= 0;
 }
 
-function kept({ ok, value, label }: ScriptAnswer): Pick<Ended, "ok" | "value" | "label"> {
-  return { ok, value: value as Json, ...(label !== undefined && { label }) };
+function kept({ ok, value, label, source }: Answer): Pick<Ended, "ok" | "value" | "label" | "source"> {
+  return { ok, value: value as Json, ...(label !== undefined && { label }), ...(source && { source }) };
 }
 
 function toEffect(entry: Entry, args: Record<string, unknown>): Effect {

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
+import { toContentText } from "../render/content-text.ts";
 import { LANES } from "../schema/entry.ts";
 import { cutText } from "../util/cut-text.ts";
 import { findUndo } from "./find-undo.ts";
 import type { RunResult } from "./run-plan.ts";
-import { toContentText } from "./show-result.ts";
 
 const args = z.record(z.string(), z.unknown());
 

@@ -29,6 +29,8 @@ export interface Ended {
   readonly ok: boolean;
   readonly value: Json;
   readonly label?: string;
+  /** The others who wrote the value. */
+  readonly source?: string;
   readonly effect?: Effect;
   /** The effect is made again after nobody knew whether it took place. */
   readonly again?: boolean;
@@ -41,7 +43,7 @@ export type PlanEvent =
   | { readonly at: "script"; readonly script: PlanScript }
   | { readonly at: "planned"; readonly effects: readonly Effect[] }
   /** A person has approved everything planned. */
-  | { readonly at: "approved"; readonly hash: string }
+  | { readonly at: "approved"; readonly hash: string; readonly by: string }
   /** An effect is about to run. Without its `ended`, nobody knows whether it took place. */
   | ({ readonly at: "began"; readonly effect: Effect } & Pick<Ended, "number" | "key" | "again">)
   /** A begun effect was not run, because a person has to approve it first. */
@@ -57,7 +59,8 @@ export interface Plan {
   readonly planned?: readonly Effect[];
   /** How many of the planned effects were begun. */
   readonly begun: number;
-  readonly approved: boolean;
+  /** The person who approved it as a whole. */
+  readonly approvedBy?: string;
   /** Stands for the code, the effects before the plan, and every planned one. */
   readonly hash: string;
 }
@@ -72,13 +75,16 @@ export function toPlan(events: readonly PlanEvent[], handle?: string): Plan {
   const after = events.slice(last + 1);
   const hashes = (effects: readonly Effect[]) => effects.map((effect) => effect.hash);
   const hash = contentHash({ ...first.script, done: hashes(before), planned: hashes(planned ?? []) });
+  const approval = after.flatMap((event) =>
+    event.at === "approved" && event.hash === hash ? [event] : [],
+  )[0];
   return {
     ...(handle && { handle }),
     script: first.script,
     events,
     ...(planned && { planned }),
     begun: effectsIn(after).length,
-    approved: after.some((event) => event.at === "approved" && event.hash === hash),
+    ...(approval && { approvedBy: approval.by }),
     hash,
   };
 }

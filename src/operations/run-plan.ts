@@ -1,8 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { type ApprovalRequest, decideCall } from "../calls/decide-call.ts";
+import { askFirst } from "../calls/make-call.ts";
 import type { ScriptLimits } from "../sandbox/sandbox.ts";
 import { type Problem, problem } from "../schema/problem.ts";
 import type { Json } from "../util/json.ts";
+import { asKnownProblem } from "./error-answer.ts";
 import type { OperationContext } from "./operation.ts";
 import { type Performance, perform } from "./perform-plan.ts";
 import { type Effect, type Plan, type PlanEvent, planQuestion, readPlan, toPlan } from "./plan.ts";
@@ -76,13 +78,15 @@ async function openPlan({ code, params, plan: given }: RunRequest, context: Oper
 
 /** Asks about the whole plan, if one of its effects needs a person and nobody has approved it yet. */
 async function approve(plan: Plan, context: OperationContext): Promise<Plan | { readonly problem: Problem }> {
-  const why = plan.approved ? undefined : whyAsk(plan, context);
+  const why = plan.approvedBy === undefined ? whyAsk(plan, context) : undefined;
   if (!why) return plan;
   const question = planQuestion(plan, { principal: context.view.principal, why });
-  const answer = await context.approve(question);
-  if (answer === true) return keep(plan, { at: "approved", hash: plan.hash }, context);
-  const code = answer === "declined" ? "APPROVAL_DECLINED" : "APPROVAL_REQUIRED";
-  return { problem: problem(code, { name: question.op }, { call_hash: question.hash }) };
+  try {
+    const by = await askFirst(question, context);
+    return await keep(plan, { at: "approved", hash: plan.hash, by }, context);
+  } catch (error) {
+    return { problem: asKnownProblem(error, question.op) };
+  }
 }
 
 /** Why a person has to be asked about the effects that are left; undefined if none needs one. */

@@ -1,16 +1,18 @@
 import { z } from "zod";
+import { toContentText } from "../render/content-text.ts";
 import { problem } from "../schema/problem.ts";
 import { type Saying, say, type Words } from "../schema/say.ts";
 import type { Json } from "../util/json.ts";
 import { toJson } from "../util/to-json.ts";
 import { argsSchema, sessionText, warningsText } from "./answer-parts.ts";
 import { errorSchema, errorText, type Failure, ROOT, toErrorAnswer } from "./error-answer.ts";
+import { markOutside, outsideSchema } from "./mark-outside.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 import { effectSchema, effectsText, type ShownEffect, toShownEffects } from "./plan-effects.ts";
 import type { Room } from "./room.ts";
 import { type RunResult, runPlan } from "./run-plan.ts";
 import { missText, scriptFailure } from "./script-problem.ts";
-import { type Stored, showResult, storedSchema, storedText, toContentText } from "./show-result.ts";
+import { blocksSchema, type Stored, showResult, storedSchema, storedText } from "./show-result.ts";
 
 const runInput = z.object({
   code: z.string().min(1).max(200_000).optional().describe("Body of an async function"),
@@ -25,6 +27,10 @@ const runOutput = z.object({
   /** The value that the script returned. */
   result: z.unknown(),
   stored: storedSchema.optional(),
+  /** Others wrote a part of the result. */
+  outside: outsideSchema.optional(),
+  /** Images, sounds, files and links of the result. */
+  blocks: blocksSchema.optional(),
   logs: z.string().optional(),
   /** Calls that write: done, failed, or planned, in their order. */
   effects: z.array(effectSchema),
@@ -39,7 +45,8 @@ const runOutput = z.object({
 });
 type RunOutput = z.input<typeof runOutput>;
 
-interface Ran extends Omit<RunResult, "problem"> {
+/** A run before it is shown. */
+export interface Ran extends Omit<RunResult, "problem"> {
   readonly failure?: Failure;
   readonly mayWrite: boolean;
   readonly effects: readonly ShownEffect[];
@@ -55,7 +62,7 @@ const MAY_NOT: Saying = {
 };
 /** For surfaces that read stored results only in scripts. */
 const READ_INSIDE: Saying = {
-  sentences: "read it in {run} by get(handle, { path, grep, fields, offset, limit, count })",
+  sentences: "read on in {run} by get(handle, { path, offset, limit, grep, select, sort, group or count })",
 };
 const NOTHING: Omit<RunOutput, "error"> = { result: null, effects: [], calls: 0, warnings: [] };
 
@@ -70,12 +77,18 @@ export const run = defineOperation({
   input: runInput,
   output: runOutput,
   aliases: { script: "code", source: "code", javascript: "code", typescript: "code", args: "params" },
+  command: {
+    name: "script",
+    usage: "CODE [name=value…]",
+    takesValues: true,
+    toInput: (words, params) => ({ ...(words.length > 0 && { code: words.join(" ") }), params }),
+  },
   calls: () => [],
   resumes: true,
   run: runAll,
   show,
   toText,
-  failure: ({ error }) => error,
+  errors: ({ error }) => [error],
   refuse: () => NOTHING,
   cause: "results",
   targets: () => [],
@@ -109,13 +122,15 @@ function show(
   given: Room,
 ): RunOutput {
   const room = { ...given, words: { run: "run", ...given.words } };
-  const { content, stored } = showResult(value, "run", room);
+  const source = performance && performance.sources.length > 0 ? performance.sources.join(", ") : undefined;
+  const { content, stored, ...kept } = showResult(value, "run", room, { source });
   const misses = failure ? [] : (performance?.outcome.misses ?? []);
   const warnings = [...new Set(misses.map((miss) => missText(miss).trim()))];
   return {
     result: content,
+    ...kept,
     ...(stored && { stored: readInside(stored, room.words) }),
-    ...showLogs(performance?.outcome.logs ?? [], room),
+    ...showLogs(performance?.outcome.logs ?? [], room, source),
     effects: [...effects],
     ...(notDone.length > 0 && { not_done: [...notDone] }),
     ...(plan?.handle && { plan: toPlanNote(plan.handle, plan.hash, mayWrite, room.words) }),
@@ -136,18 +151,18 @@ function readInside(stored: Stored, words: Words): Stored {
 }
 
 /** Logs get a part of the room. What does not fit is read by a handle. */
-function showLogs(logs: readonly string[], room: Room): { logs?: string } {
+function showLogs(logs: readonly string[], room: Room, source: string | undefined): { logs?: string } {
   if (logs.length === 0) return {};
   const share = { ...room, resultTokens: Math.ceil(room.resultTokens / LOG_TOKENS_SHARE) };
-  const { content, stored } = showResult(logs.join("\n"), "logs", share);
-  return { logs: `${toContentText(content)}${storedText(stored && readInside(stored, room.words))}` };
+  const { content, stored, outside } = showResult(logs.join("\n"), "logs", share, { source });
+  const where = storedText(stored && readInside(stored, room.words));
+  return { logs: `${where}${markOutside(toContentText(content), outside)}` };
 }
 
 function toText(output: RunOutput): string {
-  const { result, stored, logs, effects, not_done, plan, warnings, error, session } = output;
-  const content = error
-    ? errorText(error)
-    : `${toContentText((result ?? null) as Json)}${storedText(stored)}`;
+  const { result, stored, outside, logs, effects, not_done, plan, warnings, error, session } = output;
+  const shown = markOutside(toContentText((result ?? null) as Json), outside);
+  const content = error ? errorText(error) : `${storedText(stored)}${shown}`;
   return [
     content,
     ...(logs === undefined ? [] : [`Log:\n${logs}`]),

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire, stripTypeScriptTypes } from "node:module";
 import variant from "@jitl/quickjs-ng-wasmfile-release-sync";
@@ -30,8 +31,12 @@ const CLOCK = 2 ** 30;
 /** Node has it, and its types do not say so. */
 declare const WebAssembly: { compile(bytes: Uint8Array): Promise<never> };
 
+/** The engine: beside the worker in the built package, in its own package otherwise. */
 const wasm = lazy(async () => {
-  const file = createRequire(import.meta.url).resolve("@jitl/quickjs-ng-wasmfile-release-sync/wasm");
+  const built = new URL("../sandbox/engine.wasm", import.meta.url);
+  const file = existsSync(built)
+    ? built
+    : createRequire(import.meta.url).resolve("@jitl/quickjs-ng-wasmfile-release-sync/wasm");
   return WebAssembly.compile(await readFile(file));
 });
 

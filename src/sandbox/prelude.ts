@@ -2,7 +2,7 @@
  * Runs in the sandbox before the script. It is an expression: a function of the host's functions, which returns the
  * functions that the host calls. Nothing of the host depends on it being intact: whatever comes out is checked.
  */
-export const PRELUDE = `(function (send, log, miss, finish, now, seed, paramsJson) {
+export const PRELUDE: string = `(function (send, log, miss, finish, now, seed, paramsJson) {
 "use strict";
 const { parse, stringify } = JSON;
 const waiting = new Map();

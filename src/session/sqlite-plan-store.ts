@@ -61,7 +61,7 @@ function prepare(database: DatabaseSync) {
     add: database.prepare("INSERT INTO plan_events VALUES (?, ?, ?, ?, ?)"),
     append: database.prepare(
       `INSERT OR IGNORE INTO plan_events SELECT ?, ?, ?, ?, ?
-       WHERE (SELECT count(*) FROM plan_events WHERE handle = ? AND principal = ?) = ?`,
+       WHERE (SELECT count(*) FROM plan_events WHERE handle = ? AND principal = ?) = max(1, ?)`,
     ),
     forget: database.prepare("DELETE FROM plan_events WHERE at < ?"),
     forgetOldest: database.prepare(
