@@ -32,7 +32,10 @@ export function readRequest(given: unknown): Request {
   throw problem("INVALID_INPUT", { operation: "the call in the script", reason });
 }
 
-/** Stands for the exact request. */
+const LONGEST_KEY = 200;
+
+/** Stands for the exact request: its JSON, or a hash where that is long. */
 export function requestKey(request: Request): string {
-  return contentHash(request);
+  const json = JSON.stringify(request);
+  return json.length <= LONGEST_KEY ? json : contentHash(request);
 }

@@ -26,10 +26,17 @@ export function createSandbox(): Sandbox {
   const threads = new Set<WorkerThread>();
   let closed = false;
 
+  /** Takes the thread that has been idle for longest: it has its machine ready. One more is kept for the next script. */
   function take(): WorkerThread {
-    const ready = idle.pop() ?? createWorkerThread();
-    threads.add(ready);
+    const ready = idle.shift() ?? add();
+    if (idle.length === 0 && threads.size < KEPT) idle.push(add());
     return ready;
+  }
+
+  function add(): WorkerThread {
+    const thread = createWorkerThread();
+    threads.add(thread);
+    return thread;
   }
 
   function total(): number {
