@@ -52,7 +52,7 @@ export const FIGURES = {
     says: "clean definitions that were flagged",
     combine: "share",
     atMost: 0.05,
-    cases: 300,
+    cases: 100,
   },
   "memory-slope": {
     says: "growth of the heap under load",
