@@ -97,12 +97,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   const sources = createLiveSources(live, domains.sources(), calls);
   let closed = false;
 
-  async function current(): Promise<Generation> {
+  async function ready(): Promise<void> {
     if (closed) throw problem("CLOSED");
     await sources.ready();
-    // Approvals that another gateway has revoked must not count for this call.
-    await pins.refresh?.();
+  }
+
+  /** Approvals that another gateway has revoked must not count from now on. */
+  async function confirmed(): Promise<Generation> {
+    if (pins.refresh) await pins.refresh();
     return live.current;
+  }
+
+  async function current(): Promise<Generation> {
+    await ready();
+    return confirmed();
   }
 
   const runner = createRunner({
@@ -121,7 +129,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     principal: owner,
     ledger,
     calls,
-    current,
+    ready,
+    current: confirmed,
     openSession: (handle, principal) => openSession(sessions, handle, principal),
   });
 

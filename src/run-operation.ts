@@ -50,6 +50,8 @@ export interface RunnerParts extends Pick<OperationContext, "search" | "sessions
   readonly ledger: Ledger;
   readonly calls: InFlight;
   /** @throws CLOSED after the gateway was closed. */
+  ready(): Promise<void>;
+  /** The catalog with the approvals of this moment. Call it after `ready`. */
   current(): Promise<Generation>;
   openSession(handle: string | undefined, principal: Principal): Promise<CallSession | undefined>;
 }
@@ -85,8 +87,9 @@ export function createRunner(parts: RunnerParts): Runner {
     const limits = { ...parts.limits, ...options.limits };
     let session: CallSession | undefined;
     try {
-      const [generation, countTokens] = await Promise.all([parts.current(), loadTokenCounter()]);
+      const [countTokens] = await Promise.all([loadTokenCounter(), parts.ready()]);
       try {
+        const generation = await parts.current();
         const { input, ignored } = readInput(operation, given);
         const named = (input as { session?: string }).session;
         // A budget needs the count of the answers before.
@@ -195,6 +198,7 @@ export function createRunner(parts: RunnerParts): Runner {
     decide: async (name, given, options = {}) => {
       const operation = OPERATIONS[name] as unknown as AnyOperation;
       const { principal = parts.principal } = options;
+      await parts.ready();
       const view = (await parts.current()).viewFor(principal);
       const policy = policyOf(name, options);
       return operation.calls(readInput(operation, given).input).flatMap(({ address, args, dryRun }) => {

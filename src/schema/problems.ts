@@ -78,7 +78,10 @@ export const PROBLEMS = {
   },
   STATE_UNREACHABLE: {
     sentence: "The gateway cannot reach the state that it shares with other gateways.",
-    next: "Nothing was run. Call again in a few seconds; if it goes on, tell the owner of the gateway.",
+    next: [
+      "Before you repeat a write, read whether it took effect.",
+      "Then call again in a few seconds; if it goes on, tell the owner of the gateway.",
+    ],
     when: "The database of createPostgresState does not answer, or is a replica that may be behind.",
   },
   TIMEOUT: {
