@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { EntryDraft } from "../../src/schema/entry.ts";
+import type { ServerProgram } from "../../src/schema/server-program.ts";
 import { verifies } from "../requirements.ts";
 import type { OpenState, StateKind } from "./open-state.ts";
 
@@ -41,6 +42,23 @@ export function describeDecisions({ create }: StateKind): void {
     expect(await approvals.spend("m", "ann")).toBe(true);
     const many = await Promise.all(Array.from({ length: 10 }, () => approvals.spend("x\0", "ann")));
     expect(many.filter(Boolean)).toHaveLength(1);
+  });
+}
+
+/** The behaviours of consents over several processes. */
+export function describeConsents({ create }: Pick<StateKind, "create">): void {
+  const program = { label: "files", hash: "h\0", runs: [] } as unknown as ServerProgram;
+  const changed = { ...program, hash: "other" };
+
+  test("a server may start once a person has consented to exactly it, until that is taken back", async () => {
+    const state = await create();
+    const [one, other] = [(await state.open()).consents!, (await state.open()).consents!];
+    expect(await other.isGiven(program)).toBe(false);
+    await one.give([program]);
+    expect(await other.isGiven(program)).toBe(true);
+    expect(await other.isGiven(changed)).toBe(false);
+    expect(await other.revoke([program, changed])).toBe(1);
+    expect(await one.isGiven(program)).toBe(false);
   });
 }
 

@@ -176,6 +176,30 @@ verifies("mcp:approval", "a question of one gateway is answered at another, and 
   expect(runs).toBe(1);
 });
 
+test("a server whose consent one gateway took back is not used by another", async () => {
+  const states = [await openState("consents"), await openState("consents")];
+  const sources = states.map(({ consents }) => chaos("bad", { mayStart: consents.isGiven }));
+  const [one, other] = sources.map((source, at) => gatewayOf([source], states[at]!.stores)) as [
+    Gateway,
+    Gateway,
+  ];
+  for (const gateway of [one, other]) onTestFinished(() => gateway.close());
+  const add = () => other.exec({ op: "bad.add", args: { a: 1 } });
+  expect((await add()).ok).toBe(false);
+  await states[0]!.consents.give([sources[0]!.program()]);
+  await expect
+    .poll(
+      async () => {
+        await other.sources.refresh("bad").catch(() => {});
+        return (await add()).ok;
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(true);
+  await states[0]!.consents.revoke([sources[0]!.program()]);
+  expect((await add()).ok).toBe(false);
+});
+
 test("gateways that start together create the tables once, and a later start changes nothing", async () => {
   const states = await Promise.all(Array.from({ length: 8 }, () => openState("together")));
   const handle = await states[0]!.stores.sessions.open("ann");

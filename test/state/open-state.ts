@@ -3,6 +3,7 @@ import { PGlite } from "@electric-sql/pglite";
 import { createPins, createPostgresState, type GatewayOptions, type PostgresStateOptions } from "keyhole";
 import pg from "pg";
 import { onTestFinished } from "vitest";
+import { type Consents, createConsents } from "../../src/access/consents.ts";
 import { createPinStore } from "../../src/access/pin-store.ts";
 import { createPinsOver } from "../../src/access/pins.ts";
 import { openLearningLog } from "../../src/search/learning/learning-log.ts";
@@ -18,7 +19,11 @@ export type StateOptions = Pick<PostgresStateOptions, "sessions" | "results" | "
 
 type Stores = Required<
   Pick<GatewayOptions, "sessions" | "results" | "idempotency" | "approvals" | "pins">
-> & { readonly log: ReturnType<typeof openLearningLog> };
+> & {
+  readonly log: ReturnType<typeof openLearningLog>;
+  /** Absent if consents cannot be kept there. */
+  readonly consents?: Consents<boolean> | Consents<Promise<boolean>>;
+};
 
 /** The stores of one gateway. `close` leaves the others. */
 export interface OpenState extends Stores {
@@ -73,6 +78,7 @@ export const FILES: StateKind = {
           approvals: createSpentApprovals(),
           pins: createPinsOver(createPinStore(join(folder, "pins.json")), { shared: true, strict: true }),
           log: openLearningLog(join(folder, "learning.jsonl")),
+          consents: createConsents(join(folder, "consents.json")),
           close: async () => {},
         };
       },
@@ -99,7 +105,8 @@ function postgresKind(name: string, clientOf: () => PostgresStateOptions["client
             closed = true;
           };
           onTestFinished(close);
-          return { ...state.stores, log: state.stores.learning.log as OpenState["log"], close };
+          const log = state.stores.learning.log as OpenState["log"];
+          return { ...state.stores, log, consents: state.consents, close };
         },
       };
     },

@@ -1,5 +1,5 @@
 import { afterAll, describe, test } from "vitest";
-import { describeDecisions, describeSharedDecisions } from "./decision-behaviours.ts";
+import { describeConsents, describeDecisions, describeSharedDecisions } from "./decision-behaviours.ts";
 import { describeIdempotency, describeSharedIdempotency } from "./idempotency-behaviours.ts";
 import { describeLearningLog, describeSharedLearningLog } from "./learning-behaviours.ts";
 import { closePostgres, FILES, MEMORY, NO_SERVER, PGLITE, SERVER } from "./open-state.ts";
@@ -20,6 +20,7 @@ for (const kind of [MEMORY, FILES, PGLITE, ...(SERVER ? [SERVER] : [])]) {
 
 describe("several gateways over files", () => {
   describeSharedSessions(FILES);
+  describeConsents(FILES);
 });
 
 for (const kind of [PGLITE, ...(SERVER ? [SERVER] : [])]) {
@@ -28,6 +29,7 @@ for (const kind of [PGLITE, ...(SERVER ? [SERVER] : [])]) {
     describeSharedResults(kind);
     describeSharedIdempotency(kind);
     describeSharedDecisions(kind);
+    describeConsents(kind);
     describeSharedLearningLog(kind);
   });
 }
