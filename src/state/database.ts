@@ -16,6 +16,8 @@ export interface StateTables {
   readonly approvals: string;
   readonly records: string;
   readonly learning: string;
+  readonly audit: string;
+  readonly chains: string;
 }
 
 /** Runs single statements, each a transaction of its own. */
@@ -36,6 +38,8 @@ export function stateTables(nameOf: (suffix: string) => string): StateTables {
     approvals: nameOf("_approvals"),
     records: nameOf("_records"),
     learning: nameOf("_learning"),
+    audit: nameOf("_audit"),
+    chains: nameOf("_audit_chains"),
   };
 }
 

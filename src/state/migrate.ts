@@ -2,7 +2,7 @@ import type { Database, StateTables } from "./database.ts";
 
 /** Migration n takes the tables from version n to n + 1. Never change one that was released; add another. */
 const MIGRATIONS: readonly ((tables: StateTables) => string)[] = [
-  ({ counters, gateways, sessions, results, keys, approvals, records, learning }) => `
+  ({ counters, gateways, sessions, results, keys, approvals, records, learning, audit, chains }) => `
     create table ${counters} (name text primary key, value bigint not null, secret bytea);
     create table ${gateways} (id text primary key, seen_at timestamptz not null);
     create table ${sessions} (
@@ -49,7 +49,20 @@ const MIGRATIONS: readonly ((tables: StateTables) => string)[] = [
       value text not null,
       primary key (part, key)
     );
-    create table ${learning} (id bigint primary key, gateway text not null, event text not null);`,
+    create table ${learning} (id bigint primary key, gateway text not null, event text not null);
+    create table ${chains} (
+      chain int generated always as identity primary key,
+      gateway text not null,
+      seq bigint not null,
+      hash text not null,
+      kept_from bigint not null
+    );
+    create table ${audit} (
+      chain int not null,
+      seq bigint not null,
+      line text not null,
+      primary key (chain, seq)
+    );`,
 ];
 
 /**

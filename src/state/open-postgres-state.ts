@@ -7,6 +7,7 @@ import { openDatabase, stateTables } from "./database.ts";
 import { joinGateways } from "./gateways.ts";
 import { migrate } from "./migrate.ts";
 import { createPostgresApprovals } from "./postgres-approvals.ts";
+import { createPostgresAudit } from "./postgres-audit.ts";
 import { createPostgresIdempotency } from "./postgres-idempotency.ts";
 import { createPostgresLearning } from "./postgres-learning.ts";
 import { createPostgresRecords } from "./postgres-records.ts";
@@ -31,7 +32,9 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
     createPostgresRecords(database, "consents", consentSchema),
     createPostgresLearning(database, gateway.id),
   ]);
+  const audit = createPostgresAudit(database, gateway);
   return {
+    audit,
     stores: {
       sessions: createPostgresSessions(database, options.sessions),
       results,
@@ -45,6 +48,8 @@ export async function openPostgresState(options: PostgresStateOptions): Promise<
       return consented.get(hash) !== undefined;
     }),
     close: async () => {
+      // Events that cannot be written are lost with the process; the chain stays intact.
+      await audit.close().catch(() => {});
       await log.close();
       await gateway.close();
     },

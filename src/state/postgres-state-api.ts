@@ -1,5 +1,6 @@
 import type { Consents } from "../access/consents.ts";
 import type { Pins } from "../access/pins.ts";
+import type { AuditStore } from "../audit/audit-store.ts";
 import type { PostgresClient } from "../schema/postgres-client.ts";
 import type { LearningOptions } from "../search/learning/learning.ts";
 import type { Idempotency } from "../session/idempotency.ts";
@@ -35,6 +36,8 @@ export interface PostgresState {
     readonly pins: Pins;
     readonly learning: LearningOptions;
   };
+  /** Keeps the audit log: pass it as `audit: { store: state.audit }`. */
+  readonly audit: AuditStore;
   /** Consents to start servers, for `mayStart` of their sources. */
   readonly consents: Consents<Promise<boolean>>;
   /** Leaves the other gateways. Close the gateway first. */
