@@ -16,8 +16,10 @@ import type { CallTrace } from "./schema/span-context.ts";
 import type { LearningOptions } from "./search/learning/learning.ts";
 import type { UnmetQuery } from "./search/learning/learning-state.ts";
 import type { SearchIndex, SearchStatus } from "./search/port/search-index.ts";
+import type { Idempotency } from "./session/idempotency.ts";
 import type { ResultStore } from "./session/result-store.ts";
 import type { Session, SessionStore } from "./session/session-store.ts";
+import type { SpentApprovals } from "./session/spent-approvals.ts";
 import type { MenuOptions } from "./surfaces/menu.ts";
 import type { MenuTool } from "./surfaces/menu-tool.ts";
 import type { DiscoveryFigures } from "./telemetry/discovery.ts";
@@ -45,6 +47,10 @@ export interface GatewayOptions {
   readonly results?: ResultStore;
   /** The audit log: a record before and after each call. Default: none. See {@link createFileAuditStore}. */
   readonly audit?: AuditOptions;
+  /** Runs calls with an idempotency key once. Default: in memory. */
+  readonly idempotency?: Idempotency;
+  /** Makes sure that an approval counts once. Default: in memory. */
+  readonly approvals?: SpentApprovals;
   /** Folder for files that make the next start faster. Default: none. */
   readonly cacheDirectory?: string;
   /** Clock, for tests. Default: the system's. */
@@ -129,10 +135,12 @@ export interface Gateway extends OperationMethods {
   menu(options?: Pick<CallOptions, "principal" | "session"> & MenuOptions): Promise<MenuTool[]>;
   /** The part of the catalog that a principal may see. */
   view(options?: Pick<CallOptions, "principal">): Promise<View>;
-  /** Opens a session and returns its handle. `resume` returns that session's handle as long as it exists. */
-  openSession(options?: Pick<CallOptions, "principal"> & { readonly resume?: string | undefined }): string;
+  /** Opens a session and resolves to its handle. `resume` gives that session's handle as long as it exists. */
+  openSession(
+    options?: Pick<CallOptions, "principal"> & { readonly resume?: string | undefined },
+  ): Promise<string>;
   /** @throws UNKNOWN_HANDLE for a handle that the principal does not have. */
-  session(handle: string, options?: Pick<CallOptions, "principal">): Session;
+  session(handle: string, options?: Pick<CallOptions, "principal">): Promise<Session>;
   /** The tokens put into the context of a session, or of all of them, by cause. */
   ledger(options?: Pick<CallOptions, "principal" | "session">): Promise<LedgerReport>;
   /** Called when the catalog changes. Returns unsubscribe. */

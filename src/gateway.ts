@@ -30,12 +30,13 @@ import { createIdempotency } from "./session/idempotency.ts";
 import { createMemorySessionStore } from "./session/memory-session-store.ts";
 import { createResultStore } from "./session/result-store.ts";
 import {
+  type CallSession,
   isKnown,
-  type Session,
   type SessionStore,
-  toLenientSession,
+  toCallSession,
   toSession,
 } from "./session/session-store.ts";
+import { createSpentApprovals } from "./session/spent-approvals.ts";
 import { createMapMemo } from "./surfaces/map-memo.ts";
 import { createMenu } from "./surfaces/menu.ts";
 import { createDiscovery } from "./telemetry/discovery.ts";
@@ -83,6 +84,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const sessions = options.sessions ?? createMemorySessionStore();
   const results = options.results ?? createResultStore();
   const discovery = createDiscovery();
+  const idempotency = options.idempotency ?? createIdempotency(results);
+  const approvals = options.approvals ?? createSpentApprovals();
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const extractor = createExtractor((detail) => notice("extraction-failed", detail));
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
@@ -94,10 +97,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   const sources = createLiveSources(live, domains.sources(), calls);
   let closed = false;
 
-  async function current(): Promise<Generation> {
+  async function ready(): Promise<void> {
     if (closed) throw problem("CLOSED");
     await sources.ready();
+  }
+
+  /** Approvals that another gateway has revoked must not count from now on. */
+  async function confirmed(): Promise<Generation> {
+    if (pins.refresh) await pins.refresh();
     return live.current;
+  }
+
+  async function current(): Promise<Generation> {
+    await ready();
+    return confirmed();
   }
 
   const runner = createRunner({
@@ -106,7 +119,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     results,
     services: {
       extractor,
-      idempotency: createIdempotency(results),
+      idempotency,
       discovery,
       ...(learning && { learning }),
       ...(audit && { audit }),
@@ -116,14 +129,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     principal: owner,
     ledger,
     calls,
-    current,
+    ready,
+    current: confirmed,
     openSession: (handle, principal) => openSession(sessions, handle, principal),
   });
 
   /** A menu is counted later. If its session has ended by then, it counts only in the total. */
-  function noteMenu(tools: readonly object[], { principal = owner, session }: Shown = {}): void {
-    const shownTo = session && toLenientSession(sessions, session, principal.id, () => {});
-    ledger.noteMenu(tools, shownTo || undefined);
+  async function noteMenu(
+    tools: readonly object[],
+    { principal = owner, session }: Shown = {},
+  ): Promise<void> {
+    const shownTo = session ? await toCallSession(sessions, session, principal.id, () => {}) : undefined;
+    ledger.noteMenu(tools, shownTo);
   }
 
   const operations = Object.fromEntries(
@@ -143,16 +160,22 @@ export function createGateway(options: GatewayOptions): Gateway {
     menu: async ({ principal = owner, session, ...menu } = {}) => {
       const { viewFor } = await current();
       const tools = await createMenu(viewFor(principal), { loadCounter: loadTokenCounter, memo }, menu);
-      if (session !== undefined) noteMenu(tools, { principal, session });
+      if (session !== undefined) await noteMenu(tools, { principal, session });
       return tools;
     },
     view: async ({ principal = owner } = {}) => (await current()).viewFor(principal),
-    openSession: ({ principal = owner, resume } = {}) =>
-      resume !== undefined && isKnown(sessions, resume, principal.id) ? resume : sessions.open(principal.id),
+    openSession: async ({ principal = owner, resume } = {}) =>
+      resume !== undefined && (await isKnown(sessions, resume, principal.id))
+        ? resume
+        : sessions.open(principal.id),
     session: (handle, { principal = owner } = {}) => toSession(sessions, handle, principal.id),
     ledger: async ({ principal = owner, session } = {}) => {
       const { viewFor } = await current();
-      return ledger.report(viewFor(principal), openSession(sessions, session, principal));
+      if (session === undefined) return ledger.report(viewFor(principal));
+      return ledger.report(
+        viewFor(principal),
+        async () => (await sessions.read(session, principal.id)).tokens,
+      );
     },
     onChange: live.onChange,
     registry: () => toRegistry(live.current.catalog),
@@ -172,13 +195,13 @@ export function createGateway(options: GatewayOptions): Gateway {
       closed = true;
       await ledger.close();
       if (extractor.warning) notice("extraction-idle", extractor.warning);
-      learning?.close();
+      await learning?.close();
       await sources.close();
       await live.close();
       await options.audit?.store.flush().catch((error: unknown) => notice("audit-failed", reasonOf(error)));
     },
   };
-  return withCore(gateway, { ...runner, noteMenu });
+  return withCore(gateway, { ...runner, noteMenu, approvals });
 }
 
 type Shown = { readonly principal?: Principal; readonly session?: string };
@@ -199,14 +222,14 @@ function searchOf(index: SearchIndex, live: Pick<LiveCatalog, "searchable">): Pi
 }
 
 /** Opens or resumes a session. A failing store does not fail the call. */
-function openSession(
+async function openSession(
   sessions: SessionStore,
   handle: string | undefined,
   principal: Principal,
-): Session | undefined {
+): Promise<CallSession | undefined> {
   if (handle === undefined) return undefined;
-  const known = handle === "new" ? sessions.open(principal.id) : handle;
-  return toLenientSession(sessions, known, principal.id, (error) =>
+  const known = handle === "new" ? await sessions.open(principal.id) : handle;
+  return toCallSession(sessions, known, principal.id, (error) =>
     publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),
   );
 }

@@ -53,6 +53,8 @@ export type { ResultStore } from "./session/result-store.ts";
 export type { Session, SessionStore, SessionStoreOptions } from "./session/session-store.ts";
 export type { WorkingMemory } from "./session/working-memory.ts";
 export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";
+export { createPostgresState } from "./state/postgres-state.ts";
+export type { PostgresState, PostgresStateOptions } from "./state/postgres-state-api.ts";
 export type { MenuTool } from "./surfaces/menu-tool.ts";
 export type { KeyholeEvent, McpEvent } from "./telemetry/events.ts";
 export { onEvent } from "./telemetry/events.ts";

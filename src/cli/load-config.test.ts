@@ -18,6 +18,8 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   sessions: '{ kind: "sessions" }',
   results: '{ kind: "results" }',
   audit: '{ kind: "audit" }',
+  idempotency: '{ kind: "idempotency" }',
+  approvals: '{ kind: "approvals" }',
   cacheDirectory: '"/somewhere"',
   clock: '{ kind: "clock" }',
 };

@@ -24,6 +24,8 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   sessions: true,
   results: true,
   audit: true,
+  idempotency: true,
+  approvals: true,
   cacheDirectory: true,
   clock: true,
 };

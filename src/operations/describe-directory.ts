@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
 import { fitPieces } from "../render/fit-pieces.ts";
-import { jsonChars } from "../render/json-chars.ts";
 import type { Entry } from "../schema/entry.ts";
 import { say } from "../schema/say.ts";
 import { toSummary } from "../util/to-summary.ts";
@@ -113,7 +112,7 @@ export function showDirectory(directory: Directory, room: Room): Directory {
   const bare = { ...shown, ops: shown.ops.map(({ op, lane }) => ({ op, lane })) };
   if (countTokens(directoryText(bare)) <= resultTokens) return bare;
   const value = JSON.parse(JSON.stringify(shown));
-  const handle = room.keep(value, jsonChars(value), directory.path || "root");
+  const handle = room.keep(value, directory.path || "root");
   const pieces = [
     ...bare.groups.map((group) => ({
       forms: [groupLine(group), groupLine({ ...group, names: [] }), ""],

@@ -3,7 +3,6 @@ import type { View } from "../access/view.ts";
 import { type Arg, toArgs } from "../render/args.ts";
 import { toExampleArgs } from "../render/example-args.ts";
 import { fitArgs } from "../render/fit-args.ts";
-import { jsonChars } from "../render/json-chars.ts";
 import { toSignature } from "../render/signature.ts";
 import { type Entry, KINDS, LANES } from "../schema/entry.ts";
 import { type Saying, say } from "../schema/say.ts";
@@ -136,7 +135,7 @@ export function showEntryHelp(described: EntryDescription, room: Room): EntryHel
   };
   if (fits(whole)) return whole;
   const value = JSON.parse(JSON.stringify(whole));
-  const handle = room.keep(value, jsonChars(value), described.path);
+  const handle = room.keep(value, described.path);
   const { schema: _, ...withoutSchema } = whole;
   for (let share = helpTokens; share > 8; share = Math.floor(share / 2)) {
     const { args, omitted } = fitArgs(whole.args as readonly Arg[], { maxTokens: share, countTokens });

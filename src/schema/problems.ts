@@ -67,6 +67,23 @@ export const PROBLEMS = {
     next: "Free space or correct the rights of the folder. The log goes on by itself.",
     when: "The audit log cannot be written. Calls that write are refused if the log is set to fail closed.",
   },
+  OUTCOME_UNKNOWN: {
+    sentence:
+      "{name} may have run: the gateway that ran it with this idempotency key ended before it answered.",
+    next: [
+      "Read whether it took effect.",
+      "If it did not, call again with a new key: this key never runs the call again.",
+    ],
+    when: "A gateway was killed, or lost its database, while it ran a call with an idempotency key.",
+  },
+  STATE_UNREACHABLE: {
+    sentence: "The gateway cannot reach the state that it shares with other gateways.",
+    next: [
+      "Before you repeat a write, read whether it took effect.",
+      "Then call again in a few seconds; if it goes on, tell the owner of the gateway.",
+    ],
+    when: "The database of createPostgresState does not answer, or is a replica that may be behind.",
+  },
   TIMEOUT: {
     sentence: "{name} did not answer within {ms} ms.",
     next: "Before you repeat a write, read whether it took effect. A smaller request may be fast enough.",

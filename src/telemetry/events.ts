@@ -83,7 +83,8 @@ export interface NoticeEvent {
     | "extraction-idle"
     | "session-failed"
     | "poison-found"
-    | "audit-failed";
+    | "audit-failed"
+    | "state-failed";
   readonly traceId?: string;
   readonly principal?: string;
   readonly detail: string;

@@ -31,7 +31,7 @@ export interface FollowUpstreamOptions {
   readonly scopes: readonly string[];
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly cwd: string | undefined;
-  readonly mayStart: ((program: ServerProgram) => boolean) | undefined;
+  readonly mayStart: ((program: ServerProgram) => boolean | Promise<boolean>) | undefined;
   readonly limits: UpstreamLimits;
   readonly clock: Clock;
   readonly logins: Logins;

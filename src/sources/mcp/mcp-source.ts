@@ -43,7 +43,7 @@ export interface McpSourceOptions {
    * Decides whether the server may be started or reached; asked before each use. While the answer is no, the
    * server waits like one whose definitions are not approved. Default: always.
    */
-  readonly mayStart?: (program: ServerProgram) => boolean;
+  readonly mayStart?: (program: ServerProgram) => boolean | Promise<boolean>;
   readonly limits?: Partial<UpstreamLimits>;
   /** For tests. Default: the system clock. */
   readonly clock?: Clock;
