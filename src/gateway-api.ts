@@ -28,6 +28,11 @@ export interface GatewayOptions {
   readonly domains: readonly DomainDefinition[];
   /** Default principal of calls; otherwise anonymous, without scopes, and read-only. */
   readonly principal?: Principal;
+  /**
+   * The code that answers the address of an entry whose scopes the caller lacks. `ACCESS_DENIED` reveals that the entry
+   * exists. An event names the missing scope in either case. Default: `NOT_FOUND`.
+   */
+  readonly missingScope?: "NOT_FOUND" | "ACCESS_DENIED";
   /** Called before a tool that requires confirmation runs. Without it, such tools only run dry. */
   readonly approve?: Approve;
   readonly limits?: Partial<Limits>;
@@ -151,7 +156,10 @@ export interface Gateway extends OperationMethods {
    */
   setDomains(domains: readonly DomainDefinition[]): Promise<void>;
   readonly sources: GatewaySources;
-  /** Resolves when search finds everything loaded at the start. Calls wait for it automatically. */
-  ready(): Promise<void>;
+  /**
+   * Resolves when search finds everything loaded at the start; calls wait for it automatically. The status says how
+   * many entries still wait for slow vectors: until then they are found by their words.
+   */
+  ready(): Promise<SearchStatus>;
   close(): Promise<void>;
 }

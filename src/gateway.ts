@@ -114,6 +114,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     approve: options.approve ?? (() => false),
     principal: owner,
+    missingScope: options.missingScope,
     ledger,
     calls,
     current,
@@ -125,6 +126,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     const shownTo = session && toLenientSession(sessions, session, principal.id, () => {});
     ledger.noteMenu(tools, shownTo || undefined);
   }
+
+  const searchStatus = async () => (await index.status?.()) ?? { mode: "lexical" as const };
 
   const operations = Object.fromEntries(
     Object.keys(OPERATIONS).map((name) => [
@@ -156,7 +159,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     onChange: live.onChange,
     registry: () => toRegistry(live.current.catalog),
-    searchStatus: async () => (await index.status?.()) ?? { mode: "lexical" },
+    searchStatus,
     discovery: discovery.figures,
     unmet: () => learning?.unmet() ?? [],
     setDomains: async (definitions) => {
@@ -167,6 +170,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     ready: async () => {
       await current();
       await live.searchable();
+      await index.settle?.();
+      return searchStatus();
     },
     close: async () => {
       closed = true;

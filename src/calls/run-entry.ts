@@ -1,4 +1,4 @@
-import { isGuided } from "../guidance/resolve-guidance.ts";
+import { toGuidedResult } from "../guidance/resolve-guidance.ts";
 import type { CallContext, Entry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
 import { addressOf } from "../util/address-of.ts";
@@ -59,11 +59,12 @@ async function run(
       },
     }),
   );
-  const json = toJson(isGuided(returned) ? returned.content : returned);
+  const { content, guidance } = toGuidedResult(returned, entry.presentation?.outputSchema !== undefined);
+  const json = toJson(content);
   if (!json.ok) throw problem("RESULT_INVALID", { name, reason: json.reason });
   return {
     value: json.value,
-    guidance: guidanceSteps(entry, isGuided(returned) ? returned.guidance : [], environment),
+    guidance: guidanceSteps(entry, guidance, environment),
     warnings: json.warnings,
     ...(showUpTo !== undefined && { showUpTo }),
   };

@@ -6,13 +6,13 @@ import { jsonChars } from "../render/json-chars.ts";
 import type { FieldError } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
-import type { Session } from "../session/session-store.ts";
 import { cleanText } from "../util/clean-text.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { Json } from "../util/json.ts";
 import { nearest } from "../util/nearest.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { toJson } from "../util/to-json.ts";
+import type { OperationContext } from "./operation.ts";
 import type { Room } from "./room.ts";
 
 export const errorSchema = z.object({
@@ -77,7 +77,9 @@ export function helpPathOf(address: string, view: View): string {
 }
 
 /** The problem of an address that names nothing the caller may see, with the nearest visible names. */
-export function notFound(address: string, view: View, session?: Session): Problem {
+export function notFound(address: string, { view, session, refusal }: Lookup): Problem {
+  const refused = refusal(address);
+  if (refused) return refused;
   const sharing = view.byName(address);
   if (sharing.length > 1) {
     const ops = sharing.slice(0, MOST_SHARING).map(({ op }) => op);
@@ -90,6 +92,8 @@ export function notFound(address: string, view: View, session?: Session): Proble
   const near = nearest(cutText(address, 256), new Set(candidates));
   return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: near });
 }
+
+type Lookup = Pick<OperationContext, "view" | "session" | "refusal">;
 
 interface ParamDetails {
   readonly field_errors: readonly FieldError[];

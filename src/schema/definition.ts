@@ -1,9 +1,10 @@
 import { z } from "zod";
-import type { CallContext, Example, Lane, Policy, RiskLevel, SearchConfig, Visibility } from "./entry.ts";
+import type { CallContext, Example, Lane, Policy, RiskLevel, Visibility } from "./entry.ts";
 import type { Entity, ExtractionSchema } from "./extraction.ts";
 import type { Guidance } from "./guidance.ts";
 import type { FromJsonSchema, JsonSchema } from "./json-schema.ts";
 import type { ContentPipeline } from "./pipeline.ts";
+import type { SearchConfig } from "./search-config.ts";
 
 /** The schema of a tool's params or results: a zod object schema or a JSON Schema. */
 export type InputSchema = z.ZodType | JsonSchema;
