@@ -8,7 +8,12 @@ import type { LedgerReport } from "./ledger.ts";
 import type { LifecycleResult, SourceStatus } from "./live-sources.ts";
 import type { ErrorAnswer } from "./operations/error-answer.ts";
 import type { Limits, Operation } from "./operations/operation.ts";
-import type { OPERATIONS, OperationName } from "./operations/operations.ts";
+import type {
+  OPERATIONS,
+  OperationName,
+  OperationSpelling,
+  SpeltOperation,
+} from "./operations/operations.ts";
 import type { DomainDefinition } from "./schema/definition.ts";
 import type { Principal } from "./schema/principal.ts";
 import type { Source } from "./schema/source.ts";
@@ -120,12 +125,12 @@ export interface GatewaySources {
 
 /** One catalog, one search, one way to run a call. Made by {@link createGateway}. */
 export interface Gateway extends OperationMethods {
-  /** Runs an operation by its name. */
-  run<N extends OperationName>(
-    name: N,
-    input: OperationInput<N>,
+  /** Runs an operation by its name, also spelt `tool.help`, `tool.exec`, `tool.batch` or `tool.search`. */
+  run<S extends OperationSpelling>(
+    name: S,
+    input: OperationInput<SpeltOperation<S>>,
     options?: CallOptions,
-  ): Promise<OperationAnswer<N>>;
+  ): Promise<OperationAnswer<SpeltOperation<S>>>;
   /** Content hash of the catalog in use. */
   readonly version: string;
   /** Approves definitions of upstream servers, and shows how they changed. */

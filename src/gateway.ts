@@ -5,6 +5,7 @@ import { createAuditor } from "./calls/auditor.ts";
 import { toRegistry } from "./catalog/registry.ts";
 import { createDomainSources, type DomainSources } from "./domain-sources.ts";
 import type {
+  CallOptions,
   Gateway,
   GatewayOptions,
   GatewaySources,
@@ -16,7 +17,12 @@ import { createLedger } from "./ledger.ts";
 import { createLiveCatalog, type Generation, type LiveCatalog } from "./live-catalog.ts";
 import { CODE, createLiveSources, type LiveSources } from "./live-sources.ts";
 import type { Limits } from "./operations/operation.ts";
-import { OPERATIONS, type OperationName } from "./operations/operations.ts";
+import {
+  OPERATIONS,
+  type OperationName,
+  type OperationSpelling,
+  operationSpelt,
+} from "./operations/operations.ts";
 import { createRunner } from "./run-operation.ts";
 import type { Principal } from "./schema/principal.ts";
 import { problem } from "./schema/problem.ts";
@@ -138,7 +144,8 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const gateway: Gateway = {
     ...operations,
-    run: (name, input, callOptions) => runner.run(name, input, callOptions),
+    run: ((name: OperationSpelling, input: unknown, callOptions?: CallOptions) =>
+      runner.run(operationSpelt(name) ?? (name as OperationName), input, callOptions)) as Gateway["run"],
     get version() {
       return live.current.catalog.version;
     },

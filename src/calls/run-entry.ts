@@ -7,7 +7,7 @@ import { type CallEnvironment, conversationOf } from "./call-environment.ts";
 import type { EntryRun } from "./entry-run.ts";
 import { findWithin } from "./find-within.ts";
 import { guidanceSteps } from "./guidance-steps.ts";
-import { rememberFailure, rememberRun } from "./remember-run.ts";
+import { type RunOptions, rememberFailure, rememberRun } from "./remember-run.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** Runs an entry with checked params within its deadline and records it in the session. Throws problems only. */
@@ -15,7 +15,7 @@ export async function runEntry(
   entry: Entry,
   environment: CallEnvironment,
   call: (context: CallContext) => Promise<unknown>,
-  { dry = false } = {},
+  options: RunOptions,
 ): Promise<EntryRun> {
   try {
     const ran = await run(entry, environment, call);
@@ -26,10 +26,10 @@ export async function runEntry(
       ...conversationOf(environment),
       route: entry.route,
     });
-    rememberRun(entry, environment, ran, dry);
+    rememberRun(entry, environment, ran, options);
     return ran;
   } catch (error) {
-    if (!dry) rememberFailure(entry, environment);
+    if (!options.dry) rememberFailure(entry, environment);
     throw error;
   }
 }

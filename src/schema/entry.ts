@@ -243,6 +243,12 @@ export interface Rule {
   readonly text: string;
 }
 
+/**
+ * What happens to a call that creates something without a search for it, or changes something that its session has not
+ * read: it runs with a warning, it is refused, or it is not judged.
+ */
+export type ReadBeforeWrite = "warn" | "refuse" | "off";
+
 /** A named branch of the catalog. See {@link DomainDefinition}. */
 export interface Domain {
   readonly name: string;
@@ -250,6 +256,7 @@ export interface Domain {
   readonly scopes: readonly string[];
   readonly rules: readonly Rule[];
   readonly searchConfig?: SearchConfig;
+  readonly readBeforeWrite?: ReadBeforeWrite;
   /** When its entries were last listed, in milliseconds since 1970. Undefined once they were listed since the start. */
   readonly keptSince?: () => number | undefined;
 }

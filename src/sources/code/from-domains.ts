@@ -57,6 +57,7 @@ function toDomain(definition: DomainDefinition): Domain {
     scopes: definition.requiredScopes ?? [],
     rules: toRules(definition),
     ...(definition.searchConfig && { searchConfig: definition.searchConfig }),
+    ...(definition.readBeforeWrite && { readBeforeWrite: definition.readBeforeWrite }),
   };
 }
 
