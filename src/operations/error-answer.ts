@@ -6,13 +6,13 @@ import { jsonChars } from "../render/json-chars.ts";
 import type { FieldError } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
+import type { Session } from "../session/session-store.ts";
 import { cleanText } from "../util/clean-text.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { Json } from "../util/json.ts";
 import { nearest } from "../util/nearest.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { toJson } from "../util/to-json.ts";
-import type { OperationContext } from "./operation.ts";
 import type { Room } from "./room.ts";
 
 export const errorSchema = z.object({
@@ -93,7 +93,13 @@ export function notFound(address: string, { view, session, refusal }: Lookup): P
   return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: near });
 }
 
-type Lookup = Pick<OperationContext, "view" | "session" | "refusal">;
+/** Where an address was looked for. */
+interface Lookup {
+  readonly view: View;
+  readonly session?: Session;
+  /** The refusal of an address for want of a scope, if the owner lets callers know. */
+  refusal(address: string): Problem | undefined;
+}
 
 interface ParamDetails {
   readonly field_errors: readonly FieldError[];

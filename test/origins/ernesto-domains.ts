@@ -4,6 +4,7 @@ import {
   type ContentPipeline,
   createGateway,
   type DomainDefinition,
+  defineResource,
   type Gateway,
   type GatewayOptions,
   type Guidance,
@@ -198,6 +199,9 @@ export const SUPPORT: DomainDefinition = {
   tools: [contentOnlyTool("support://tools/hidden/vip-ticket", "VIP Ticket", "Escalate for a VIP")],
 };
 
+/** All domains of the document. */
+export const ALL = [createWarehouse(), LOGS, SUPPORT];
+
 export const ALICE: Principal = { id: "alice", scopes: ["sql-write"], allowWrite: true };
 
 /** A gateway that closes with its test. */
@@ -205,4 +209,15 @@ export function open(domains: readonly DomainDefinition[], options: Partial<Gate
   const gateway = createGateway({ principal: ALICE, learning: false, ...options, domains });
   onTestFinished(() => gateway.close());
   return gateway;
+}
+
+/** A document of the domain `library`. */
+export function document(path: string, description: string, metadata: Record<string, unknown> = {}) {
+  return defineResource({
+    route: `library://resources/${path}`,
+    name: path,
+    description,
+    metadata,
+    fetch: () => ({ content: `# ${path}` }),
+  });
 }
