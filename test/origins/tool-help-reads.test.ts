@@ -1,5 +1,6 @@
 // Walks the document about tool help: read before write.
 import { defineDomain } from "keyhole";
+import { createOpenApiSource } from "keyhole/sources";
 import { describe, expect, test } from "vitest";
 import { createDomains, open } from "./tool-help-registry.ts";
 
@@ -142,5 +143,24 @@ describe("read before write", () => {
       ],
     });
     expect(results[1]).toMatchObject({ exec: { ok: true, meta: { warnings: [] } } });
+  });
+});
+
+test("the owner of an API can insist on it too", async () => {
+  const operation = (operationId: string) => ({ operationId, description: `${operationId}.`, responses: {} });
+  const api = createOpenApiSource("api", {
+    document: {
+      openapi: "3.1.0",
+      info: { title: "Tasks", version: "1" },
+      servers: [{ url: "https://tasks.invalid" }],
+      paths: { "/tasks": { get: operation("list_tasks"), post: operation("create_task") } },
+    },
+    readBeforeWrite: "refuse",
+  });
+  const gateway = open([], { sources: [api] });
+  const answer = await gateway.exec({ op: "api.create_task", args: {}, session: gateway.openSession() });
+  expect(answer).toMatchObject({
+    ok: false,
+    error: { code: "CONFLICT", details: { read: { op: "api.list_tasks" } } },
   });
 });
