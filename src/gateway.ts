@@ -177,7 +177,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ready: async () => {
       await current();
       await live.searchable();
-      await index.settle?.();
+      await index.ready?.();
       return searchStatus();
     },
     close: async () => {

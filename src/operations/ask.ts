@@ -112,7 +112,7 @@ function toText(output: AskOutput): string {
     ...groups.flat(),
     ...output.rules.map(ruleText),
     ...(output.suggestions.length > 0 ? [`Near names: ${output.suggestions.join(", ")}`] : []),
-    ...(output.left_out ? [leftOutText(output.left_out)] : []),
+    ...(output.leftOut ? [leftOutText(output.leftOut)] : []),
     ...(output.omitted > 0 ? [`${output.omitted} more left out; raise maxTokens or name a domain.`] : []),
     ...(output.session ? [`session: ${output.session}`] : []),
   ].join("\n");

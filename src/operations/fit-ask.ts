@@ -47,7 +47,7 @@ const CLOSING_TOKENS = 40;
 /** The share of an answer that may go to the names of domains whose entry points were left out. */
 const LEFT_OUT_SHARE = 1 / 3;
 
-type LeftOut = NonNullable<AskOutput["left_out"]>;
+type LeftOut = NonNullable<AskOutput["leftOut"]>;
 
 /** A piece of the answer with its output in each of its forms. */
 interface Part extends Piece {
@@ -107,7 +107,7 @@ function assemble(
     hits: draft.hits.sort((left, right) => placeOf(left) - placeOf(right)),
     domains: draft.domains.filter(({ name }) => held.has(name)),
     omitted: dropped.filter(({ missed }) => missed).length,
-    ...(closed.size > 0 && { left_out: leftOut([...closed], leftOutTokens, countTokens) }),
+    ...(closed.size > 0 && { leftOut: leftOut([...closed], leftOutTokens, countTokens) }),
     ...(explanations && { explanations }),
     ...(session && { session }),
   };

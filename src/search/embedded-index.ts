@@ -154,7 +154,7 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
       };
     },
 
-    async settle() {
+    async ready() {
       await changes;
       if (side?.isInstant) await side.settled();
     },
