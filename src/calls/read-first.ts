@@ -23,6 +23,7 @@ const LOOKS_AT = ["get", "read", "show", "fetch", "view", "describe"];
 const SEARCH_FIELDS = ["search", "query", "q", "text", "keyword", "keywords", "title", "name"];
 const TITLE_FIELDS = ["title", "name", "subject", "summary", "label", "text"];
 const TITLE_CHARS = 120;
+const MARK_CHARS = 24;
 
 /**
  * The read that should have come before a call: a search for the same kind of thing before it is created, the thing
@@ -55,9 +56,9 @@ export function marksOf({ lane }: Entry, args: unknown, result: unknown): string
   return [...(lane === "read" ? idsIn(args) : []), ...idsIn(result)].map(toMark);
 }
 
-/** A hash is enough to know an id again. */
+/** Long ids are known again by their hash. */
 function toMark(id: string): string {
-  return crc32(Buffer.from(id)).toString(36);
+  return id.length <= MARK_CHARS ? id : crc32(id).toString(36);
 }
 
 /** Warns about a call that ran without the read. */

@@ -32,7 +32,7 @@ export interface WorkingMemory {
   /** Routes that guidance has unveiled. */
   readonly unveiled: readonly string[];
   readonly results: readonly KeptResult[];
-  /** Hashes of the ids of things that the conversation has read or made. */
+  /** Things that the conversation has read or made: their ids, long ones as hashes. */
   readonly read: readonly string[];
   /** Subjects of the conversation, for condensing it. */
   readonly summary?: string;
@@ -96,12 +96,13 @@ export function unveil(memory: WorkingMemory, routes: readonly string[]): Workin
   return { ...memory, unveiled: appendNew(memory.unveiled, routes) };
 }
 
-/** Remembers things by marks that `toMark` makes of their ids. */
+/** Remembers things that were read or made. */
 export function noteRead(memory: WorkingMemory, marks: readonly string[]): WorkingMemory {
   if (marks.length === 0) return memory;
   const fresh = new Set(marks);
   const known = memory.read.filter((mark) => !fresh.has(mark));
-  return { ...memory, read: [...known, ...fresh].slice(-MOST_READ) };
+  for (const mark of fresh) known.push(mark);
+  return { ...memory, read: newest(known, MOST_READ) };
 }
 
 export function keepResult(memory: WorkingMemory, result: KeptResult): WorkingMemory {
