@@ -8,7 +8,12 @@ import type { LedgerReport } from "./ledger.ts";
 import type { LifecycleResult, SourceStatus } from "./live-sources.ts";
 import type { ErrorAnswer } from "./operations/error-answer.ts";
 import type { Limits, Operation } from "./operations/operation.ts";
-import type { OPERATIONS, OperationName } from "./operations/operations.ts";
+import type {
+  OPERATIONS,
+  OperationName,
+  OperationSpelling,
+  SpeltOperation,
+} from "./operations/operations.ts";
 import type { DomainDefinition } from "./schema/definition.ts";
 import type { Principal } from "./schema/principal.ts";
 import type { Source } from "./schema/source.ts";
@@ -30,6 +35,11 @@ export interface GatewayOptions {
   readonly domains: readonly DomainDefinition[];
   /** Default principal of calls; otherwise anonymous, without scopes, and read-only. */
   readonly principal?: Principal;
+  /**
+   * The code that answers the address of an entry whose scopes the caller lacks. `ACCESS_DENIED` reveals that the entry
+   * exists. An event names the missing scope in either case. Default: `NOT_FOUND`.
+   */
+  readonly missingScope?: "NOT_FOUND" | "ACCESS_DENIED";
   /** Called before a tool that requires confirmation runs. Without it, such tools only run dry. */
   readonly approve?: Approve;
   readonly limits?: Partial<Limits>;
@@ -121,12 +131,12 @@ export interface GatewaySources {
 
 /** One catalog, one search, one way to run a call. Made by {@link createGateway}. */
 export interface Gateway extends OperationMethods {
-  /** Runs an operation by its name. */
-  run<N extends OperationName>(
-    name: N,
-    input: OperationInput<N>,
+  /** Runs an operation by its name, also spelt `tool.help`, `tool.exec`, `tool.batch` or `tool.search`. */
+  run<S extends OperationSpelling>(
+    name: S,
+    input: OperationInput<SpeltOperation<S>>,
     options?: CallOptions,
-  ): Promise<OperationAnswer<N>>;
+  ): Promise<OperationAnswer<SpeltOperation<S>>>;
   /** Content hash of the catalog in use. */
   readonly version: string;
   /** Approves definitions of upstream servers, and shows how they changed. */
@@ -159,7 +169,10 @@ export interface Gateway extends OperationMethods {
    */
   setDomains(domains: readonly DomainDefinition[]): Promise<void>;
   readonly sources: GatewaySources;
-  /** Resolves when search finds everything loaded at the start. Calls wait for it automatically. */
-  ready(): Promise<void>;
+  /**
+   * Resolves when search finds everything loaded at the start; calls wait for it automatically. The status says how
+   * many entries still wait for slow vectors: until then they are found by their words.
+   */
+  ready(): Promise<SearchStatus>;
   close(): Promise<void>;
 }

@@ -5,6 +5,7 @@ import { createAuditor } from "./calls/auditor.ts";
 import { toRegistry } from "./catalog/registry.ts";
 import { createDomainSources, type DomainSources } from "./domain-sources.ts";
 import type {
+  CallOptions,
   Gateway,
   GatewayOptions,
   GatewaySources,
@@ -16,7 +17,12 @@ import { createLedger } from "./ledger.ts";
 import { createLiveCatalog, type Generation, type LiveCatalog } from "./live-catalog.ts";
 import { CODE, createLiveSources, type LiveSources } from "./live-sources.ts";
 import type { Limits } from "./operations/operation.ts";
-import { OPERATIONS, type OperationName } from "./operations/operations.ts";
+import {
+  OPERATIONS,
+  type OperationName,
+  type OperationSpelling,
+  operationSpelt,
+} from "./operations/operations.ts";
 import { createRunner } from "./run-operation.ts";
 import type { Principal } from "./schema/principal.ts";
 import { problem } from "./schema/problem.ts";
@@ -127,6 +133,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     approve: options.approve ?? (() => false),
     principal: owner,
+    missingScope: options.missingScope,
     ledger,
     calls,
     ready,
@@ -143,6 +150,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     ledger.noteMenu(tools, shownTo);
   }
 
+  const searchStatus = async () => (await index.status?.()) ?? { mode: "lexical" as const };
+
   const operations = Object.fromEntries(
     Object.keys(OPERATIONS).map((name) => [
       name,
@@ -152,7 +161,8 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const gateway: Gateway = {
     ...operations,
-    run: (name, input, callOptions) => runner.run(name, input, callOptions),
+    run: ((name: OperationSpelling, input: unknown, callOptions?: CallOptions) =>
+      runner.run(operationSpelt(name) ?? (name as OperationName), input, callOptions)) as Gateway["run"],
     get version() {
       return live.current.catalog.version;
     },
@@ -179,7 +189,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     onChange: live.onChange,
     registry: () => toRegistry(live.current.catalog),
-    searchStatus: async () => (await index.status?.()) ?? { mode: "lexical" },
+    searchStatus,
     discovery: discovery.figures,
     unmet: () => learning?.unmet() ?? [],
     setDomains: async (definitions) => {
@@ -190,6 +200,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     ready: async () => {
       await current();
       await live.searchable();
+      await index.ready?.();
+      return searchStatus();
     },
     close: async () => {
       closed = true;

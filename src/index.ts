@@ -14,8 +14,10 @@ export type { ErrorAnswer } from "./operations/error-answer.ts";
 export { renderWorkingMemory } from "./operations/render-working-memory.ts";
 export type { AnthropicTools } from "./plain-tools/anthropic-tools.ts";
 export { toAnthropicTools } from "./plain-tools/anthropic-tools.ts";
+export type { OpenAIToolsDomain } from "./plain-tools/from-openai-tools.ts";
+export { fromOpenAITools } from "./plain-tools/from-openai-tools.ts";
 export { toLangChainTools } from "./plain-tools/langchain-tools.ts";
-export type { OpenAITools } from "./plain-tools/openai-tools.ts";
+export type { OpenAITool, OpenAITools } from "./plain-tools/openai-tools.ts";
 export { toOpenAITools } from "./plain-tools/openai-tools.ts";
 export type {
   AnyTool,

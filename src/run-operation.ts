@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
+import { missingScopes } from "./access/view.ts";
 import { type CallBudget, callBudget } from "./call-budget.ts";
 import type { Approve, CallServices } from "./calls/call-environment.ts";
 import { type CallDecision, type CallPolicy, decideCall } from "./calls/decide-call.ts";
 import { findAddressed } from "./calls/find-addressed.ts";
-import type { OperationAnswer } from "./gateway-api.ts";
+import type { GatewayOptions, OperationAnswer } from "./gateway-api.ts";
 import type { FaceOptions } from "./gateway-core.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Generation } from "./live-catalog.ts";
@@ -21,8 +22,9 @@ import type { Limits, Operation, OperationContext } from "./operations/operation
 import { OPERATIONS, type OperationName } from "./operations/operations.ts";
 import { readInput } from "./operations/read-input.ts";
 import type { Room } from "./operations/room.ts";
+import type { Entry } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
-import { isProblem } from "./schema/problem.ts";
+import { isProblem, type Problem, problemSaying } from "./schema/problem.ts";
 import type { Words } from "./schema/say.ts";
 import { keeperOf } from "./session/result-keeper.ts";
 import type { CallSession } from "./session/session-store.ts";
@@ -31,6 +33,7 @@ import { surfaceTools, wordsOf } from "./surfaces/surface.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
 import { beginSpan, inConversation } from "./telemetry/trace-context.ts";
+import { addressOf } from "./util/address-of.ts";
 import { contentHash } from "./util/content-hash.ts";
 import type { InFlight } from "./util/in-flight.ts";
 import { loadTokenCounter, type TokenCounter } from "./util/tokens.ts";
@@ -47,6 +50,7 @@ export interface RunnerParts extends Pick<OperationContext, "search" | "sessions
   readonly limits: Limits;
   readonly approve: Approve;
   readonly principal: Principal;
+  readonly missingScope: GatewayOptions["missingScope"];
   readonly ledger: Ledger;
   readonly calls: InFlight;
   /** @throws CLOSED after the gateway was closed. */
@@ -146,13 +150,15 @@ export function createRunner(parts: RunnerParts): Runner {
 
   function contextOf(
     { options, principal, traceId, operation }: Call,
-    { viewFor, remember }: Generation,
+    { catalog, viewFor, remember }: Generation,
     budget: CallBudget,
     session: CallSession | undefined,
     countTokens: TokenCounter,
     trace: FaceOptions["trace"],
   ): OperationContext {
     const { approve = parts.approve, client, discovers, signal = NEVER } = options;
+    const notice: OperationContext["notice"] = (name, detail) =>
+      publish({ type: "notice", notice: name, detail, traceId, principal: principal.id });
     return {
       view: viewFor(principal),
       ...(session && { session }),
@@ -161,8 +167,14 @@ export function createRunner(parts: RunnerParts): Runner {
       policy: policyOf(operation.name as OperationName, options),
       approve,
       callMs: budget.limits.callMs,
-      notice: (notice, detail) =>
-        publish({ type: "notice", notice, detail, traceId, principal: principal.id }),
+      notice,
+      refusal: (address) => {
+        const entry = findAddressed(address, catalog.find)?.entry;
+        const missing = entry ? missingScopes(principal, entry) : [];
+        if (!entry || missing.length === 0) return undefined;
+        notice("scope-missing", `${entry.route} needs the scope ${missing.join(", ")}`);
+        return parts.missingScope === "ACCESS_DENIED" ? scopeDenied(entry) : undefined;
+      },
       limits: budget.limits,
       countTokens,
       search,
@@ -207,6 +219,12 @@ export function createRunner(parts: RunnerParts): Runner {
       });
     },
   };
+}
+
+/** Names no scope: which ones there are is the owner's business. */
+function scopeDenied(entry: Entry): Problem {
+  const message = `${addressOf(entry)} needs a scope that this caller lacks.`;
+  return problemSaying("ACCESS_DENIED", message, "Only the owner of the gateway can grant it.");
 }
 
 function policyOf(name: OperationName, { surface = {}, policy }: FaceOptions): CallPolicy {

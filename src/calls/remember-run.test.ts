@@ -44,7 +44,7 @@ verifies("session:nothing-lost", "memory stays bounded over 100,000 results", as
     const pages = Array.from({ length: 7 }, (_, index) => ({ id: run + index, name: `Page ${run + index}` }));
     const step = { route: `cms://tools/next/${run % 1_000}`, prose: "Next", lane: "read" as const };
     const ran = { value: { pages }, guidance: [step] };
-    rememberRun(tools[run % tools.length]!, { session, services }, ran, false);
+    rememberRun(tools[run % tools.length]!, { session, services }, ran, { dry: false, args: {} });
     session.update((memory) => keepResult(memory, { handle: `result://${run}`, name: "pages" }));
     if (run % 1_000 === 999) sizes.push(JSON.stringify(session.memory).length);
   }
@@ -64,7 +64,7 @@ verifies("session:nothing-lost", "every use of a tool within the window is count
   const tools = createTools(100);
   const context = await createContext();
   for (let run = 0; run < RESULTS; run += 1) {
-    rememberRun(tools[run % tools.length]!, context, { value: {}, guidance: [] }, false);
+    rememberRun(tools[run % tools.length]!, context, { value: {}, guidance: [] }, { dry: false, args: {} });
   }
   const { usedTools } = context.session.memory;
   expect(usedTools.map(({ count }) => count)).toEqual(tools.map(() => RESULTS / tools.length));

@@ -10,6 +10,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   domains: '[{ name: "notes", description: "Notes", tools: [] }]',
   sources: "[]",
   principal: '{ id: "me", scopes: [] }',
+  missingScope: '"ACCESS_DENIED"',
   approve: "() => true",
   limits: "{ sessionTokens: 9 }",
   learning: "false",

@@ -16,6 +16,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   domains: true,
   sources: true,
   principal: true,
+  missingScope: true,
   approve: true,
   limits: true,
   learning: true,

@@ -65,7 +65,7 @@ type Read = { readonly value: Json; readonly reading?: Reading };
 async function readHandle(address: string, params: unknown, context: OperationContext): Promise<Read> {
   if (address.startsWith(RESULT_SCHEME)) return readStored(address, params, context);
   if (isSessionAddress(address)) return { value: await showSession(address, params, context) };
-  throw notFound(address, context.view, context.session);
+  throw notFound(address, context);
 }
 
 async function readStored(

@@ -99,7 +99,9 @@ export function helpPathOf(address: string, view: View): string {
 }
 
 /** The problem of an address that names nothing the caller may see, with the nearest visible names. */
-export function notFound(address: string, view: View, session?: CallSession): Problem {
+export function notFound(address: string, { view, session, refusal }: Lookup): Problem {
+  const refused = refusal(address);
+  if (refused) return refused;
   const sharing = view.byName(address);
   if (sharing.length > 1) {
     const ops = sharing.slice(0, MOST_SHARING).map(({ op }) => op);
@@ -111,6 +113,14 @@ export function notFound(address: string, view: View, session?: CallSession): Pr
   );
   const near = nearest(cutText(address, 256), new Set(candidates));
   return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: near });
+}
+
+/** Where an address was looked for. */
+interface Lookup {
+  readonly view: View;
+  readonly session?: CallSession;
+  /** The refusal of an address for want of a scope, if the owner lets callers know. */
+  refusal(address: string): Problem | undefined;
 }
 
 interface ParamDetails {

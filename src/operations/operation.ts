@@ -1,6 +1,7 @@
 import type { z } from "zod";
 import type { CallEnvironment } from "../calls/call-environment.ts";
 import type { CallRequest } from "../calls/decide-call.ts";
+import type { Problem } from "../schema/problem.ts";
 import type { Words } from "../schema/say.ts";
 import type { ResultStore } from "../session/result-store.ts";
 import type { SessionStore } from "../session/session-store.ts";
@@ -37,6 +38,11 @@ export interface OperationContext extends CallEnvironment {
   readonly results: ResultStore;
   /** How many hits of an `ask` count as discovered and bring their rules; absent: all. */
   readonly discovers?: number;
+  /**
+   * Tells the owner if an address that the view lacks is refused for want of a scope. Returns the refusal if the owner
+   * lets callers know.
+   */
+  refusal(address: string): Problem | undefined;
   /** Caches a value until the catalog changes. */
   remember<T>(key: string, make: () => T): T;
 }

@@ -21,7 +21,7 @@ export const PROBLEMS = {
   ACCESS_DENIED: {
     sentence: "{name} is in the {lane} lane, and this tool only reads.",
     next: "Call {exec} with the op in help_path.",
-    when: "A tool that may change something was called through an operation that only reads.",
+    when: 'A tool that may change something was called through an operation that only reads. With `missingScope: "ACCESS_DENIED"` also: the caller lacks a scope of the entry.',
   },
   PERMISSION_DENIED: {
     sentence: "{name} is in the {lane} lane, and this caller may not write.",
@@ -52,7 +52,7 @@ export const PROBLEMS = {
   CONFLICT: {
     sentence: "{reason}",
     next: "Read the current state again, then decide whether to repeat the call.",
-    when: "An idempotency key was used with other args, or a tool found that its subject has changed.",
+    when: "An idempotency key was used with other args, a tool found that its subject has changed, or a domain insists on a read before the write.",
   },
   KEYS_EXHAUSTED: {
     sentence: "{name} did not run: there is no room for another idempotency key of this caller.",

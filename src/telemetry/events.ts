@@ -74,6 +74,7 @@ export interface NoticeEvent {
   readonly type: "notice";
   readonly notice:
     | "guidance-dropped"
+    | "scope-missing"
     | "entry-invalid"
     | "content-failed"
     | "source-refused"
