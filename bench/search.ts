@@ -138,7 +138,7 @@ async function shown(name: string, set: SearchSet): Promise<Row[]> {
     const answers: string[][] = [];
     for (const { query } of questions) {
       const found = await index.search({ query, limit: 2 * LIMIT, filter: FILTER });
-      const limit = options ? Math.max(1, cutWhereRelevanceFalls(found, options).keep) : LIMIT;
+      const limit = options ? Math.max(1, cutWhereRelevanceFalls(found, options)) : LIMIT;
       const { text, hits } = await gateway.ask({ query, limit });
       tokens.push(countTokens(text));
       answers.push(hits.map(({ route }) => routes.get(route)!));

@@ -83,7 +83,7 @@ async function soak(minutes: number) {
 
 /** One conversation; every few turns one of its calls is cancelled, or its server crashes. */
 async function converse(gateway: Gateway, url: string, turn: number): Promise<number> {
-  const session = gateway.openSession();
+  const session = await gateway.openSession();
   await gateway.ask({ query: `echo ${turn}`, session });
   await gateway.exec({ op: "echo.say", args: { text: `${turn}` }, session, idempotency_key: `k${turn}` });
   await gateway.exec({ op: "echo.say", args: { text: "x".repeat(100_000) }, session });
@@ -94,7 +94,7 @@ async function converse(gateway: Gateway, url: string, turn: number): Promise<nu
   }
   if (turn % 97 === 0) await gateway.exec({ op: "chaos.crash", args: {}, session });
   await overHttp(url);
-  gateway.session(session).end();
+  await (await gateway.session(session)).end();
   return 5;
 }
 

@@ -28,7 +28,7 @@ function installedCopy(): string {
   const copy = mkdtempSync(join(tmpdir(), "keyhole-examples-"));
   mkdirSync(join(copy, "node_modules"));
   symlinkSync(resolve("dist"), join(copy, "node_modules/keyhole"));
-  for (const name of ["zod", "@modelcontextprotocol", "ai", "@ai-sdk"]) {
+  for (const name of ["zod", "@modelcontextprotocol", "ai", "@ai-sdk", "@electric-sql"]) {
     symlinkSync(resolve("node_modules", name), join(copy, "node_modules", name));
   }
   cpSync("examples", join(copy, "examples"), { recursive: true });

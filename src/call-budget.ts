@@ -1,7 +1,6 @@
-import type { Ledger } from "./ledger.ts";
 import type { Limits } from "./operations/operation.ts";
 import { problem } from "./schema/problem.ts";
-import { isSessionAddress, type Session } from "./session/session-store.ts";
+import { type CallSession, isSessionAddress } from "./session/session-store.ts";
 import { sumTokens } from "./session/tokens-by-cause.ts";
 
 export interface CallBudget {
@@ -18,16 +17,14 @@ const BYTES_PER_TOKEN = 4;
  *
  * @throws BUDGET_EXCEEDED if nothing is left, except for reading the session itself.
  */
-export async function callBudget(
-  session: Session | undefined,
+export function callBudget(
+  session: CallSession | undefined,
   given: Limits,
   targets: readonly string[],
-  ledger: Pick<Ledger, "settle">,
-): Promise<CallBudget> {
+): CallBudget {
   const limits = withinBytes(given);
   const limit = limits.sessionTokens;
   if (!session || limit === Number.POSITIVE_INFINITY) return { limits, tokensLeft: Number.POSITIVE_INFINITY };
-  await ledger.settle();
   const used = sumTokens(session.memory.tokens);
   if (used < limit) {
     // A caller of whole results cannot read the rest of a cut one.

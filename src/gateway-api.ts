@@ -8,7 +8,12 @@ import type { LedgerReport } from "./ledger.ts";
 import type { LifecycleResult, SourceStatus } from "./live-sources.ts";
 import type { ErrorAnswer } from "./operations/error-answer.ts";
 import type { Limits, Operation } from "./operations/operation.ts";
-import type { OPERATIONS, OperationName } from "./operations/operations.ts";
+import type {
+  OPERATIONS,
+  OperationName,
+  OperationSpelling,
+  SpeltOperation,
+} from "./operations/operations.ts";
 import type { DomainDefinition } from "./schema/definition.ts";
 import type { Principal } from "./schema/principal.ts";
 import type { Source } from "./schema/source.ts";
@@ -16,8 +21,10 @@ import type { CallTrace } from "./schema/span-context.ts";
 import type { LearningOptions } from "./search/learning/learning.ts";
 import type { UnmetQuery } from "./search/learning/learning-state.ts";
 import type { SearchIndex, SearchStatus } from "./search/port/search-index.ts";
+import type { Idempotency } from "./session/idempotency.ts";
 import type { ResultStore } from "./session/result-store.ts";
 import type { Session, SessionStore } from "./session/session-store.ts";
+import type { SpentApprovals } from "./session/spent-approvals.ts";
 import type { MenuOptions } from "./surfaces/menu.ts";
 import type { MenuTool } from "./surfaces/menu-tool.ts";
 import type { DiscoveryFigures } from "./telemetry/discovery.ts";
@@ -28,6 +35,11 @@ export interface GatewayOptions {
   readonly domains: readonly DomainDefinition[];
   /** Default principal of calls; otherwise anonymous, without scopes, and read-only. */
   readonly principal?: Principal;
+  /**
+   * The code that answers the address of an entry whose scopes the caller lacks. `ACCESS_DENIED` reveals that the entry
+   * exists. An event names the missing scope in either case. Default: `NOT_FOUND`.
+   */
+  readonly missingScope?: "NOT_FOUND" | "ACCESS_DENIED";
   /** Called before a tool that requires confirmation runs. Without it, such tools only run dry. */
   readonly approve?: Approve;
   readonly limits?: Partial<Limits>;
@@ -45,6 +57,10 @@ export interface GatewayOptions {
   readonly results?: ResultStore;
   /** The audit log: a record before and after each call. Default: none. See {@link createFileAuditStore}. */
   readonly audit?: AuditOptions;
+  /** Runs calls with an idempotency key once. Default: in memory. */
+  readonly idempotency?: Idempotency;
+  /** Makes sure that an approval counts once. Default: in memory. */
+  readonly approvals?: SpentApprovals;
   /** Folder for files that make the next start faster. Default: none. */
   readonly cacheDirectory?: string;
   /** Clock, for tests. Default: the system's. */
@@ -114,7 +130,15 @@ export interface GatewaySources {
 }
 
 /** One catalog, one search, one way to run a call. Made by {@link createGateway}. */
-export interface Gateway extends OperationMethods {
+export interface Gateway extends Omit<OperationMethods, "run"> {
+  /** Runs a script, or performs a plan. */
+  run(input: OperationInput<"run">, options?: CallOptions): Promise<OperationAnswer<"run">>;
+  /** Runs an operation by its name, also spelt `tool.help`, `tool.exec`, `tool.batch` or `tool.search`. */
+  run<S extends OperationSpelling>(
+    name: S,
+    input: OperationInput<SpeltOperation<S>>,
+    options?: CallOptions,
+  ): Promise<OperationAnswer<SpeltOperation<S>>>;
   /** Content hash of the catalog in use. */
   readonly version: string;
   /** Approves definitions of upstream servers, and shows how they changed. */
@@ -123,10 +147,12 @@ export interface Gateway extends OperationMethods {
   menu(options?: Pick<CallOptions, "principal" | "session"> & MenuOptions): Promise<MenuTool[]>;
   /** The part of the catalog that a principal may see. */
   view(options?: Pick<CallOptions, "principal">): Promise<View>;
-  /** Opens a session and returns its handle. `resume` returns that session's handle as long as it exists. */
-  openSession(options?: Pick<CallOptions, "principal"> & { readonly resume?: string | undefined }): string;
+  /** Opens a session and resolves to its handle. `resume` gives that session's handle as long as it exists. */
+  openSession(
+    options?: Pick<CallOptions, "principal"> & { readonly resume?: string | undefined },
+  ): Promise<string>;
   /** @throws UNKNOWN_HANDLE for a handle that the principal does not have. */
-  session(handle: string, options?: Pick<CallOptions, "principal">): Session;
+  session(handle: string, options?: Pick<CallOptions, "principal">): Promise<Session>;
   /** The tokens put into the context of a session, or of all of them, by cause. */
   ledger(options?: Pick<CallOptions, "principal" | "session">): Promise<LedgerReport>;
   /** Called when the catalog changes. Returns unsubscribe. */
@@ -145,7 +171,10 @@ export interface Gateway extends OperationMethods {
    */
   setDomains(domains: readonly DomainDefinition[]): Promise<void>;
   readonly sources: GatewaySources;
-  /** Resolves when search finds everything loaded at the start. Calls wait for it automatically. */
-  ready(): Promise<void>;
+  /**
+   * Resolves when search finds everything loaded at the start; calls wait for it automatically. The status says how
+   * many entries still wait for slow vectors: until then they are found by their words.
+   */
+  ready(): Promise<SearchStatus>;
   close(): Promise<void>;
 }

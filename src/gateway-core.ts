@@ -4,6 +4,7 @@ import type { OperationName } from "./operations/operations.ts";
 import type { CallingClient } from "./schema/entry.ts";
 import { problem } from "./schema/problem.ts";
 import type { Words } from "./schema/say.ts";
+import type { SpentApprovals } from "./session/spent-approvals.ts";
 import type { SurfaceOptions } from "./surfaces/surface.ts";
 
 /** Options that only faces set. */
@@ -24,11 +25,12 @@ export interface FaceOptions extends CallOptions {
 
 /** The part of a gateway that faces need and applications do not. */
 export interface GatewayCore {
+  readonly approvals: SpentApprovals;
   run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
   /** Decides about the calls that an input would make, without making them. */
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
   /** Counts a menu that is shown again in the ledger. */
-  noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): void;
+  noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): Promise<void>;
 }
 
 const cores = new WeakMap<Gateway, GatewayCore>();

@@ -5,6 +5,7 @@ import { createAuditor } from "./calls/auditor.ts";
 import { toRegistry } from "./catalog/registry.ts";
 import { createDomainSources, type DomainSources } from "./domain-sources.ts";
 import type {
+  CallOptions,
   Gateway,
   GatewayOptions,
   GatewaySources,
@@ -16,7 +17,12 @@ import { createLedger } from "./ledger.ts";
 import { createLiveCatalog, type Generation, type LiveCatalog } from "./live-catalog.ts";
 import { CODE, createLiveSources, type LiveSources } from "./live-sources.ts";
 import type { Limits } from "./operations/operation.ts";
-import { OPERATIONS, type OperationName } from "./operations/operations.ts";
+import {
+  OPERATIONS,
+  type OperationName,
+  type OperationSpelling,
+  operationSpelt,
+} from "./operations/operations.ts";
 import { createRunner } from "./run-operation.ts";
 import { createLazySandbox } from "./sandbox/lazy-sandbox.ts";
 import type { Principal } from "./schema/principal.ts";
@@ -33,12 +39,13 @@ import { createObservedShapes } from "./session/observed-shapes.ts";
 import { createMemoryPlanStore } from "./session/plan-store.ts";
 import { createResultStore } from "./session/result-store.ts";
 import {
+  type CallSession,
   isKnown,
-  type Session,
   type SessionStore,
-  toLenientSession,
+  toCallSession,
   toSession,
 } from "./session/session-store.ts";
+import { createSpentApprovals } from "./session/spent-approvals.ts";
 import { createMapMemo } from "./surfaces/map-memo.ts";
 import { createMenu } from "./surfaces/menu.ts";
 import { createDiscovery } from "./telemetry/discovery.ts";
@@ -89,6 +96,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const sessions = options.sessions ?? createMemorySessionStore();
   const results = options.results ?? createResultStore();
   const discovery = createDiscovery();
+  const idempotency = options.idempotency ?? createIdempotency(results);
+  const approvals = options.approvals ?? createSpentApprovals();
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const extractor = createExtractor((detail) => notice("extraction-failed", detail));
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
@@ -101,10 +110,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   const sources = createLiveSources(live, domains.sources(), calls);
   let closed = false;
 
-  async function current(): Promise<Generation> {
+  async function ready(): Promise<void> {
     if (closed) throw problem("CLOSED");
     await sources.ready();
+  }
+
+  /** Approvals that another gateway has revoked must not count from now on. */
+  async function confirmed(): Promise<Generation> {
+    if (pins.refresh) await pins.refresh();
     return live.current;
+  }
+
+  async function current(): Promise<Generation> {
+    await ready();
+    return confirmed();
   }
 
   const runner = createRunner({
@@ -115,7 +134,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     sandbox,
     services: {
       extractor,
-      idempotency: createIdempotency(results),
+      idempotency,
       shapes: createObservedShapes(),
       discovery,
       ...(learning && { learning }),
@@ -124,17 +143,24 @@ export function createGateway(options: GatewayOptions): Gateway {
     limits: { ...DEFAULT_LIMITS, ...options.limits },
     approve: options.approve ?? (() => false),
     principal: owner,
+    missingScope: options.missingScope,
     ledger,
     calls,
-    current,
+    ready,
+    current: confirmed,
     openSession: (handle, principal) => openSession(sessions, handle, principal),
   });
 
   /** A menu is counted later. If its session has ended by then, it counts only in the total. */
-  function noteMenu(tools: readonly object[], { principal = owner, session }: Shown = {}): void {
-    const shownTo = session && toLenientSession(sessions, session, principal.id, () => {});
-    ledger.noteMenu(tools, shownTo || undefined);
+  async function noteMenu(
+    tools: readonly object[],
+    { principal = owner, session }: Shown = {},
+  ): Promise<void> {
+    const shownTo = session ? await toCallSession(sessions, session, principal.id, () => {}) : undefined;
+    ledger.noteMenu(tools, shownTo);
   }
+
+  const searchStatus = async () => (await index.status?.()) ?? { mode: "lexical" as const };
 
   const operations = Object.fromEntries(
     Object.keys(OPERATIONS).map((name) => [
@@ -145,6 +171,10 @@ export function createGateway(options: GatewayOptions): Gateway {
 
   const gateway: Gateway = {
     ...operations,
+    run: ((first: OperationSpelling | object, second?: object, third?: CallOptions) => {
+      if (typeof first !== "string") return runner.run("run", first, second);
+      return runner.run(operationSpelt(first) ?? (first as OperationName), second, third);
+    }) as Gateway["run"],
     get version() {
       return live.current.catalog.version;
     },
@@ -152,20 +182,26 @@ export function createGateway(options: GatewayOptions): Gateway {
     menu: async ({ principal = owner, session, ...menu } = {}) => {
       const { viewFor } = await current();
       const tools = await createMenu(viewFor(principal), { loadCounter: loadTokenCounter, memo }, menu);
-      if (session !== undefined) noteMenu(tools, { principal, session });
+      if (session !== undefined) await noteMenu(tools, { principal, session });
       return tools;
     },
     view: async ({ principal = owner } = {}) => (await current()).viewFor(principal),
-    openSession: ({ principal = owner, resume } = {}) =>
-      resume !== undefined && isKnown(sessions, resume, principal.id) ? resume : sessions.open(principal.id),
+    openSession: async ({ principal = owner, resume } = {}) =>
+      resume !== undefined && (await isKnown(sessions, resume, principal.id))
+        ? resume
+        : sessions.open(principal.id),
     session: (handle, { principal = owner } = {}) => toSession(sessions, handle, principal.id),
     ledger: async ({ principal = owner, session } = {}) => {
       const { viewFor } = await current();
-      return ledger.report(viewFor(principal), openSession(sessions, session, principal));
+      if (session === undefined) return ledger.report(viewFor(principal));
+      return ledger.report(
+        viewFor(principal),
+        async () => (await sessions.read(session, principal.id)).tokens,
+      );
     },
     onChange: live.onChange,
     registry: () => toRegistry(live.current.catalog),
-    searchStatus: async () => (await index.status?.()) ?? { mode: "lexical" },
+    searchStatus,
     discovery: discovery.figures,
     unmet: () => learning?.unmet() ?? [],
     setDomains: async (definitions) => {
@@ -176,19 +212,21 @@ export function createGateway(options: GatewayOptions): Gateway {
     ready: async () => {
       await current();
       await live.searchable();
+      await index.ready?.();
+      return searchStatus();
     },
     close: async () => {
       closed = true;
       await ledger.close();
       if (extractor.warning) notice("extraction-idle", extractor.warning);
-      learning?.close();
+      await learning?.close();
       await sandbox.close();
       await sources.close();
       await live.close();
       await options.audit?.store.flush().catch((error: unknown) => notice("audit-failed", reasonOf(error)));
     },
   };
-  return withCore(gateway, { ...runner, noteMenu });
+  return withCore(gateway, { ...runner, noteMenu, approvals });
 }
 
 type Shown = { readonly principal?: Principal; readonly session?: string };
@@ -209,14 +247,14 @@ function searchOf(index: SearchIndex, live: Pick<LiveCatalog, "searchable">): Pi
 }
 
 /** Opens or resumes a session. A failing store does not fail the call. */
-function openSession(
+async function openSession(
   sessions: SessionStore,
   handle: string | undefined,
   principal: Principal,
-): Session | undefined {
+): Promise<CallSession | undefined> {
   if (handle === undefined) return undefined;
-  const known = handle === "new" ? sessions.open(principal.id) : handle;
-  return toLenientSession(sessions, known, principal.id, (error) =>
+  const known = handle === "new" ? await sessions.open(principal.id) : handle;
+  return toCallSession(sessions, known, principal.id, (error) =>
     publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),
   );
 }

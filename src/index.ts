@@ -14,8 +14,10 @@ export type { ErrorAnswer } from "./operations/error-answer.ts";
 export { renderWorkingMemory } from "./operations/render-working-memory.ts";
 export type { AnthropicTools } from "./plain-tools/anthropic-tools.ts";
 export { toAnthropicTools } from "./plain-tools/anthropic-tools.ts";
+export type { OpenAIToolsDomain } from "./plain-tools/from-openai-tools.ts";
+export { fromOpenAITools } from "./plain-tools/from-openai-tools.ts";
 export { toLangChainTools } from "./plain-tools/langchain-tools.ts";
-export type { OpenAITools } from "./plain-tools/openai-tools.ts";
+export type { OpenAITool, OpenAITools } from "./plain-tools/openai-tools.ts";
 export { toOpenAITools } from "./plain-tools/openai-tools.ts";
 export type {
   AnyTool,
@@ -53,6 +55,8 @@ export type { ResultStore } from "./session/result-store.ts";
 export type { Session, SessionStore, SessionStoreOptions } from "./session/session-store.ts";
 export type { WorkingMemory } from "./session/working-memory.ts";
 export { defineDomain, defineResource, defineTool } from "./sources/code/define.ts";
+export { createPostgresState } from "./state/postgres-state.ts";
+export type { PostgresState, PostgresStateOptions } from "./state/postgres-state-api.ts";
 export type { MenuTool } from "./surfaces/menu-tool.ts";
 export type { KeyholeEvent, McpEvent } from "./telemetry/events.ts";
 export { onEvent } from "./telemetry/events.ts";

@@ -1,6 +1,6 @@
 import type { View } from "./access/view.ts";
 import type { Aside } from "./operations/operation.ts";
-import type { Session } from "./session/session-store.ts";
+import type { CallSession } from "./session/session-store.ts";
 import { addTokens, type Cause, NO_TOKENS, sumTokens, type Tokens } from "./session/tokens-by-cause.ts";
 import { countMenu } from "./surfaces/count-menu.ts";
 import { nativeTools, toNativeTool } from "./surfaces/native-tools.ts";
@@ -11,7 +11,7 @@ export interface Given {
   readonly cause: Cause;
   readonly text: string;
   readonly asides: readonly Aside[];
-  readonly session?: Session | undefined;
+  readonly session?: CallSession | undefined;
   /** The tokens of the whole text, if they are known already. */
   readonly tokens?: number | undefined;
 }
@@ -28,17 +28,18 @@ export interface LedgerReport {
 export interface Ledger {
   note(given: Given, countTokens: TokenCounter): void;
   /** Records a menu that was shown. It is counted for the next report. */
-  noteMenu(tools: readonly object[], session?: Session): void;
+  noteMenu(tools: readonly object[], session?: CallSession): void;
   /** Counts the answers and menus that wait to be counted. */
   settle(): Promise<void>;
   /** Settles the counts of sessions; totals end with the process. */
   close(): Promise<void>;
-  report(view: View, session?: Session): Promise<LedgerReport>;
+  /** `read` gives the counts of a session, after everything was counted. */
+  report(view: View, read?: () => Promise<Tokens>): Promise<LedgerReport>;
 }
 
 interface ShownMenu {
   readonly tools: readonly object[];
-  readonly session: Session | undefined;
+  readonly session: CallSession | undefined;
 }
 
 const MOST_WAITING_CHARS = 1_000_000;
@@ -51,17 +52,20 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
   let waitingChars = 0;
   let menus: ShownMenu[] = [];
   let counted = Promise.resolve();
+  let saved: Promise<unknown> = Promise.resolve();
 
-  function spend(tokens: Tokens, session: Session | undefined): void {
+  function spend(tokens: Tokens, session: CallSession | undefined): void {
     total = addTokens(total, tokens);
-    session?.update((memory) => ({ ...memory, tokens: addTokens(memory.tokens, tokens) }));
+    if (!session) return;
+    session.update((memory) => ({ ...memory, tokens: addTokens(memory.tokens, tokens) }));
+    saved = Promise.all([saved, session.save()]);
   }
 
   function settleAnswers(): void {
     const counting = waiting;
     waiting = [];
     waitingChars = 0;
-    const spent = new Map<string | undefined, { tokens: Tokens; session: Session | undefined }>();
+    const spent = new Map<string | undefined, { tokens: Tokens; session: CallSession | undefined }>();
     for (const { given, countTokens } of counting) {
       const { session } = given;
       const before = spent.get(session?.handle)?.tokens ?? NO_TOKENS;
@@ -86,9 +90,10 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
     return counted;
   }
 
-  function settle(): Promise<void> {
+  async function settle(): Promise<void> {
     settleAnswers();
-    return settleMenus();
+    await settleMenus();
+    await saved;
   }
 
   return {
@@ -107,9 +112,9 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
       menus = menus.filter(({ session }) => session !== undefined);
       return settle();
     },
-    report: async (view, session) => {
+    report: async (view, read) => {
       await settle();
-      const tokens = session ? session.memory.tokens : total;
+      const tokens = (await read?.()) ?? total;
       return { tokens, total: sumTokens(tokens), everything: await everything(view) };
     },
   };

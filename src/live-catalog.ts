@@ -152,7 +152,10 @@ export function createLiveCatalog(
   }
 
   // Approvals take effect with the next catalog.
-  const stopWatching = pins.onChange(() => update({}).catch(() => {}));
+  const stopWatching = pins.onChange(() =>
+    // What was revoked goes even if the index cannot be written.
+    update({}).catch(() => show(createGeneration(contents))),
+  );
 
   return {
     get current() {

@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
+import { missingScopes } from "./access/view.ts";
 import { type CallBudget, callBudget } from "./call-budget.ts";
 import type { Approve, CallServices } from "./calls/call-environment.ts";
 import { type CallDecision, type CallPolicy, decideCall } from "./calls/decide-call.ts";
 import { findAddressed } from "./calls/find-addressed.ts";
-import type { OperationAnswer } from "./gateway-api.ts";
+import type { GatewayOptions, OperationAnswer } from "./gateway-api.ts";
 import type { FaceOptions } from "./gateway-core.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Generation } from "./live-catalog.ts";
@@ -21,15 +22,18 @@ import type { Limits, Operation, OperationContext } from "./operations/operation
 import { OPERATIONS, type OperationName } from "./operations/operations.ts";
 import { readInput } from "./operations/read-input.ts";
 import type { Room } from "./operations/room.ts";
+import type { Entry } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
-import { isProblem } from "./schema/problem.ts";
+import { isProblem, type Problem, problemSaying } from "./schema/problem.ts";
 import type { Words } from "./schema/say.ts";
-import type { Session } from "./session/session-store.ts";
+import { keeperOf } from "./session/result-keeper.ts";
+import type { CallSession } from "./session/session-store.ts";
 import { keepResult } from "./session/working-memory.ts";
 import { surfaceTools, wordsOf } from "./surfaces/surface.ts";
 import { argumentShape } from "./telemetry/argument-shape.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
 import { beginSpan, inConversation } from "./telemetry/trace-context.ts";
+import { addressOf } from "./util/address-of.ts";
 import { contentHash } from "./util/content-hash.ts";
 import type { InFlight } from "./util/in-flight.ts";
 import { loadTokenCounter, type TokenCounter } from "./util/tokens.ts";
@@ -47,11 +51,14 @@ export interface RunnerParts
   readonly limits: Limits;
   readonly approve: Approve;
   readonly principal: Principal;
+  readonly missingScope: GatewayOptions["missingScope"];
   readonly ledger: Ledger;
   readonly calls: InFlight;
   /** @throws CLOSED after the gateway was closed. */
+  ready(): Promise<void>;
+  /** The catalog with the approvals of this moment. Call it after `ready`. */
   current(): Promise<Generation>;
-  openSession(handle: string | undefined, principal: Principal): Session | undefined;
+  openSession(handle: string | undefined, principal: Principal): Promise<CallSession | undefined>;
 }
 
 /** One call on its way from input to answer. */
@@ -62,6 +69,8 @@ interface Call {
   readonly principal: Principal;
   readonly words: Words;
   readonly traceId: string;
+  /** Large values that are being stored. */
+  readonly storing: Promise<void>[];
 }
 
 export interface Runner {
@@ -71,27 +80,35 @@ export interface Runner {
 
 /** Runs operations: reads the input, runs it on the caller's View, shows the outcome, records it. */
 export function createRunner(parts: RunnerParts): Runner {
-  const { limits, ledger, calls, services, search, sessions, results, plans, sandbox } = parts;
+  const keeper = keeperOf(parts.results);
+  const { ledger, calls, services, search, sessions, results, plans, sandbox } = parts;
 
   async function run(name: OperationName, given: unknown, options: FaceOptions = {}): Promise<object> {
     const operation = OPERATIONS[name] as unknown as AnyOperation;
     const { principal = parts.principal, words = wordsOf(options.surface ?? {}) } = options;
     const leave = calls.enter();
     const record = beginRecord(name, principal, given, options);
-    const call: Call = { operation, given, options, principal, words, traceId: record.traceId };
-    let session: Session | undefined;
+    const call: Call = { operation, given, options, principal, words, traceId: record.traceId, storing: [] };
+    const limits = { ...parts.limits, ...options.limits };
+    let session: CallSession | undefined;
     try {
-      const [generation, countTokens] = await Promise.all([parts.current(), loadTokenCounter()]);
+      const [countTokens] = await Promise.all([loadTokenCounter(), parts.ready()]);
       try {
+        const generation = await parts.current();
         const { input, ignored } = readInput(operation, given);
         const named = (input as { session?: string }).session;
-        session = parts.openSession(named ?? options.session, principal);
+        // A budget needs the count of the answers before.
+        if (limits.sessionTokens < Number.POSITIVE_INFINITY) await ledger.settle();
+        session = await parts.openSession(named ?? options.session, principal);
         const targets = operation.targets(input);
-        const budget = await callBudget(session, { ...limits, ...options.limits }, targets, ledger);
+        const budget = callBudget(session, limits, targets);
         const context = contextOf(call, generation, budget, session, countTokens, record.traceIn(session));
         const room = roomOf(call, context, budget, named !== undefined);
         const output = operation.show(await operation.run(input, context), room) as object;
         operation.noteShown?.(output, context);
+        // The next call may go to another gateway, so everything is in the stores before this one is answered.
+        if (call.storing.length > 0) await Promise.all(call.storing);
+        if (session) await session.save();
         const shown = options.toText?.(output) ?? operation.toText(output, words);
         const text = hideSecrets(toVisibleText(shown + ignoredText(ignored)));
         const errors = operation.errors(output);
@@ -104,7 +121,7 @@ export function createRunner(parts: RunnerParts): Runner {
         ledger.note({ cause: operation.cause, text, asides, session, tokens }, countTokens);
         return { ...output, ok: error === undefined, ...(error && { error }), text };
       } catch (error) {
-        return refuse(call, error, session, countTokens, record);
+        return await refuse(call, error, session, countTokens, record);
       }
     } catch (error) {
       record.end(isProblem(error) ? error.code : "INTERNAL", 0);
@@ -114,31 +131,35 @@ export function createRunner(parts: RunnerParts): Runner {
     }
   }
 
-  function refuse(
-    { operation, given, words, traceId, principal }: Call,
+  async function refuse(
+    call: Call,
     thrown: unknown,
-    session: Session | undefined,
+    session: CallSession | undefined,
     countTokens: TokenCounter,
     record: CallRecord,
-  ): object {
+  ): Promise<object> {
+    const { operation, given, words, traceId } = call;
     const raised = asKnownProblem(thrown, operation.name);
-    const room = { ...shownIn(words, limits, countTokens), keep: keeper(principal, session) };
+    const room = { ...shownIn(words, parts.limits, countTokens), keep: keeping(call, session) };
     const error = toErrorAnswer({ problem: raised, helpPath: ROOT }, room);
     const text = hideSecrets(toVisibleText(errorText(error)));
     record.end(error.code, 0);
+    await Promise.allSettled([...call.storing, session?.save()]);
     ledger.note({ cause: operation.cause, text, asides: [], session }, countTokens);
     return { ...(operation.refuse(error, given, traceId) as object), ok: false, error, text };
   }
 
   function contextOf(
     { options, principal, traceId, operation }: Call,
-    { viewFor, remember }: Generation,
+    { catalog, viewFor, remember }: Generation,
     budget: CallBudget,
-    session: Session | undefined,
+    session: CallSession | undefined,
     countTokens: TokenCounter,
     trace: FaceOptions["trace"],
   ): OperationContext {
     const { approve = parts.approve, client, discovers, resume, signal = NEVER } = options;
+    const notice: OperationContext["notice"] = (name, detail) =>
+      publish({ type: "notice", notice: name, detail, traceId, principal: principal.id });
     return {
       view: viewFor(principal),
       ...(session && { session }),
@@ -147,8 +168,14 @@ export function createRunner(parts: RunnerParts): Runner {
       policy: policyOf(operation.name as OperationName, options),
       approve,
       callMs: budget.limits.callMs,
-      notice: (notice, detail) =>
-        publish({ type: "notice", notice, detail, traceId, principal: principal.id }),
+      notice,
+      refusal: (address) => {
+        const entry = findAddressed(address, catalog.find)?.entry;
+        const missing = entry ? missingScopes(principal, entry) : [];
+        if (!entry || missing.length === 0) return undefined;
+        notice("scope-missing", `${entry.route} needs the scope ${missing.join(", ")}`);
+        return parts.missingScope === "ACCESS_DENIED" ? scopeDenied(entry) : undefined;
+      },
       limits: budget.limits,
       countTokens,
       search,
@@ -167,13 +194,16 @@ export function createRunner(parts: RunnerParts): Runner {
       ...shownIn(call.words, budget.limits, context.countTokens),
       tokensLeft: budget.tokensLeft,
       ...(isNamed && context.session && { session: context.session.handle }),
-      keep: keeper(call.principal, context.session),
+      keep: keeping(call, context.session),
     };
   }
 
-  function keeper({ id }: Principal, session: Session | undefined): Room["keep"] {
-    return (value, chars, name) => {
-      const handle = results.put(value, chars, id);
+  function keeping({ principal, storing }: Call, session: CallSession | undefined): Room["keep"] {
+    return (value, name) => {
+      const { handle, stored } = keeper.keep(value, principal.id);
+      // Also awaited later; until then a failure must not count as unhandled.
+      stored.catch(() => {});
+      storing.push(stored);
       session?.update((memory) => keepResult(memory, { handle, name }));
       return handle;
     };
@@ -184,6 +214,7 @@ export function createRunner(parts: RunnerParts): Runner {
     decide: async (name, given, options = {}) => {
       const operation = OPERATIONS[name] as unknown as AnyOperation;
       const { principal = parts.principal } = options;
+      await parts.ready();
       const view = (await parts.current()).viewFor(principal);
       const policy = policyOf(name, options);
       return operation.calls(readInput(operation, given).input).flatMap(({ address, args, dryRun }) => {
@@ -192,6 +223,12 @@ export function createRunner(parts: RunnerParts): Runner {
       });
     },
   };
+}
+
+/** Names no scope: which ones there are is the owner's business. */
+function scopeDenied(entry: Entry): Problem {
+  const message = `${addressOf(entry)} needs a scope that this caller lacks.`;
+  return problemSaying("ACCESS_DENIED", message, "Only the owner of the gateway can grant it.");
 }
 
 function policyOf(name: OperationName, { surface = {}, policy }: FaceOptions): CallPolicy {
@@ -242,13 +279,13 @@ const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [] }
 interface CallRecord {
   readonly traceId: string;
   /** The trace to pass on, within the conversation of the session. */
-  traceIn(session: Session | undefined): FaceOptions["trace"];
+  traceIn(session: CallSession | undefined): FaceOptions["trace"];
   end(outcome: string, tokens: number, more?: RecordedAnswer): void;
 }
 
 interface RecordedAnswer {
   readonly targets: readonly string[];
-  readonly session: Session | undefined;
+  readonly session: CallSession | undefined;
   readonly poison: readonly string[];
 }
 
@@ -292,7 +329,7 @@ function beginRecord(
 }
 
 /** A handle opens the session, so only its hash names the conversation. */
-function conversationIn(trace: FaceOptions["trace"], session: Session | undefined): string | undefined {
+function conversationIn(trace: FaceOptions["trace"], session: CallSession | undefined): string | undefined {
   if (trace?.conversation !== undefined) return trace.conversation;
   return session && contentHash(session.handle).slice(0, 16);
 }

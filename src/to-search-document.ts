@@ -1,4 +1,5 @@
-import type { Domain, Entry, SearchConfig } from "./schema/entry.ts";
+import type { Domain, Entry } from "./schema/entry.ts";
+import { readNames, readSegmentFilter, type SearchConfig, segmentTag } from "./schema/search-config.ts";
 import { type DocumentFacts, SEARCH_FIELDS, type SearchDocument } from "./search/port/search-index.ts";
 import { schemaText } from "./search/schema-text.ts";
 
@@ -11,7 +12,7 @@ export function toSearchDocument(entry: Entry, domain: Domain | undefined): Sear
     visibility: entry.visibility,
     scopes: entry.scopes,
     ...(entry.category && { category: entry.category }),
-    tags: entry.tags,
+    tags: [...entry.tags, ...segmentTags(entry, domain?.searchConfig)],
     name: entry.name,
     aliases: [entry.op, ...entry.aliases],
     description: entry.description,
@@ -46,11 +47,17 @@ const NAMES_OF_FIELDS = new Map([
   ["aliases", "name"],
 ]);
 
+/** Metadata that the domain's segments filter by, as tags: every engine can filter by those. */
+function segmentTags({ metadata }: Entry, { segments = [] }: SearchConfig = {}): string[] {
+  const keys = new Set(segments.flatMap(({ filter }) => readSegmentFilter(filter)?.key ?? []));
+  return [...keys].flatMap((key) => (Object.hasOwn(metadata, key) ? segmentTag(key, metadata[key]) : []));
+}
+
 /** `queryBy` lists the fields to search, `weights` their weights. Other fields are not searched. */
 function toWeights({ queryBy, weights }: SearchConfig): SearchDocument["weights"] {
   if (queryBy === undefined) return {};
-  const names = queryBy.split(",").map((name) => name.trim());
-  const factors = (weights ?? "").split(",").map(Number);
+  const names = readNames(queryBy);
+  const factors = readNames(weights).map(Number);
   const heaviest = Math.max(...factors.filter((factor) => factor > 0), 1);
   const weightOf = (field: string) => {
     const place = names.indexOf(NAMES_OF_FIELDS.get(field) ?? field);

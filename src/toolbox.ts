@@ -2,7 +2,7 @@ import type { CallDecision } from "./calls/decide-call.ts";
 import type { CallOptions, Gateway } from "./gateway-api.ts";
 import { coreOf, type FaceOptions } from "./gateway-core.ts";
 import { errorText } from "./operations/error-answer.ts";
-import { OPERATIONS, type OperationName } from "./operations/operations.ts";
+import { OPERATIONS, type OperationName, operationSpelt } from "./operations/operations.ts";
 import { readInput } from "./operations/read-input.ts";
 import type { Entry } from "./schema/entry.ts";
 import { problem } from "./schema/problem.ts";
@@ -98,8 +98,9 @@ export async function createFaceToolbox(
   function toCall(name: string, args: unknown): ToolCall | undefined {
     const entry = entries.get(name);
     if (entry) return toEntryCall(entry, args);
-    const operation = names.get(name);
-    return operation && { operation, input: args };
+    const operation = names.get(name) ?? operationSpelt(name);
+    const isShown = operation && [...names.values()].includes(operation);
+    return isShown ? { operation, input: args } : undefined;
   }
 
   return {

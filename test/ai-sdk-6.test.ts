@@ -51,7 +51,7 @@ test("version 6: discovery, a call, a second turn, a repair, and memory of remov
     await cms.close();
   });
   const messages: ModelMessage[] = [];
-  let handle = gateway.openSession();
+  let handle = await gateway.openSession();
 
   async function turn(prompt: string, replies: readonly Reply[], trim?: { most: number; keep: number }) {
     const { model, requests } = scripted(replies);

@@ -54,7 +54,7 @@ describe.each(MODES)("%s", (mode) => {
         });
         expect(next.text).toBe("Welcome.");
         expect(calls.made).toHaveLength(approved ? 1 : 0);
-        const used = gateway.session(asked.session).memory.usedTools.map(({ name }) => name);
+        const used = (await gateway.session(asked.session)).memory.usedTools.map(({ name }) => name);
         expect(used).toEqual(approved ? ["shop.order.delete"] : []);
       }
     },

@@ -72,7 +72,10 @@ test("an entry does not replace an application tool of the same name", async () 
   expect(first.requests.at(-1)?.tools).toEqual(["tool_search", "a_t0", "clock"]);
   expect(first.requests[2]?.messages.at(-1)?.text).toContain("12:00");
   expect(done).toEqual(["a clock"]);
-  expect(gateway.session(first.session).memory.usedTools.map(({ name }) => name)).toEqual(["clock", "a.t0"]);
+  expect((await gateway.session(first.session)).memory.usedTools.map(({ name }) => name)).toEqual([
+    "clock",
+    "a.t0",
+  ]);
 });
 
 test("a call of a hidden tool discovers it, whether it reads or writes", async () => {
@@ -213,7 +216,7 @@ test("a budget used up during a turn says how to go on, whether or not the ledge
     const { domains } = createShop();
     const gateway = createGateway({ domains, principal: clerk, limits: { sessionTokens: 350 } });
     onTestFinished(() => gateway.close());
-    const session = gateway.openSession();
+    const session = await gateway.openSession();
     const turn = (history: readonly ModelMessage[] = []) =>
       speak({
         gateway,

@@ -128,7 +128,7 @@ test("a discovered tool stays for one more turn, a used one for longer", async (
   const { gateway } = openShop();
   const shown: (readonly string[])[] = [];
   let history: readonly ModelMessage[] = [];
-  let session = gateway.openSession();
+  let session = await gateway.openSession();
   const turn = async (prompt: string, replies: readonly ScriptedReply[]) => {
     const spoken = await speak({ gateway, prompt, replies, history, options: { session } });
     history = spoken.messages;
@@ -154,7 +154,7 @@ test("a search is recorded once, and only discovered tools are remembered", asyn
   });
   const found = requests[1]!.tools.filter((name) => name !== "tool_search");
   expect(found).toHaveLength(3);
-  expect(gateway.session(session).memory.discoveredTools).toHaveLength(3);
+  expect((await gateway.session(session)).memory.discoveredTools).toHaveLength(3);
   expect(requests[1]!.messages.at(-1)?.text).toMatch(/^Now available: .*\nAlso there: /);
 });
 
@@ -269,8 +269,8 @@ test("fixed tools are identical on every request and remember the same things", 
     ],
   });
   for (const { tools } of requests) expect(tools).toEqual(["ask", "help", "get", "exec"]);
-  expect(gateway.session(session).memory.discoveredTools.length).toBeGreaterThan(0);
-  expect(gateway.session(session).memory.usedTools.map(({ count }) => count)).toEqual([1]);
+  expect((await gateway.session(session)).memory.discoveredTools.length).toBeGreaterThan(0);
+  expect((await gateway.session(session)).memory.usedTools.map(({ count }) => count)).toEqual([1]);
 });
 
 test("application tools stay active and are remembered", async () => {
@@ -283,7 +283,7 @@ test("application tools stay active and are remembered", async () => {
     replies: [call("clock"), { text: "Noon." }],
   });
   expect(requests[0]?.tools).toEqual(["tool_search", "clock"]);
-  expect(gateway.session(session).memory.usedTools).toMatchObject([{ name: "clock", count: 1 }]);
+  expect((await gateway.session(session)).memory.usedTools).toMatchObject([{ name: "clock", count: 1 }]);
 });
 
 test("a hidden tool becomes active when guidance unveils it", async () => {

@@ -140,7 +140,7 @@ verifies("cms:rules", "an answer carries the rules of every category it found", 
 });
 
 verifies("cms:rules", "all ten rules come once per session", async () => {
-  const session = gateway.openSession();
+  const session = await gateway.openSession();
   const had: (string | undefined)[] = [];
   for (const tool of [...tools, ...tools]) {
     const { rules } = await gateway.ask({ query: tool.name, maxTokens: 5_000 }, { session });
@@ -160,7 +160,7 @@ verifies("cms:related", "tools used together fill the room left in an answer and
 });
 
 verifies("cms:discovery", "the words of a task find the tools that change the site", async () => {
-  const session = gateway.openSession();
+  const session = await gateway.openSession();
   const options = { session };
   const simple = await gateway.ask({ query: "Find the hero image" }, options);
   expect(simple.hits[0]?.name).toBe("cms_searchImages");

@@ -28,7 +28,7 @@ describe("exec", () => {
   });
 
   test("a used-up budget is answered in the envelope", async () => {
-    const session = gateway.openSession();
+    const session = await gateway.openSession();
     await gateway.exec({ op: "shop.order.list", args: { limit: 20 }, session });
     const answer = await gateway.exec({ op: "shop.order.list", session });
     expect(answer).toMatchObject({ ok: false, error: { code: "BUDGET_EXCEEDED", help_path: "root" } });

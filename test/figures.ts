@@ -28,6 +28,8 @@ export const FIGURES = {
     atMost: 0,
   },
   "doubled-executions": { says: "calls that ran twice", combine: "sum", atMost: 0 },
+  "lost-executions": { says: "answered calls that did not run", combine: "sum", atMost: 0 },
+  "foreign-handles": { says: "handles that another caller could read", combine: "sum", atMost: 0 },
   "leaked-processes": { says: "processes that outlived their gateway", combine: "sum", atMost: 0 },
   "kill-recoveries": { says: "kills after which the state was old or new", combine: "share", atLeast: 1 },
   "failed-writes": {
@@ -52,7 +54,7 @@ export const FIGURES = {
     says: "clean definitions that were flagged",
     combine: "share",
     atMost: 0.05,
-    cases: 300,
+    cases: 100,
   },
   "memory-slope": {
     says: "growth of the heap under load",

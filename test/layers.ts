@@ -52,11 +52,14 @@ export const LAYERS: readonly (readonly Module[])[] = [
         "`code`, `content`, `markdown`, `mcp`, `openapi`: where entries come from, all followed in one way",
     },
   ],
-  [{ name: "calls", holds: "`decideCall`, the question to a person, running one entry" }],
+  [
+    { name: "calls", holds: "`decideCall`, the question to a person, running one entry" },
+    { name: "state", holds: "the state that several gateways share in PostgreSQL" },
+  ],
   [
     {
       name: "operations",
-      holds: "ask, help, get, exec, batch, run: one file each, and their table; plans of scripts",
+      holds: "ask, help, get, exec, batch, run: one file each, their table; plans of scripts",
     },
   ],
   [{ name: "surfaces", holds: "which tools a model sees, their names and words, the menu" }],

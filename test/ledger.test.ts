@@ -8,8 +8,8 @@ const countTokens = await loadTokenCounter();
 
 describe("the ledger", () => {
   verifies("session:ledger", "counts every token by cause, per session and in total", async () => {
-    const { gateway, session } = openPages();
-    const other = gateway.openSession();
+    const { gateway, session } = await openPages();
+    const other = await gateway.openSession();
     const menu = await gateway.menu({ session });
     const found = await gateway.ask({ query: "list pages", session });
     const described = await gateway.help({ path: "cms.page.get", session });
@@ -52,12 +52,12 @@ describe("the ledger", () => {
         yield { domains: [domain], drafts: [skill] };
       },
     };
-    const { gateway, session } = openPages({ sources: [source] });
+    const { gateway, session } = await openPages({ sources: [source] });
     const skill = await gateway.get({ routes: [{ route: "craft://skills/review" }] }, { session });
     const page = await gateway.get({ routes: [{ route: "cms.page.get", params: { id: 1 } }] }, { session });
     const { tokens } = await gateway.ledger({ session });
     expect(tokens).toMatchObject({ skills: countTokens(skill.text), results: countTokens(page.text) });
-    expect(gateway.session(session).memory.discoveredTools).toEqual([
+    expect((await gateway.session(session)).memory.discoveredTools).toEqual([
       "craft://skills/review",
       "cms.page.get",
     ]);
@@ -66,7 +66,7 @@ describe("the ledger", () => {
   verifies("session:ledger", "counts refusals, with and without event listeners", async () => {
     const totals = [];
     for (const hear of [false, true]) {
-      const { gateway, session } = openPages();
+      const { gateway, session } = await openPages();
       const stop = hear ? onEvent(() => {}) : () => {};
       await gateway.ask({ query: "list pages", session: "new" });
       expect(await gateway.help({ path: "cms.pag", session })).toMatchObject({
@@ -81,7 +81,7 @@ describe("the ledger", () => {
   });
 
   verifies("session:budget", "shrinks answers to the remaining tokens, then says how to go on", async () => {
-    const { gateway, session } = openPages({ limits: { sessionTokens: 600 } });
+    const { gateway, session } = await openPages({ limits: { sessionTokens: 600 } });
     const list = () => gateway.get({ routes: [{ route: "cms.page.list" }], session });
     const first = (await list()).results[0];
     expect(first?.success && first.data.stored?.handle).toMatch(/^result:/);

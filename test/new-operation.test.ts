@@ -48,9 +48,10 @@ afterAll(async () => {
   await gateway.close();
 });
 
-test("the gateway has a method for it", async () => {
+test("the gateway has a method for it, and runs it by name", async () => {
   const { count } = gateway as unknown as { count(input: object): Promise<{ ok: boolean; count: number }> };
   expect(await count({ domain: "shop" })).toMatchObject({ ok: true, count: 1, text: "1 entries" });
+  expect(await gateway.run("count" as "ask", { domain: "shop" } as never)).toMatchObject({ count: 1 });
 });
 
 test.each([

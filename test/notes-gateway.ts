@@ -17,7 +17,7 @@ export const NOTES_CODE = `
   for (const name of params.names) {
     try { await tools.notes.line.add({ name }); }
     catch (error) {
-      if (error.code !== "OUTCOME_UNKNOWN") throw error;
+      if (error.code !== "EFFECT_UNKNOWN") throw error;
       if (!(await tools.notes.line.list()).includes(name)) await tools.notes.line.add({ name });
     }
   }

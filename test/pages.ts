@@ -63,10 +63,10 @@ export const pages = defineDomain({
 });
 
 /** Opens a gateway with a session. Both close when the test ends. */
-export function openPages(options: Partial<GatewayOptions> = {}) {
+export async function openPages(options: Partial<GatewayOptions> = {}) {
   const gateway = createGateway({ domains: [pages], principal: ann, ...options });
   onTestFinished(() => gateway.close());
-  return { gateway, session: gateway.openSession() };
+  return { gateway, session: await gateway.openSession() };
 }
 
 /** Returns the first result of a get. */

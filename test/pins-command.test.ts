@@ -63,7 +63,7 @@ verifies("pins:command", "a running gateway notices what its command approves", 
   const refused = await call("exec", { op: "bad.add", args: { a: 1 } });
   expect(refused).toContain("UNAVAILABLE");
   const approved = await agree("pins", "approve", "bad", "--config", config);
-  expect(approved).toMatchObject({ code: 0, out: expect.stringContaining("Approved: 14.") });
+  expect(approved).toMatchObject({ code: 0, out: expect.stringContaining("Approved: 18.") });
   await eventually(async () =>
     expect(await call("exec", { op: "bad.add", args: { a: 1 } })).toContain('"a":1'),
   );
@@ -84,7 +84,7 @@ verifies("pins:command", "lists pending definitions first and shows their exact 
   await agree("servers", "allow", "bad", "--config", config);
   const { out } = await keyhole("pins", config);
   expect(out).toMatch(/^bad:\/\/tools\/add +bad +changed +warning: hidden\n/);
-  expect(out).toMatch(/14 definitions: 1 changed, 13 approved\.\n$/);
+  expect(out).toMatch(/18 definitions: 1 changed, 17 approved\.\n$/);
 
   const diff = await keyhole("pins", "diff", "bad://tools/add", "--config", config);
   expect(diff.out).toContain('- "Adds two numbers."\n+ "Adds.\\u001b[2J\\u202e<!-- steal -->"\n');
@@ -97,7 +97,7 @@ verifies("pins:command", "names an unreachable server and shows the others", asy
   await agree("servers", "allow", "--all", "--config", config);
   const listed = await keyhole("pins", config);
   expect(listed).toMatchObject({ code: 1, errors: expect.stringContaining("mcp:gone could not be listed") });
-  expect(listed.out).toContain("14 definitions: 14 pending.");
+  expect(listed.out).toContain("18 definitions: 18 pending.");
   expect((await agree("pins", "approve", "bad", "--config", config)).code).toBe(0);
   const unknown = await keyhole("pins", "approve", "bed", "--config", config);
   expect(unknown).toMatchObject({

@@ -6,5 +6,5 @@ const store = openSqliteSessionStore(path, {});
 process.send?.("writing");
 for (let step = 0; ; step += 1) {
   const text = `${step}:${"x".repeat(step % 3_000)}`;
-  store.update(handle, principal, (memory) => ({ ...memory, rules: [text], unveiled: [text] }));
+  await store.update(handle, principal, (memory) => ({ ...memory, rules: [text], unveiled: [text] }));
 }

@@ -18,35 +18,31 @@ const countTokens = await loadTokenCounter();
 
 describe("a session", () => {
   verifies("session:memory", "remembers entries that were found, described, used and unveiled", async () => {
-    const { gateway, session } = openPages();
-    const memory = () => gateway.session(session).memory;
-    expect(memory().discoveredTools).toEqual([]);
+    const { gateway, session } = await openPages();
+    const memory = async () => (await gateway.session(session)).memory;
+    expect((await memory()).discoveredTools).toEqual([]);
     const { hits } = await gateway.ask({ query: "list pages", limit: 1, session });
-    expect(memory().discoveredTools).toEqual(hits.map(({ op }) => op));
-    expect(memory().rules).toEqual(["cms/pages"]);
+    expect((await memory()).discoveredTools).toEqual(hits.map(({ op }) => op));
+    expect((await memory()).rules).toEqual(["cms/pages"]);
     await gateway.help({ path: "cms.page.publish", session });
-    expect(memory().discoveredTools).toContain("cms.page.publish");
+    expect((await memory()).discoveredTools).toContain("cms.page.publish");
     await gateway.get({ routes: [{ route: "cms.page.get", params: { id: 1 } }], session });
     await gateway.exec({ op: "cms.page.get", args: { id: 2 }, session });
     await gateway.batch({ requests: [{ exec: { op: "cms.page.publish" } }], session });
-    expect(memory().usedTools).toMatchObject([
+    expect((await memory()).usedTools).toMatchObject([
       { name: "cms.page.get", count: 2, lastResult: "success" },
       { name: "cms.page.publish", count: 1, lastResult: "error" },
     ]);
-    expect(memory().unveiled).toEqual(["cms://tools/page/history"]);
-    expect(
-      memory()
-        .entities.map(({ id }) => id)
-        .sort(),
-    ).toEqual(["1", "2"]);
+    expect((await memory()).unveiled).toEqual(["cms://tools/page/history"]);
+    expect((await memory()).entities.map(({ id }) => id).sort()).toEqual(["1", "2"]);
   });
 
   verifies("session:memory", "does not count dry runs and refused calls as use", async () => {
-    const { gateway, session } = openPages();
+    const { gateway, session } = await openPages();
     await gateway.exec({ op: "cms.page.get", args: { id: 1 }, dry_run: true, session });
     await gateway.exec({ op: "cms.page.get", args: { nothing: 1 }, session });
-    expect(gateway.session(session).memory.usedTools).toEqual([]);
-    expect(gateway.session(session).memory.entities).toEqual([]);
+    expect((await gateway.session(session)).memory.usedTools).toEqual([]);
+    expect((await gateway.session(session)).memory.entities).toEqual([]);
   });
 
   verifies("session:memory", "continues after a restart", async () => {
@@ -59,7 +55,7 @@ describe("a session", () => {
     first.close();
     const second = await createSqliteSessionStore(path);
     const after = createGateway({ domains: [pages], principal: ann, sessions: second });
-    expect(after.session(session).memory.entities.map(({ name }) => name)).toEqual(["Page 7"]);
+    expect((await after.session(session)).memory.entities.map(({ name }) => name)).toEqual(["Page 7"]);
     expect((await after.ask({ query: "list pages", session })).rules).toEqual([]);
     expect((await after.ledger({ session })).tokens.results).toBeGreaterThan(0);
     await after.close();
@@ -67,18 +63,21 @@ describe("a session", () => {
   });
 
   verifies("session:bounded", "keeps five entities of a result and ten in all", async () => {
-    const { gateway, session } = openPages();
+    const { gateway, session } = await openPages();
     const found = await gateway.get({ routes: [{ route: "cms.page.list" }], session });
     expect(found.summary.success).toBe(1);
-    expect(gateway.session(session).memory.entities).toHaveLength(5);
+    expect((await gateway.session(session)).memory.entities).toHaveLength(5);
     const routes = Array.from({ length: 30 }, (_, id) => ({ route: "cms.page.get", params: { id } }));
     await gateway.get({ routes, session });
-    expect(gateway.session(session).memory.entities).toHaveLength(10);
+    expect((await gateway.session(session)).memory.entities).toHaveLength(10);
   });
 
   verifies("session:principal", "refuses the handle of another principal", async () => {
-    const { gateway } = openPages();
-    const handles = new Map([ann, bob].map((principal) => [principal, gateway.openSession({ principal })]));
+    const { gateway } = await openPages();
+    const handles = new Map([
+      [ann, await gateway.openSession({ principal: ann })],
+      [bob, await gateway.openSession({ principal: bob })],
+    ]);
     for (const [principal, session] of handles) {
       await gateway.exec({ op: "cms.page.get", args: { id: principal.id }, session }, { principal });
     }
@@ -97,7 +96,7 @@ describe("a session", () => {
         gateway.exec({ op: "cms.page.get", args: { id: 9 } }, { ...options, session: handle }).then(failed),
         gateway.ledger({ ...options, session: handle }),
         gateway.menu({ ...options, session: handle }),
-        (async () => gateway.session(handle, options))(),
+        gateway.session(handle, options),
         gateway.get({ routes: [{ route: `session://${handle}` }] }, options).then(failed),
       ];
       const [swapped, unknown] = await Promise.all(
@@ -111,23 +110,25 @@ describe("a session", () => {
       );
       expect(swapped).toEqual(unknown);
       for (const reason of swapped!) expect(reason).toContain("UNKNOWN_HANDLE");
-      expect(gateway.openSession({ principal, resume: session })).not.toBe(session);
+      expect(await gateway.openSession({ principal, resume: session })).not.toBe(session);
     }
-    expect(gateway.session(annHandle, { principal: ann }).memory.entities).toHaveLength(1);
+    expect((await gateway.session(annHandle, { principal: ann })).memory.entities).toHaveLength(1);
   });
 
   verifies("session:nothing-lost", "counts every one of many concurrent calls", async () => {
     for (const sessions of [createMemorySessionStore(), await createSqliteSessionStore(":memory:")]) {
-      const { gateway, session } = openPages({ sessions });
+      const { gateway, session } = await openPages({ sessions });
       await Promise.all(
         Array.from({ length: 200 }, (_, id) => gateway.exec({ op: "cms.page.get", args: { id }, session })),
       );
-      expect(gateway.session(session).memory.usedTools).toMatchObject([{ name: "cms.page.get", count: 200 }]);
+      expect((await gateway.session(session)).memory.usedTools).toMatchObject([
+        { name: "cms.page.get", count: 200 },
+      ]);
     }
   });
 
   verifies("session:nothing-lost", "that ends during a call does not fail the call", async () => {
-    const { gateway, session } = openPages({ domains: [] });
+    const { gateway, session } = await openPages({ domains: [] });
     await gateway.setDomains([
       defineDomain({
         name: "self",
@@ -137,8 +138,8 @@ describe("a session", () => {
             name: "end_it",
             op: "self.end",
             description: "Ends it.",
-            execute: () => {
-              gateway.session(session).end();
+            execute: async () => {
+              await (await gateway.session(session)).end();
               return "done";
             },
           }),
@@ -156,15 +157,15 @@ describe("a session", () => {
 
 describe("extraction", () => {
   verifies("session:extraction", "prefers the tool's own extractor and never fails a call", async () => {
-    const { gateway, session } = openPages();
+    const { gateway, session } = await openPages();
     const heard: string[] = [];
     onTestFinished(
       onEvent((event) => event.type === "notice" && heard.push(`${event.notice} ${event.detail}`)),
     );
     const matches = [{ type: "Image", id: "i1", name: "Hero" }];
     await gateway.exec({ op: "cms.resource.find", args: { matches }, session });
-    expect(gateway.session(session).memory.entities).toMatchObject(matches);
-    const broken = openPages({
+    expect((await gateway.session(session)).memory.entities).toMatchObject(matches);
+    const broken = await openPages({
       domains: [
         {
           ...pages,
@@ -187,7 +188,7 @@ describe("extraction", () => {
 
 describe("after a compaction", () => {
   verifies("session:compaction", "get session:// restores everything", async () => {
-    const { gateway, session } = openPages();
+    const { gateway, session } = await openPages();
     await gateway.ask({ query: "list pages", session });
     const read = await gateway.get(
       { routes: [{ route: "cms.page.list" }, { route: "cms.page.get", params: { id: "home" } }] },
@@ -195,7 +196,7 @@ describe("after a compaction", () => {
     );
     const list = read.results[0];
     const handle = list?.success ? list.data.stored?.handle : "";
-    gateway.session(session).update((memory) => ({ ...memory, summary: "The hero is wrong." }));
+    await (await gateway.session(session)).update((memory) => ({ ...memory, summary: "The hero is wrong." }));
     const card = await gateway.get({ routes: [{ route: `session://${session}` }] });
     expect(card.summary.success).toBe(1);
     for (const part of [
@@ -227,11 +228,11 @@ describe("after a compaction", () => {
           execute: () => "thing",
         }),
       );
-      const { gateway, session } = openPages({
+      const { gateway, session } = await openPages({
         domains: [defineDomain({ name: "things", description: "Things.", tools })],
       });
       const names = (await gateway.view()).entries.map(({ op }) => op);
-      gateway.session(session).update((memory) => ({ ...memory, discoveredTools: names }));
+      await (await gateway.session(session)).update((memory) => ({ ...memory, discoveredTools: names }));
       const route = `session://${session}`;
       for (const maxTokens of [50, 100, 400, 1_000, 4_000]) {
         const text = textOf(await gateway.get({ routes: [{ route, params: { maxTokens } }] }));
@@ -245,7 +246,7 @@ describe("after a compaction", () => {
   );
 
   verifies("session:compaction", "shows only entries that still exist and are visible", async () => {
-    const { gateway, session } = openPages();
+    const { gateway, session } = await openPages();
     await gateway.exec({ op: "cms.page.get", args: { id: 1 }, session });
     await gateway.setDomains([defineDomain({ ...pages, requiredScopes: ["editor"] })]);
     const text = textOf(await gateway.get({ routes: [{ route: `session://${session}` }] }));

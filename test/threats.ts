@@ -28,7 +28,7 @@ export const THREATS = {
     says: "commands are injected",
     tests: ["a server gets its arguments unchanged and only declared variables"],
   },
-  T8: { says: "definitions are poisoned", tests: ["cleans text from outside before anyone sees it"] },
+  T8: { says: "definitions are poisoned", tests: [] },
   T9: { says: "an approved definition changes", tests: [] },
   T10: {
     says: "names shadow each other",

@@ -76,19 +76,27 @@ export class TypesenseStub {
   }
 
   private search(body: string): { status: number; body: string } {
-    const { searches } = JSON.parse(body) as { searches: { q: string; page: number; per_page: number }[] };
-    const { q, page, per_page } = searches[0]!;
-    if (!this.hasCollection) return { status: 200, body: '{"results":[{"code":404,"error":"Not found."}]}' };
+    const { searches } = JSON.parse(body) as { searches: StubSearch[] };
+    const results = searches.map((search) =>
+      this.hasCollection ? { hits: this.find(search) } : { code: 404, error: "Not found." },
+    );
+    return { status: 200, body: JSON.stringify({ results }) };
+  }
+
+  private find({ q, page, per_page }: StubSearch): { document: ResourceDocument; text_match: number }[] {
     const words = q.split(" ");
-    const found = [...this.documents.values()]
+    return [...this.documents.values()]
       .filter((document) => words.some((word) => Object.values(document).join(" ").includes(word)))
       .sort((one, other) => (one.uri < other.uri ? -1 : 1))
-      .slice((page - 1) * per_page, page * per_page);
-    return {
-      status: 200,
-      body: JSON.stringify({ results: [{ hits: found.map((document) => ({ document })) }] }),
-    };
+      .slice((page - 1) * per_page, page * per_page)
+      .map((document) => ({ document, text_match: 1 }));
   }
+}
+
+interface StubSearch {
+  readonly q: string;
+  readonly page: number;
+  readonly per_page: number;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

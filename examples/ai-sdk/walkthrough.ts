@@ -13,7 +13,7 @@ const gateway = createGateway({
   principal: { id: "ed", scopes: [], allowWrite: true },
 });
 const messages: ModelMessage[] = [];
-let session = gateway.openSession();
+let session = await gateway.openSession();
 
 /** One turn: the person's message and the model's steps. */
 async function turn(prompt: string, replies: readonly ScriptedReply[]) {

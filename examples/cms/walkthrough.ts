@@ -21,7 +21,7 @@ const listed = Object.values(gateway.registry().ops).map(({ op, description, par
   inputSchema: parameters_schema,
 }));
 const everything = countTokens(JSON.stringify([listed, cms.domain.rules]));
-const session = gateway.openSession();
+const session = await gateway.openSession();
 let shown = 0;
 
 heading('Type A. "What is a section?" needs no tool and costs only the menu');

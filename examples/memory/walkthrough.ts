@@ -50,13 +50,13 @@ const countTokens = await loadTokenCounter();
 heading("a conversation finds a tool and uses it");
 const firstStore = await createSqliteSessionStore(file);
 const first = createGateway({ domains: [cms], principal, sessions: firstStore });
-const session = first.openSession();
+const session = await first.openSession();
 const found = await first.ask({ query: "search images", session });
 await first.get({ routes: [{ route: "cms.image.search" }], session });
 quote(found.text);
 
 heading("the block for the system prompt of the next turn");
-const block = renderWorkingMemory(first.session(session).memory, countTokens);
+const block = renderWorkingMemory((await first.session(session)).memory, countTokens);
 assert.match(block, /Entities: image mountain.jpg \(img-1\)/);
 assert.match(block, /discoveredTools: \["cms.image.search"\]/);
 quote(block);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { createRecordStore, type RecordStore } from "./record-store.ts";
 
-const approvalSchema = z.object({
+export const approvalSchema = z.object({
   hash: z.string(),
   definition: z.record(z.string(), z.unknown()),
   /** Milliseconds since 1970. */
@@ -11,8 +11,11 @@ const approvalSchema = z.object({
 /** A definition that a person has approved. */
 type Approval = Readonly<z.infer<typeof approvalSchema>>;
 
+/** Approvals by program and route. */
+export type PinStore = RecordStore<Approval>;
+
 /** Keeps approvals by program and route, in a file if a path is given. */
-export function createPinStore(path?: string): RecordStore<Approval> {
+export function createPinStore(path?: string): PinStore {
   return createRecordStore({
     path,
     format: 2,

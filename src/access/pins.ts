@@ -1,7 +1,8 @@
 import type { EntryDraft, EntryStatus, Origin } from "../schema/entry.ts";
+import { createFence } from "../util/fence.ts";
 import { findPoisonIn, type PoisonKind } from "../util/find-poison.ts";
 import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
-import { createPinStore } from "./pin-store.ts";
+import { createPinStore, type PinStore } from "./pin-store.ts";
 
 /**
  * `pending`: never approved. `changed`: approved as something else. `trusted`: its source needs no approval.
@@ -51,6 +52,11 @@ export interface Pins {
   judge(drafts: readonly EntryDraft[]): EntryDraft[];
   /** Calls and awaits the listener after each change, also one by another process. Returns unsubscribe. */
   onChange(listener: () => Promise<void>): () => void;
+  /**
+   * Resolves when every change that was made before is in effect, also by other gateways. Absent if changes by
+   * others are noticed only later.
+   */
+  refresh?(): Promise<void>;
 }
 
 /** Options of {@link createPins}. */
@@ -67,6 +73,13 @@ interface Judged {
 /** How often changes by other processes are looked for. */
 const FOLLOW_MS = 500;
 
+interface Following {
+  /** Others may change the store. */
+  readonly shared: boolean;
+  /** Calls wait for changes by others. */
+  readonly strict: boolean;
+}
+
 /**
  * Keeps the approvals of definitions from outside, in a file if a path is given. See {@link GatewayOptions}.
  *
@@ -79,8 +92,12 @@ const FOLLOW_MS = 500;
  * ```
  */
 export function createPins({ path }: PinsOptions = {}): Pins {
-  const store = createPinStore(path);
+  return createPinsOver(createPinStore(path), { shared: path !== undefined, strict: false });
+}
+
+export function createPinsOver(store: PinStore, { shared, strict }: Following): Pins {
   let judged = new Map<string, Judged>();
+  let waitsForOthers = false;
   const masked = new WeakMap<EntryDraft, EntryDraft>();
   const checked = new WeakMap<Origin["definition"], readonly PoisonKind[]>();
   const listeners = new Set<() => Promise<void>>();
@@ -88,11 +105,16 @@ export function createPins({ path }: PinsOptions = {}): Pins {
 
   /** Polls, because not every file system reports changes. */
   function follow(): void {
-    if (path === undefined || following) return;
-    following = setInterval(() => {
-      if (store.refresh()) void tell();
-    }, FOLLOW_MS).unref();
+    if (!shared || following) return;
+    // A failure to look is reported by the calls that need an answer.
+    following = setInterval(() => void look().catch(() => {}), FOLLOW_MS).unref();
   }
+
+  async function refresh(): Promise<void> {
+    if (await store.refresh()) await tell();
+  }
+  // Two at once could let a caller pass while the other still tells of a change.
+  const look = createFence(refresh);
 
   async function tell(): Promise<void> {
     await Promise.all([...listeners].map((listener) => listener()));
@@ -154,7 +176,9 @@ export function createPins({ path }: PinsOptions = {}): Pins {
     },
     judge: (drafts) => {
       judged = new Map();
-      return drafts.map(judgeOne);
+      const shown = drafts.map(judgeOne);
+      waitsForOthers = [...judged.values()].some(({ origin }) => !origin.trusted);
+      return shown;
     },
     list: () =>
       [...judged.values()]
@@ -182,6 +206,7 @@ export function createPins({ path }: PinsOptions = {}): Pins {
         select(which).filter((pin) => store.get(keyOf(pin.route, pin.origin)) !== undefined),
         false,
       ),
+    ...(strict && { refresh: async () => void (waitsForOthers && (await look())) }),
     onChange: (listener) => {
       listeners.add(listener);
       follow();

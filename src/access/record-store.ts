@@ -5,15 +5,15 @@ import { z } from "zod";
 import { contentHash } from "../util/content-hash.ts";
 import { writeFileAtomic } from "../util/write-file-atomic.ts";
 
-/** Decisions of a person by key. A record that cannot be read does not count. */
+/** Decisions of a person by key, as last read. A record that cannot be read does not count. */
 export interface RecordStore<T> {
   get(key: string): T | undefined;
   keys(): readonly string[];
-  /** Sets records, or removes those that are undefined. Resolves once they are on disk; a failure changes nothing. */
+  /** Sets records, or removes those that are undefined. Resolves once they are kept; a failure changes nothing. */
   change(changes: ReadonlyMap<string, T | undefined>): Promise<void>;
-  /** Reads the file again if it was written since. True if records have changed. */
-  refresh(): boolean;
-  /** Set if the file was damaged or of an earlier format, so that nothing in it counts. */
+  /** Reads what others have written since: a file at once. True if records have changed. */
+  refresh(): boolean | Promise<boolean>;
+  /** Set if the records were damaged or of an earlier format, so that nothing in it counts. */
   readonly damage: string | undefined;
 }
 

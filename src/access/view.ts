@@ -94,7 +94,12 @@ function createSight(catalog: Snapshot, principal: Principal, scopeKey: string):
 
 /** Decides on access: the principal needs every scope of the entry. */
 function maySee(principal: Principal, entry: Entry): boolean {
-  return entry.scopes.every((scope) => principal.scopes.includes(scope));
+  return missingScopes(principal, entry).length === 0;
+}
+
+/** The scopes of an entry that a principal lacks. */
+export function missingScopes(principal: Principal, entry: Entry): string[] {
+  return entry.scopes.filter((scope) => !principal.scopes.includes(scope));
 }
 
 function indexNames(entries: readonly Entry[]): Map<string, Entry[]> {

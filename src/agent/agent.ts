@@ -115,18 +115,18 @@ export function createAgent(options: AgentOptions): Agent {
   const whose = principal ? { principal } : {};
 
   /** Ignores a session that has expired. */
-  function forget(handle: string): void {
+  async function forget(handle: string): Promise<void> {
     try {
-      gateway.session(handle, whose).end();
+      await (await gateway.session(handle, whose)).end();
     } catch {
       return;
     }
   }
 
-  function toState(id: string, log: SessionLog | undefined): SessionState {
+  async function toState(id: string, log: SessionLog | undefined): Promise<SessionState> {
     const state: SessionState = {
       id,
-      handle: gateway.openSession(whose),
+      handle: await gateway.openSession(whose),
       messages: [],
       shown: [],
       restored: [],
@@ -135,7 +135,7 @@ export function createAgent(options: AgentOptions): Agent {
       busy: false,
       ...(log && { log }),
       end: async () => {
-        forget(state.handle);
+        await forget(state.handle);
         await log?.close();
       },
     };
@@ -149,12 +149,12 @@ export function createAgent(options: AgentOptions): Agent {
       const id = resume === "last" ? await sessions?.latest() : resume;
       if (id === undefined || !sessions) {
         const log = sessions?.create();
-        const state = toState(log?.id ?? createSessionId(), log);
+        const state = await toState(log?.id ?? createSessionId(), log);
         if (resume !== undefined) state.notice = "No conversation to resume. This is a new one.";
         return state;
       }
       const { messages, events, log } = await sessions.resume(id);
-      const state = toState(id, log);
+      const state = await toState(id, log);
       return Object.assign(state, {
         messages: [...messages],
         shown: [...messages],

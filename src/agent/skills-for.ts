@@ -21,8 +21,8 @@ export async function skillsFor(
   if (skills.length === 0) return { text: "" };
   const whose = principal ? { principal } : {};
   const routes = routesOf(await gateway.view(whose));
-  session.handle = gateway.openSession({ resume: session.handle, ...whose });
-  const { usedTools } = gateway.session(session.handle, whose).memory;
+  session.handle = await gateway.openSession({ resume: session.handle, ...whose });
+  const { usedTools } = (await gateway.session(session.handle, whose)).memory;
   const read = usedTools.flatMap(({ name }) => routes.nameAt.get(name) ?? []).toReversed();
   const how = howToRead(skills, routes.ofName, options.mode);
   const {

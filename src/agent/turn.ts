@@ -63,7 +63,7 @@ export async function createTurn(
   const { askingDomains = WORKSPACE } = agent.options;
   const { signal, emit } = context;
   // A conversation may outlive its gateway session.
-  session.handle = gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
+  session.handle = await gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
   const disclosure = await createLoopDisclosure(gateway, {
     session: session.handle,
     ...(mode && { mode }),

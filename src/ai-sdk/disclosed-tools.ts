@@ -13,7 +13,11 @@ export interface DisclosedTools {
   definition(name: string): object | undefined;
   readonly instructions: string;
   /** The names of the tools that a step has; absent: all. */
-  active?(steps: readonly StepResult<ToolSet>[], messages: readonly ModelMessage[]): string[];
+  active?(
+    steps: readonly StepResult<ToolSet>[],
+    messages: readonly ModelMessage[],
+    memory: WorkingMemory,
+  ): string[];
   /** The part of a memory that the shown tools do not contain. */
   lacking(memory: WorkingMemory): WorkingMemory;
   /** Rewrites a call of a tool that the step lacks, so that it can run. */

@@ -55,7 +55,7 @@ export interface Disclosure {
   /** Tells the model how to find tools. `prepareStep` adds what the session remembers and the messages lack. */
   readonly instructions: string;
   readonly prepareStep: PrepareStepFunction<ToolSet>;
-  readonly onStepFinish: (step: Pick<StepResult<ToolSet>, "content">) => void;
+  readonly onStepFinish: (step: Pick<StepResult<ToolSet>, "content">) => Promise<void>;
   /** Lets the call of an existing but undiscovered tool discover that tool, instead of refusing it. */
   readonly repairToolCall: ToolCallRepairFunction<ToolSet>;
 }
@@ -102,8 +102,9 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
   const { mode = "discover", ownTools = {}, trim } = options;
   const ownNames = new Set(Object.keys(ownTools));
   const principal = options.principal ?? (await gateway.view()).principal;
-  const handle = options.session ?? gateway.openSession({ principal });
-  const session = gateway.session(handle, { principal });
+  const handle = options.session ?? (await gateway.openSession({ principal }));
+  const openSession = () => gateway.session(handle, { principal });
+  const session = await openSession();
   const call: FaceOptions = { principal, session: handle, ...toApproving(options) };
   const approvals = options.approvals === "gateway" ? undefined : createSdkApprovals(gateway, call);
   const create = mode === "fixed" ? createFixedTools : createFoundTools;
@@ -111,23 +112,26 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
   refuseOwn(ownNames, mode === "fixed" ? Object.keys(disclosed.tools) : FOUND_NAMES);
   const countTokens = await loadTokenCounter();
   /** Returns the part of the session's memory that the messages lack. */
-  const tellLacking = (messages: readonly ModelMessage[]) =>
-    renderWorkingMemory(unsaid(disclosed.lacking(session.memory), messages), countTokens);
+  const tellLacking = (memory: WorkingMemory, messages: readonly ModelMessage[]) =>
+    renderWorkingMemory(unsaid(disclosed.lacking(memory), messages), countTokens);
   let lacking = "";
   return {
     session: handle,
     tools: Object.assign(disclosed.tools, ownTools),
     instructions: disclosed.instructions,
-    prepareStep: ({ steps, messages, ...more }) => {
+    prepareStep: async ({ steps, messages, ...more }) => {
+      const { memory } = await openSession();
       const readable = forModel(messages, (more as { model?: LanguageModel }).model);
       const kept = trim === false ? readable : trimMessages(readable, trim);
       const isCut = kept.length < messages.length;
       // A complete conversation needs no memory, and unchanged instructions keep the vendor's cache valid.
-      if (steps.length === 0 || isCut) lacking = !isCut && isWhole(messages, more) ? "" : tellLacking(kept);
-      if (isCut) session.update(forgetRules);
-      const active = disclosed.active?.(steps, messages);
+      if (steps.length === 0 || isCut) {
+        lacking = !isCut && isWhole(messages, more) ? "" : tellLacking(memory, kept);
+      }
+      if (isCut) await session.update(forgetRules);
+      const active = disclosed.active?.(steps, messages, memory);
       const shown = active ?? Object.keys(disclosed.tools);
-      coreOf(gateway).noteMenu(
+      await coreOf(gateway).noteMenu(
         shown.flatMap((name) => disclosed.definition(name) ?? []),
         call,
       );
@@ -138,13 +142,13 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
         ...(lacking !== "" && remind(lacking, kept, more, disclosed.instructions)),
       };
     },
-    onStepFinish: ({ content }) => {
+    onStepFinish: async ({ content }) => {
       for (const part of content) {
         if (part.type !== "tool-result" && part.type !== "tool-error") continue;
         // The gateway remembers its own runs.
         if (!ownNames.has(part.toolName)) continue;
         const result = part.type === "tool-result" ? "success" : "error";
-        session.update((known) => use(known, { name: part.toolName, result, at: new Date() }));
+        await session.update((known) => use(known, { name: part.toolName, result, at: new Date() }));
       }
     },
     // A wrong input for a shown tool is for the model to correct.

@@ -5,7 +5,7 @@ import type { AskOutput } from "../operations/ask-input.ts";
 import { blocksOf } from "../operations/blocks-of.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { Words } from "../schema/say.ts";
-import { discover } from "../session/working-memory.ts";
+import { discover, type WorkingMemory } from "../session/working-memory.ts";
 import { menuTool } from "../surfaces/menu.ts";
 import { isNative } from "../surfaces/native-tools.ts";
 import { callOperation, type ToolCall, toEntryCall } from "../toolbox.ts";
@@ -72,7 +72,7 @@ export async function createFoundTools(
     const output = toOutput(data as AskOutput);
     if (!entry) return output;
     // A hidden entry can be called by its name, but no search finds it.
-    session.update((memory) => discover(memory, [addressOf(entry)]));
+    await session.update((memory) => discover(memory, [addressOf(entry)]));
     if (!makes) return output;
     const made = await callOperation(gateway, toEntryCall(entry, input.call?.input), options);
     const blocks = blocksOf(made.data);
@@ -80,8 +80,10 @@ export async function createFoundTools(
   }
 
   /** The tools used, unveiled or found last; the others can still be called or found again. */
-  function remembered(messages: readonly ModelMessage[]): string[] {
-    const { discoveredTools, unveiled, usedTools } = session.memory;
+  function remembered(
+    messages: readonly ModelMessage[],
+    { discoveredTools, unveiled, usedTools }: WorkingMemory,
+  ): string[] {
     const isFresh = turnsSinceSearch(messages) <= FRESH_TURNS;
     const used = usedTools.map(({ name }) => name).filter((name) => !ownNames.has(name));
     const addresses = [
@@ -93,8 +95,10 @@ export async function createFoundTools(
   }
 
   /** `get` reads documents and stored results. It is shown once there are any. */
-  function hasToRead(steps: readonly StepResult<ToolSet>[]): boolean {
-    const { results, unveiled, discoveredTools } = session.memory;
+  function hasToRead(
+    steps: readonly StepResult<ToolSet>[],
+    { results, unveiled, discoveredTools }: WorkingMemory,
+  ): boolean {
     const isDocument = (address: string) => {
       const entry = view.find(address);
       return entry !== undefined && !isNative(entry);
@@ -139,9 +143,11 @@ export async function createFoundTools(
     tools,
     definition: (name) => own.get(name) ?? named.definition(name),
     instructions: INSTRUCTIONS,
-    active: (steps, messages) => {
-      const found = [...new Set([...remembered(messages), ...steps.flatMap(foundIn)])].slice(-MOST_ACTIVE);
-      return [TOOL_SEARCH, ...(hasToRead(steps) ? [GET] : []), ...found];
+    active: (steps, messages, memory) => {
+      const found = [...new Set([...remembered(messages, memory), ...steps.flatMap(foundIn)])].slice(
+        -MOST_ACTIVE,
+      );
+      return [TOOL_SEARCH, ...(hasToRead(steps, memory) ? [GET] : []), ...found];
     },
     lacking: (memory) => ({ ...memory, discoveredTools: [], usedTools: [] }),
     repair: async (toolCall) => {

@@ -6,7 +6,7 @@ import type { SearchIndex } from "../search/port/search-index.ts";
 import type { Extractor } from "../session/extractor.ts";
 import type { Idempotency } from "../session/idempotency.ts";
 import type { ObservedShapes } from "../session/observed-shapes.ts";
-import type { Session } from "../session/session-store.ts";
+import type { CallSession } from "../session/session-store.ts";
 import type { Discovery } from "../telemetry/discovery.ts";
 import type { NoticeEvent } from "../telemetry/events.ts";
 import type { Auditor } from "./auditor.ts";
@@ -44,7 +44,7 @@ export type Approve = (request: ApprovalRequest) => Approval | Promise<Approval>
 /** Everything that running an entry needs. It has a View, never the catalog. */
 export interface CallEnvironment {
   readonly view: View;
-  readonly session?: Session;
+  readonly session?: CallSession;
   readonly services: CallServices;
   readonly search: Pick<SearchIndex, "search">;
   readonly request: RequestContext;

@@ -9,6 +9,7 @@ import type { CallEnvironment } from "./call-environment.ts";
 import { type CallRecord, type Decided, recordCall } from "./call-record.ts";
 import { type ApprovalRequest, type CallRequest, callHash, decideCall } from "./decide-call.ts";
 import type { EntryRun } from "./entry-run.ts";
+import { type MissingRead, missingRead, readRefusal, readWarning } from "./read-first.ts";
 import { runEntry } from "./run-entry.ts";
 
 export interface WantedCall extends CallRequest {
@@ -49,11 +50,14 @@ async function make(
   const { principal } = environment.view;
   const decision = decideCall(entry, principal, wanted, environment.policy);
   if (decision.do === "refuse") throw decision.problem;
-  const { value: args, warnings } = await checkParams(entry, wanted.args);
+  const { value: args, warnings: given } = await checkParams(entry, wanted.args);
+  const unread = readBefore(entry, args, environment);
+  if (unread?.refuses && decision.do !== "dry-run") throw readRefusal(entry, unread.read);
+  const warnings = unread ? [...given, readWarning(entry, unread.read)] : given;
   if (decision.do === "dry-run" && entry.kind === "tool") {
     const dryRun = (call: CallContext) => entry.dryRun?.(args, call) ?? simulate(entry, args);
     const ran = await record.run({ decided: "dry-run" }, () =>
-      runEntry(entry, environment, dryRun, { dry: true }),
+      runEntry(entry, environment, dryRun, { dry: true, args }),
     );
     const warning = dryRunWarning(entry, decision.why, principal.allowWrite);
     return { ...ran, warnings: [...warnings, warning, ...ran.warnings], dryRun: true };
@@ -66,7 +70,7 @@ async function make(
         : { decided: "run" };
     const start = (call: CallContext) =>
       entry.kind === "tool" ? entry.call(args, call) : entry.load(args, call);
-    const ran = await record.run(how, () => runEntry(entry, environment, start));
+    const ran = await record.run(how, () => runEntry(entry, environment, start, { dry: false, args }));
     return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: false };
   };
   // Reading twice does no harm, so a key of a read promises nothing and is not kept.
@@ -74,6 +78,18 @@ async function make(
   const hash = callHash(entry, wanted.args);
   const call = { principalId: principal.id, key: wanted.idempotencyKey, name: addressOf(entry), hash };
   return environment.services.idempotency.once(call, run, neverRan);
+}
+
+/** The read that the call's session lacks, and whether its domain insists on it. */
+function readBefore(
+  entry: Entry,
+  args: Readonly<Record<string, unknown>>,
+  { view, session }: CallEnvironment,
+): { readonly read: MissingRead; readonly refuses: boolean } | undefined {
+  const { readBeforeWrite = "warn" } = view.domains.get(entry.domain) ?? {};
+  if (!session || entry.lane === "read" || readBeforeWrite === "off") return undefined;
+  const read = missingRead(entry, args, view, session.memory);
+  return read && { read, refuses: readBeforeWrite === "refuse" };
 }
 
 /** Returns the checked params. Throws a problem with everything needed to correct them. */

@@ -4,7 +4,7 @@ import { BARE_ENTRY } from "../schema/bare-entry.ts";
 import type { ToolEntry } from "../schema/entry.ts";
 import { createExtractor } from "../session/extractor.ts";
 import { createMemorySessionStore } from "../session/memory-session-store.ts";
-import { toLenientSession } from "../session/session-store.ts";
+import { toCallSession } from "../session/session-store.ts";
 import { keepResult, MOST_NAMES, MOST_RESULTS } from "../session/working-memory.ts";
 import { rememberRun } from "./remember-run.ts";
 
@@ -27,24 +27,24 @@ function createTools(count: number): ToolEntry[] {
   }));
 }
 
-function createContext() {
+async function createContext() {
   const store = createMemorySessionStore();
   const fail = (reason: unknown) => expect.unreachable(String(reason));
   return {
-    session: toLenientSession(store, store.open("ann"), "ann", fail),
+    session: await toCallSession(store, await store.open("ann"), "ann", fail),
     services: { extractor: createExtractor(fail) },
   };
 }
 
-verifies("session:nothing-lost", "memory stays bounded over 100,000 results", () => {
+verifies("session:nothing-lost", "memory stays bounded over 100,000 results", async () => {
   const tools = createTools(500);
-  const { session, services } = createContext();
+  const { session, services } = await createContext();
   const sizes: number[] = [];
   for (let run = 0; run < RESULTS; run += 1) {
     const pages = Array.from({ length: 7 }, (_, index) => ({ id: run + index, name: `Page ${run + index}` }));
     const step = { route: `cms://tools/next/${run % 1_000}`, prose: "Next", lane: "read" as const };
     const ran = { value: { pages }, guidance: [step] };
-    rememberRun(tools[run % tools.length]!, { session, services }, ran, false);
+    rememberRun(tools[run % tools.length]!, { session, services }, ran, { dry: false, args: {} });
     session.update((memory) => keepResult(memory, { handle: `result://${run}`, name: "pages" }));
     if (run % 1_000 === 999) sizes.push(JSON.stringify(session.memory).length);
   }
@@ -60,11 +60,11 @@ verifies("session:nothing-lost", "memory stays bounded over 100,000 results", ()
   expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThan(1_000);
 });
 
-verifies("session:nothing-lost", "every use of a tool within the window is counted", () => {
+verifies("session:nothing-lost", "every use of a tool within the window is counted", async () => {
   const tools = createTools(100);
-  const context = createContext();
+  const context = await createContext();
   for (let run = 0; run < RESULTS; run += 1) {
-    rememberRun(tools[run % tools.length]!, context, { value: {}, guidance: [] }, false);
+    rememberRun(tools[run % tools.length]!, context, { value: {}, guidance: [] }, { dry: false, args: {} });
   }
   const { usedTools } = context.session.memory;
   expect(usedTools.map(({ count }) => count)).toEqual(tools.map(() => RESULTS / tools.length));

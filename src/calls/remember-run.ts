@@ -1,19 +1,34 @@
 import type { Entry } from "../schema/entry.ts";
-import { discover, meet, type ToolUse, unveil, use, type WorkingMemory } from "../session/working-memory.ts";
+import {
+  discover,
+  meet,
+  noteRead,
+  type ToolUse,
+  unveil,
+  use,
+  type WorkingMemory,
+} from "../session/working-memory.ts";
 import { addressOf } from "../util/address-of.ts";
 import type { CallEnvironment } from "./call-environment.ts";
 import type { EntryRun } from "./entry-run.ts";
+import { marksOf } from "./read-first.ts";
 
 type Remembering = Pick<CallEnvironment, "session"> & {
   readonly services: Pick<CallEnvironment["services"], "extractor">;
 };
+
+/** How an entry runs, and with which args. */
+export interface RunOptions {
+  readonly dry: boolean;
+  readonly args: Readonly<Record<string, unknown>>;
+}
 
 /** Records a run in the session: the entry used, entities met, routes unveiled. A dry run records only the routes. */
 export function rememberRun(
   entry: Entry,
   { session, services }: Remembering,
   { value, guidance }: Pick<EntryRun, "value" | "guidance">,
-  dry: boolean,
+  { dry, args }: RunOptions,
 ): void {
   if (!session) return;
   const routes = guidance.map(({ route }) => route);
@@ -23,10 +38,11 @@ export function rememberRun(
   }
   const now = new Date();
   const entities = entry.kind === "tool" ? services.extractor.extract(entry, value, now) : [];
+  const marks = marksOf(entry, args, value);
   session.update((memory) => {
     const used = useEntry(memory, entry, "success", now);
     const met = entities.length > 0 ? meet(used, entities) : used;
-    return unveil(met, routes);
+    return unveil(noteRead(met, marks), routes);
   });
 }
 

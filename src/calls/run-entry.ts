@@ -1,4 +1,4 @@
-import { isGuided } from "../guidance/resolve-guidance.ts";
+import { toGuidedResult } from "../guidance/resolve-guidance.ts";
 import { hideSecrets } from "../net/known-secrets.ts";
 import type { CallContext, Entry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
@@ -8,7 +8,7 @@ import { type CallEnvironment, conversationOf } from "./call-environment.ts";
 import type { EntryRun } from "./entry-run.ts";
 import { findWithin } from "./find-within.ts";
 import { guidanceSteps } from "./guidance-steps.ts";
-import { rememberFailure, rememberRun } from "./remember-run.ts";
+import { type RunOptions, rememberFailure, rememberRun } from "./remember-run.ts";
 import { withDeadline } from "./with-deadline.ts";
 
 /** Runs an entry with checked params within its deadline and records it in the session. Throws problems only. */
@@ -16,7 +16,7 @@ export async function runEntry(
   entry: Entry,
   environment: CallEnvironment,
   call: (context: CallContext) => Promise<unknown>,
-  { dry = false } = {},
+  options: RunOptions,
 ): Promise<EntryRun> {
   try {
     const ran = await run(entry, environment, call);
@@ -27,11 +27,11 @@ export async function runEntry(
       ...conversationOf(environment),
       route: entry.route,
     });
-    if (!dry) environment.services.shapes.note(environment.view.scopeKey, entry, ran.value);
-    rememberRun(entry, environment, ran, dry);
+    if (!options.dry) environment.services.shapes.note(environment.view.scopeKey, entry, ran.value);
+    rememberRun(entry, environment, ran, options);
     return ran;
   } catch (error) {
-    if (!dry) rememberFailure(entry, environment);
+    if (!options.dry) rememberFailure(entry, environment);
     throw error;
   }
 }
@@ -61,11 +61,12 @@ async function run(
       },
     }),
   );
-  const json = toJson(isGuided(returned) ? returned.content : returned);
+  const { content, guidance } = toGuidedResult(returned, entry.presentation?.outputSchema !== undefined);
+  const json = toJson(content);
   if (!json.ok) throw problem("RESULT_INVALID", { name, reason: json.reason });
   return {
     value: hideSecrets(json.value),
-    guidance: guidanceSteps(entry, isGuided(returned) ? returned.guidance : [], environment),
+    guidance: guidanceSteps(entry, guidance, environment),
     warnings: json.warnings,
     ...(showUpTo !== undefined && { showUpTo }),
   };

@@ -3,6 +3,7 @@ import { toJson } from "../util/to-json.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 import { readSchema } from "./check-schema.ts";
 import { cleanSchema, hidesData } from "./clean-schema.ts";
+import { extractPolicy } from "./extract-policy.ts";
 
 const NAME_CHARS = 256;
 const TEXT_CHARS = 16_384;
@@ -16,11 +17,12 @@ const PASSED_ON_CHARS = 65_536;
 export function ingestEntry<T extends Entry>(entry: T): T {
   const read = readSchema(entry.inputSchema);
   const { category, presentation } = entry;
-  const policy = entry.kind === "tool" ? (entry as ToolEntry).policy : undefined;
+  const description = cleanProse(entry.description);
+  const policy = entry.kind === "tool" ? policyOf(entry as ToolEntry, description) : undefined;
   return {
     ...entry,
     name: cleanName(entry.name),
-    description: cleanProse(entry.description),
+    description,
     tags: entry.tags.map(cleanName),
     aliases: entry.aliases.map(cleanName),
     phrases: entry.phrases.map(cleanName),
@@ -29,7 +31,7 @@ export function ingestEntry<T extends Entry>(entry: T): T {
     examples: entry.examples.filter(({ args }) => !hidesArgs(args)).map(cleanExample),
     inputSchema: read.ok ? cleanSchema(read.schema) : {},
     ...(category !== undefined && { category: cleanName(category) }),
-    ...(policy && { policy: cleanPolicy(policy) }),
+    ...(policy && { policy }),
     ...(presentation && { presentation: cleanPresentation(presentation) }),
     ...(!read.ok && {
       status: { state: "invalid" as const, reason: cleanProse(`its schema is refused: ${read.reason}.`) },
@@ -53,6 +55,11 @@ function cleanExample({ args, note }: Example): Example {
 function hidesArgs(args: Example["args"]): boolean {
   const json = toJson(args);
   return !json.ok || hidesData(json.value);
+}
+
+/** An author's own policy stands; otherwise the description's advice is one. */
+function policyOf({ policy }: ToolEntry, description: string): Policy | undefined {
+  return policy ? cleanPolicy(policy) : extractPolicy(description);
 }
 
 function cleanPolicy(policy: Policy): Policy {

@@ -10,6 +10,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   domains: '[{ name: "notes", description: "Notes", tools: [] }]',
   sources: "[]",
   principal: '{ id: "me", scopes: [] }',
+  missingScope: '"ACCESS_DENIED"',
   approve: "() => true",
   limits: "{ sessionTokens: 9 }",
   learning: "false",
@@ -18,6 +19,8 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   sessions: '{ kind: "sessions" }',
   results: '{ kind: "results" }',
   audit: '{ kind: "audit" }',
+  idempotency: '{ kind: "idempotency" }',
+  approvals: '{ kind: "approvals" }',
   cacheDirectory: '"/somewhere"',
   clock: '{ kind: "clock" }',
 };

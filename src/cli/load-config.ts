@@ -16,6 +16,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   domains: true,
   sources: true,
   principal: true,
+  missingScope: true,
   approve: true,
   limits: true,
   learning: true,
@@ -24,6 +25,8 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   sessions: true,
   results: true,
   audit: true,
+  idempotency: true,
+  approvals: true,
   cacheDirectory: true,
   clock: true,
 };

@@ -1,5 +1,5 @@
 import type { Entry } from "../schema/entry.ts";
-import type { Guidance, GuidedContent } from "../schema/guidance.ts";
+import type { Guidance } from "../schema/guidance.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 
 const MAX_STEPS = 20;
@@ -10,15 +10,23 @@ export interface Step extends Guidance {
   readonly entry: Entry;
 }
 
-/** Whether a result is content with guidance, and not plain content. */
-export function isGuided(value: unknown): value is GuidedContent {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    "content" in value &&
-    "guidance" in value &&
-    Array.isArray(value.guidance)
-  );
+/** A result apart from its guidance. */
+export interface GuidedResult {
+  readonly content: unknown;
+  readonly guidance: readonly unknown[];
+}
+
+/**
+ * Reads `{ content, guidance }`, and `{ content }` around a text alone unless the tool declares to return an object.
+ * Any other value is the content itself.
+ */
+export function toGuidedResult(value: unknown, declaresObject: boolean): GuidedResult {
+  if (typeof value !== "object" || value === null || !("content" in value))
+    return { content: value, guidance: [] };
+  if ("guidance" in value && Array.isArray(value.guidance))
+    return { content: value.content, guidance: value.guidance };
+  const isAlone = typeof value.content === "string" && Object.keys(value).length === 1 && !declaresObject;
+  return { content: isAlone ? value.content : value, guidance: [] };
 }
 
 /**

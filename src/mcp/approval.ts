@@ -14,7 +14,7 @@ const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 /** Asks the person behind the client to approve one call, over as many rounds as that takes. */
 export interface Approval {
-  approve(request: ApprovalRequest): Answer;
+  approve(request: ApprovalRequest): Promise<Answer>;
   /** The question that replaces the refusal, if it has not been asked yet. */
   question(): InputRequiredResult | undefined;
   /** The state that came back belongs to another call, or was used before. */
@@ -27,14 +27,14 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
   /** The answer that came back belongs to one question. Later ones of the same request are asked in turn. */
   let isAnswered = false;
 
-  function approve(request: ApprovalRequest): Answer {
+  async function approve(request: ApprovalRequest): Promise<Answer> {
     const { state, responses } = round;
     if (request.inScript) return false;
     if (state === undefined || isAnswered) {
       open = request;
       return false;
     }
-    if (state.call !== request.hash || !rounds.spend(state.nonce, request.principal.id)) {
+    if (state.call !== request.hash || !(await rounds.spend(state.nonce, request.principal.id))) {
       refused = true;
       return false;
     }

@@ -28,7 +28,7 @@ export function createConnections(gateway: Gateway, changes: Changes): Connectio
       });
       server.onclose = () => {
         stopHearing();
-        session?.end();
+        void session?.end();
       };
       return server;
     },
@@ -50,21 +50,25 @@ function notify(server: Server, { subscribed }: Connection, change: Change): voi
 
 /** The session of a connection. A new one replaces it after it has expired. */
 interface Conversation {
-  readonly handle: () => string;
-  end(): void;
+  readonly handle: () => Promise<string>;
+  end(): Promise<void>;
 }
 
 function conversation(gateway: Gateway, principal: Principal | undefined): Conversation {
-  let handle: string | undefined;
+  const whose = principal ? { principal } : {};
+  // Each caller waits for the one before, so that all of them get the same session.
+  let opened: Promise<string | undefined> = Promise.resolve(undefined);
   return {
     handle: () => {
-      handle = gateway.openSession({ ...(principal && { principal }), resume: handle });
+      const handle = opened.then((resume) => gateway.openSession({ ...whose, resume }));
+      opened = handle.catch(() => undefined);
       return handle;
     },
-    end: () => {
+    end: async () => {
+      const handle = await opened;
       if (handle === undefined) return;
       try {
-        gateway.session(handle, principal && { principal }).end();
+        await (await gateway.session(handle, whose)).end();
       } catch {
         // The session has already ended.
       }

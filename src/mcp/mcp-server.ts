@@ -7,6 +7,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Gateway } from "../gateway-api.ts";
+import { coreOf } from "../gateway-core.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { NativeNames } from "../surfaces/native-tools.ts";
 import type { Surface } from "../surfaces/surface.ts";
@@ -43,10 +44,8 @@ export interface McpServerOptions {
   readonly instructions?: InstructionsOption;
   /** Approver of calls that need one: the person behind the client (default), or the gateway's `approve`. */
   readonly approvals?: "client" | "gateway";
-  /** How long a person has to approve a call. Default: ten minutes. */
+  /** How long a person has to approve a call, at most an hour. Default: ten minutes. */
   readonly approvalMs?: number;
-  /** Seals the state that clients carry between rounds; processes that serve the same clients share it. */
-  readonly secret?: string | Uint8Array;
   /** How long clients may keep a list without asking again. Default: five minutes. */
   readonly listTtlMs?: number;
   /** Bytes of a request over HTTP. Default: 4 MiB. */
@@ -102,10 +101,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   const parts: ServerParts = {
     gateway,
     listings,
-    rounds: createRounds({
-      ...(options.secret !== undefined && { secret: options.secret }),
-      ...(options.approvalMs !== undefined && { ttlMs: options.approvalMs }),
-    }),
+    rounds: createRounds(coreOf(gateway).approvals, options.approvalMs),
     approvals: options.approvals ?? "client",
     structured: options.structured ?? false,
     name: options.name ?? "keyhole",

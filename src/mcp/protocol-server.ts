@@ -27,7 +27,7 @@ export interface ServerParts extends ToolCaller {
 /** State of one connection. */
 export interface Connection {
   /** The session of its calls. Only the older protocol has sessions in the connection. */
-  readonly session?: () => string;
+  readonly session?: () => Promise<string>;
   readonly subscribed: Set<string>;
   /** The principal of the latest request. Each request is judged by its own token. */
   principal: Principal | undefined;
@@ -83,11 +83,11 @@ export async function createProtocolServer(
       },
     },
   );
-  const roundOf = (context: ServerContext, principal: Principal, trace: CallTrace | undefined) => {
+  const roundOf = async (context: ServerContext, principal: Principal, trace: CallTrace | undefined) => {
     const known = {
       capabilities: server.getClientCapabilities(),
       client: server.getClientVersion()?.name,
-      session: connection?.session?.(),
+      session: await connection?.session?.(),
     };
     return toRound(context, principal, known, trace);
   };
@@ -97,9 +97,9 @@ export async function createProtocolServer(
     const { tools, version } = listing;
     const { page, ...next } = toPage(tools, version, params?.cursor);
     // The pages after the first belong to the same list.
-    const session = connection?.session?.();
+    const session = await connection?.session?.();
     if (params?.cursor === undefined)
-      coreOf(gateway).noteMenu(tools, { principal, ...(session && { session }) });
+      await coreOf(gateway).noteMenu(tools, { principal, ...(session && { session }) });
     return { tools: page, ...next };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) =>
@@ -107,7 +107,7 @@ export async function createProtocolServer(
       guarded(async () => {
         const call = { name: params.name, args: params.arguments ?? {} };
         const { listing, principal } = await callerOf(context);
-        return callTool(parts, listing, call, roundOf(context, principal, trace));
+        return callTool(parts, listing, call, await roundOf(context, principal, trace));
       }),
     ),
   );
@@ -124,7 +124,7 @@ export async function createProtocolServer(
         const entry = listing.promptEntries.get(params.name);
         if (!entry) throw unknownName("prompt", params.name);
         const given = readTextParams(entry.inputSchema, Object.entries(params.arguments ?? {}));
-        const round = roundOf(context, principal, trace);
+        const round = await roundOf(context, principal, trace);
         return load(parts, entry, given, round, (value) => toMessages(entry, value));
       }),
     ),
@@ -149,7 +149,7 @@ export async function createProtocolServer(
         if (!found) throw unknownResource(params.uri);
         const { entry, params: given } = found;
         const show = (value: Json) => toContents(params.uri, entry, value);
-        return load(parts, entry, given, roundOf(context, principal, trace), show);
+        return load(parts, entry, given, await roundOf(context, principal, trace), show);
       }),
     ),
   );

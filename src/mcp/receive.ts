@@ -4,25 +4,22 @@ import { descriptorLimit } from "../util/descriptor-limit.ts";
 import { readBytes } from "./node-http.ts";
 import { createUnfinished, type Unfinished } from "./unfinished.ts";
 
-/** How long a client may take to send its headers, and a whole request. */
-export const HEADERS_MS = 10_000;
+/** How long a client may take to send its headers, and a whole request. A busy server may read them late. */
+export const HEADERS_MS = 30_000;
 export const REQUEST_MS = 60_000;
 /** How often the deadlines are checked. */
 export const CHECK_MS = 1_000;
 
-const MOST_CONNECTIONS = 256;
-const CONNECTIONS_LIMIT = 2_048;
-const MOST_BODIES = 32;
-const BODIES_LIMIT = 64;
+/** More than honest clients open in one moment. */
+const MAX_CONNECTIONS = 2_048;
+/** More than a caller may run at a time. */
+const MAX_BODIES = 64;
 
 /** Limits connections that have not sent the headers of their first request. */
 export function limitConnections(http: Server): void {
-  const unfinished = createUnfinished<Socket>({
-    most: MOST_CONNECTIONS,
-    // The other half is for requests that run.
-    limit: Math.min(CONNECTIONS_LIMIT, Math.floor(descriptorLimit() / 2)),
-    end: (socket) => socket.destroy(),
-  });
+  // The other half is for requests that run.
+  const limit = Math.min(MAX_CONNECTIONS, Math.floor(descriptorLimit() / 2));
+  const unfinished = createUnfinished<Socket>(limit, (socket) => socket.destroy());
   http.on("connection", (socket) => {
     unfinished.add(socket);
     socket.once("close", () => unfinished.delete(socket));
@@ -38,9 +35,7 @@ export function createBodyReader(): (
 ) => Promise<Buffer | undefined> {
   const callers = new Map<string, Unfinished<IncomingMessage>>();
   return async (caller, request, maxBytes) => {
-    const own =
-      callers.get(caller) ??
-      createUnfinished({ most: MOST_BODIES, limit: BODIES_LIMIT, end: (oldest) => oldest.destroy() });
+    const own = callers.get(caller) ?? createUnfinished(MAX_BODIES, (oldest) => oldest.destroy());
     callers.set(caller, own);
     own.add(request);
     try {

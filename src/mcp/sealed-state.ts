@@ -9,8 +9,8 @@ export interface Sealer<T> {
 }
 
 export interface SealerOptions {
-  /** Shared by processes that serve the same clients. Default: random, so states end with the process. */
-  readonly secret?: string | Uint8Array;
+  /** Shared by processes that serve the same clients. */
+  readonly secret: string | Uint8Array;
   readonly ttlMs: number;
   readonly now?: () => number;
 }
@@ -23,7 +23,7 @@ const MAX_CHARS = 64 * 1024;
 
 /** Creates a sealer with authenticated encryption: the client can neither read nor change the state. */
 export function createSealer<T>({ secret, ttlMs, now = Date.now }: SealerOptions): Sealer<T> {
-  const key = Buffer.from(hkdfSync("sha256", secret ?? randomBytes(32), "", "keyhole sealed state", 32));
+  const key = Buffer.from(hkdfSync("sha256", secret, "", "keyhole sealed state", 32));
   return {
     seal: (payload, boundTo) => {
       const iv = randomBytes(IV_BYTES);

@@ -31,6 +31,8 @@ export const askOutput = z.object({
   explanations: z.record(z.string(), z.unknown()).optional(),
   /** Near names, if nothing was named exactly and little was found. */
   suggestions: z.array(z.string()),
+  /** Domains whose entry points did not fit: their names, as many as fit, and how many more there are. */
+  leftOut: z.object({ domains: z.array(z.string()), more: z.number() }).optional(),
   /** How many hits, entry points and rules were left out for lack of room. */
   omitted: z.number(),
   notes: z.array(z.string()),

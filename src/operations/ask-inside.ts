@@ -1,4 +1,4 @@
-import { jsonChars } from "../render/json-chars.ts";
+import { keeperOf } from "../session/result-keeper.ts";
 import type { Json } from "../util/json.ts";
 import { ask } from "./ask.ts";
 import { help } from "./help.ts";
@@ -31,6 +31,11 @@ function roomInside({ countTokens, limits, results, view }: OperationContext): R
     resultTokens: Number.POSITIVE_INFINITY,
     helpTokens: Number.POSITIVE_INFINITY,
     answerBytes: Number.POSITIVE_INFINITY,
-    keep: (value) => results.put(value, jsonChars(value), view.principal.id),
+    keep: (value) => {
+      const { handle, stored } = keeperOf(results).keep(value, view.principal.id);
+      // A handle that could not be stored is unknown when it is read.
+      stored.catch(() => {});
+      return handle;
+    },
   };
 }

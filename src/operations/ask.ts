@@ -1,6 +1,6 @@
 import type { View } from "../access/view.ts";
 import { conversationOf } from "../calls/call-environment.ts";
-import { hitLine, toDiscover } from "../render/hit.ts";
+import { type Hit, hitLine, toDiscover } from "../render/hit.ts";
 import { ruleId, ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
@@ -11,9 +11,9 @@ import { cutText } from "../util/cut-text.ts";
 import { nearest } from "../util/nearest.ts";
 import { toAge } from "../util/to-age.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
-import { type Found, fitAsk } from "./fit-ask.ts";
+import { type Found, fitAsk, leftOutText } from "./fit-ask.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
-import { DEFAULT_LIMIT, mergeRankings, needsIn, type Ranking, rank, withRelated } from "./rank.ts";
+import { countWanted, mergeRankings, needsIn, type Ranking, rank, withRelated } from "./rank.ts";
 import { resultTypeOf } from "./result-type-of.ts";
 
 const FEW_HITS = 3;
@@ -69,11 +69,14 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     throw problem("NOT_FOUND", { name: `Domain ${cutText(input.domain, 80)}` }, { nearest: near });
   }
   const queries = input.queries ?? needsIn(input.query ?? "", view);
-  const { limit = DEFAULT_LIMIT } = input;
   const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
-  const isCut = isFree(input, rankings, view);
-  const relevant = mergeRankings(rankings.map(withoutRest), limit);
-  const hits = withRelated(isCut ? relevant : mergeRankings(rankings, limit), limit, context);
+  const count = countWanted(input, rankings);
+  const relevant = mergeRankings(rankings.map(withoutRest), count);
+  const hits = withRelated(
+    isFree(input, rankings) ? relevant : mergeRankings(rankings, count),
+    input,
+    context,
+  );
   const seemsName = queries.some((query) => /^\S+$/u.test(query.trim()));
   const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || hits.length < FEW_HITS);
   return {
@@ -82,7 +85,6 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     view,
     hits,
     relevant: new Set(relevant),
-    sure: isCut && rankings.every(({ cut }) => cut.sure),
     rules: rulesFor(discovers === undefined ? hits : relevant.slice(0, discovers), context),
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
     notes: hits.length === 0 ? nothingFound(queries, rankings, view) : [],
@@ -95,29 +97,35 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
 }
 
 /** Whether the answer may stop where relevance falls off: nobody has said how many hits to show. */
-function isFree({ limit, perDomain }: AskInput, rankings: readonly Ranking[], view: View): boolean {
-  if (limit !== undefined || perDomain !== undefined) return false;
-  const domains = new Set(rankings.flatMap(({ entries }) => entries.map(({ domain }) => domain)));
-  return [...domains].every((name) => view.domains.get(name)?.searchConfig?.segments === undefined);
+function isFree({ limit, perDomain }: AskInput, rankings: readonly Ranking[]): boolean {
+  return limit === undefined && perDomain === undefined && !rankings.some(({ segmented }) => segmented);
 }
 
 function withoutRest(ranking: Ranking): Ranking {
-  return { ...ranking, entries: ranking.entries.slice(0, Math.max(1, ranking.cut.keep)) };
+  return { ...ranking, entries: ranking.entries.slice(0, Math.max(1, ranking.keep)) };
 }
 
 function toText(output: AskOutput): string {
   const groups = output.domains.map(({ name, description }) => [
     description ? `## ${name}: ${description}` : `## ${name}`,
-    ...output.hits.filter((hit) => hit.domain === name).map(hitLine),
+    ...entryPointsFirst(output.hits.filter((hit) => hit.domain === name)).map(hitLine),
   ]);
   return [
     ...output.notes,
     ...groups.flat(),
     ...output.rules.map(ruleText),
     ...(output.suggestions.length > 0 ? [`Near names: ${output.suggestions.join(", ")}`] : []),
+    ...(output.leftOut ? [leftOutText(output.leftOut)] : []),
     ...(output.omitted > 0 ? [`${output.omitted} more left out; raise maxTokens or name a domain.`] : []),
     ...(output.session ? [`session: ${output.session}`] : []),
   ].join("\n");
+}
+
+/** The way into a domain stands before its documents. */
+function entryPointsFirst(hits: readonly Hit[]): Hit[] {
+  const { points = [], found = [] } = Object.groupBy(hits, (hit) => (hit.entryPoint ? "points" : "found"));
+  const place = found.findIndex(({ kind }) => kind === "resource");
+  return place < 0 ? [...found, ...points] : found.toSpliced(place, 0, ...points);
 }
 
 /** The rules of the domains and categories in the answer that this session has not received yet. */

@@ -64,8 +64,8 @@ type Read = { readonly value: Json; readonly reading?: Reading };
 
 async function readHandle(address: string, params: unknown, context: OperationContext): Promise<Read> {
   if (address.startsWith(RESULT_SCHEME)) return readStored(address, params, context);
-  if (isSessionAddress(address)) return { value: showSession(address, params, context) };
-  throw notFound(address, context.view, context.session);
+  if (isSessionAddress(address)) return { value: await showSession(address, params, context) };
+  throw notFound(address, context);
 }
 
 async function readStored(
@@ -76,6 +76,6 @@ async function readStored(
   // Loaded on demand: its parsers of paths and patterns are large, and a start does not need them.
   const { readResult } = await import("../session/read-result.ts");
   const how = readParams(handle, params);
-  const { value, ...place } = readResult(results.get(handle, view.principal.id), how);
+  const { value, ...place } = readResult(await results.get(handle, view.principal.id), how);
   return { value, reading: { handle, how, ...place } };
 }

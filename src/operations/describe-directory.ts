@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
 import { fitPieces } from "../render/fit-pieces.ts";
-import { jsonChars } from "../render/json-chars.ts";
 import type { Entry } from "../schema/entry.ts";
 import { say } from "../schema/say.ts";
 import { toSummary } from "../util/to-summary.ts";
@@ -91,7 +90,7 @@ function toDirectory(
 
 /** At the root the names are those of each domain's groups: the domains themselves list the rest. */
 function topNames(entries: readonly Entry[]): string[] {
-  return [...new Set(entries.map(({ op }) => op.split(".")[1]!))].slice(0, 12);
+  return [...new Set(entries.map(({ op }) => op.split(".")[1]!))];
 }
 
 function under(segments: readonly string[], entries: readonly Entry[]): Entry[] {
@@ -113,7 +112,7 @@ export function showDirectory(directory: Directory, room: Room): Directory {
   const bare = { ...shown, ops: shown.ops.map(({ op, lane }) => ({ op, lane })) };
   if (countTokens(directoryText(bare)) <= resultTokens) return bare;
   const value = JSON.parse(JSON.stringify(shown));
-  const handle = room.keep(value, jsonChars(value), directory.path || "root");
+  const handle = room.keep(value, directory.path || "root");
   const pieces = [
     ...bare.groups.map((group) => ({
       forms: [groupLine(group), groupLine({ ...group, names: [] }), ""],
@@ -126,7 +125,8 @@ export function showDirectory(directory: Directory, room: Room): Directory {
     forms[index] === 0 ? [group] : forms[index] === 1 ? [{ ...group, names: [] }] : [],
   );
   const ops = bare.ops.filter((_, index) => forms[bare.groups.length + index] === 0);
-  const left = pieces.length - groups.length - ops.length;
+  // A group without its names counts too, so that none of them is unknown.
+  const left = forms.filter((form) => form !== 0).length;
   return { ...bare, groups, ops, rest: `${left} more at ${handle}` };
 }
 

@@ -3,9 +3,8 @@ import type { View } from "../access/view.ts";
 import { type Arg, toArgs } from "../render/args.ts";
 import { toExampleArgs } from "../render/example-args.ts";
 import { fitArgs } from "../render/fit-args.ts";
-import { jsonChars } from "../render/json-chars.ts";
 import { toSignature } from "../render/signature.ts";
-import { type Entry, KINDS, LANES } from "../schema/entry.ts";
+import { type Entry, KINDS, LANES, type Policy } from "../schema/entry.ts";
 import { type Saying, say } from "../schema/say.ts";
 import { cutText } from "../util/cut-text.ts";
 import { toSummary } from "../util/to-summary.ts";
@@ -14,6 +13,7 @@ import type { Room } from "./room.ts";
 /** Longer descriptions are cut before they reach a model. */
 const DESCRIPTION_CHARS = 2_048;
 const USAGE_CHARS = 400;
+const SHORT_POLICY = 3;
 
 const words = z.array(z.string()).readonly();
 
@@ -60,7 +60,7 @@ interface Wanted {
 /** Everything a model needs to call one entry correctly. */
 export function describeEntry(entry: Entry, wanted: Wanted, view: View): EntryDescription {
   const { kind, op, route, lane, inputSchema, status } = entry;
-  const policy = entry.kind === "tool" ? entry.policy : undefined;
+  const policy = entry.kind === "tool" && entry.policy ? policyIn(wanted.format, entry.policy) : undefined;
   const related = entry.related.filter(
     (other) => view.find(other)?.visibility !== "hidden" && view.find(other),
   );
@@ -83,6 +83,13 @@ export function describeEntry(entry: Entry, wanted: Wanted, view: View): EntryDe
     ...(status && { unavailable: `${status.state}: ${status.reason}` }),
     version: view.version,
   };
+}
+
+/** The short format keeps the most important lines of each part. */
+function policyIn(format: Wanted["format"], policy: Policy): Policy {
+  if (format === "full") return policy;
+  const parts = Object.entries(policy).map(([part, lines]) => [part, lines?.slice(0, SHORT_POLICY)]);
+  return Object.fromEntries(parts) as Policy;
 }
 
 function notesOf(entry: Entry): (string | Saying)[] {
@@ -139,7 +146,7 @@ export function showEntryHelp(described: EntryDescription, room: Room): EntryHel
   };
   if (fits(whole)) return whole;
   const value = JSON.parse(JSON.stringify(whole));
-  const handle = room.keep(value, jsonChars(value), described.path);
+  const handle = room.keep(value, described.path);
   const { schema: _, ...withoutSchema } = whole;
   for (let share = helpTokens; share > 8; share = Math.floor(share / 2)) {
     const { args, omitted } = fitArgs(whole.args as readonly Arg[], { maxTokens: share, countTokens });

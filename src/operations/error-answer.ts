@@ -3,11 +3,10 @@ import type { View } from "../access/view.ts";
 import { hideSecrets } from "../net/known-secrets.ts";
 import { fieldsInError } from "../render/fields-in-error.ts";
 import { fitSchema } from "../render/fit-schema.ts";
-import { jsonChars } from "../render/json-chars.ts";
 import type { FieldError } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
-import type { Session } from "../session/session-store.ts";
+import type { CallSession } from "../session/session-store.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { Json } from "../util/json.ts";
 import { nearest } from "../util/nearest.ts";
@@ -100,7 +99,9 @@ export function helpPathOf(address: string, view: View): string {
 }
 
 /** The problem of an address that names nothing the caller may see, with the nearest visible names. */
-export function notFound(address: string, view: View, session?: Session): Problem {
+export function notFound(address: string, { view, session, refusal }: Lookup): Problem {
+  const refused = refusal(address);
+  if (refused) return refused;
   const sharing = view.byName(address);
   if (sharing.length > 1) {
     const ops = sharing.slice(0, MOST_SHARING).map(({ op }) => op);
@@ -114,6 +115,14 @@ export function notFound(address: string, view: View, session?: Session): Proble
   return problem("NOT_FOUND", { name: cutText(address, 128) }, { nearest: near });
 }
 
+/** Where an address was looked for. */
+interface Lookup {
+  readonly view: View;
+  readonly session?: CallSession;
+  /** The refusal of an address for want of a scope, if the owner lets callers know. */
+  refusal(address: string): Problem | undefined;
+}
+
 interface ParamDetails {
   readonly field_errors: readonly FieldError[];
   readonly schema: JsonSchema;
@@ -124,7 +133,7 @@ function fitDetails({ code, details }: Problem, room: Room): Record<string, unkn
   if (fits(details, room)) return { ...details };
   const whole = toJson(details);
   const value: Json = whole.ok ? whole.value : null;
-  const rest = { all_details: room.keep(value, jsonChars(value), code) };
+  const rest = { all_details: room.keep(value, code) };
   if (isParamDetails(details)) {
     const shortened = { ...shortenParams(details, room), ...rest };
     if (fits(shortened, room)) return shortened;

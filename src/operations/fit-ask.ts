@@ -5,6 +5,7 @@ import { ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
 import { type Saying, say } from "../schema/say.ts";
 import { toSummary } from "../util/to-summary.ts";
+import type { TokenCounter } from "../util/tokens.ts";
 import { type AskInput, type AskOutput, MIN_ASK_TOKENS } from "./ask-input.ts";
 import type { Room } from "./room.ts";
 
@@ -16,8 +17,6 @@ export interface Found {
   readonly hits: readonly Entry[];
   /** Hits above the place where relevance falls off. */
   readonly relevant: ReadonlySet<Entry>;
-  /** One hit is most likely all that is needed, so entry points of other domains stay out. */
-  readonly sure: boolean;
   readonly rules: readonly Rule[];
   readonly suggestions: readonly string[];
   readonly notes: readonly Saying[];
@@ -47,11 +46,17 @@ const PRICE = {
 const DESCRIPTION_CHARS = 90;
 /** Reserved for the count of omitted lines and for the session's handle. */
 const CLOSING_TOKENS = 40;
+/** The share of an answer that may go to the names of domains whose entry points were left out. */
+const LEFT_OUT_SHARE = 1 / 3;
+
+type LeftOut = NonNullable<AskOutput["leftOut"]>;
 
 /** A piece of the answer with its output in each of its forms. */
 interface Part extends Piece {
   /** Counted among the lines left out. */
   readonly missed: boolean;
+  /** The domain whose entry point it is. */
+  readonly wayInto?: string;
   put(output: Draft, form: number): void;
 }
 
@@ -73,7 +78,7 @@ export function fitAsk(found: Found, room: Room, toText: (output: AskOutput) => 
   let space = maxTokens - Math.min(CLOSING_TOKENS, MIN_ASK_TOKENS / 2);
   while (true) {
     const forms = fitPieces(parts, space, room.countTokens);
-    const output = assemble(parts, forms, found, room.session);
+    const output = assemble(parts, forms, found, room, maxTokens * LEFT_OUT_SHARE);
     const tokens = room.countTokens(toText(output));
     if (tokens <= maxTokens || space <= 0) return output;
     space -= Math.max(8, tokens - maxTokens);
@@ -84,27 +89,42 @@ function assemble(
   parts: readonly Part[],
   forms: readonly number[],
   { hits, queries, explanations }: Found,
-  session: string | undefined,
+  { session, countTokens }: Room,
+  leftOutTokens: number,
 ): AskOutput {
   const draft: Draft = { hits: [], domains: [], rules: [], suggestions: [], notes: [] };
-  let omitted = 0;
-  for (const [index, part] of parts.entries()) {
+  const dropped = parts.filter((part, index) => {
     const form = forms[index]!;
-    if (part.forms[form] !== "") part.put(draft, form);
-    else if (part.missed) omitted++;
-  }
+    if (part.forms[form] === "") return true;
+    part.put(draft, form);
+    return false;
+  });
   const places = new Map(hits.map((entry, place) => [entry.route, place]));
   const placeOf = (hit: Hit) => places.get(hit.route) ?? places.size;
   const held = new Set(draft.hits.map((hit) => hit.domain));
+  const closed = new Set(dropped.flatMap(({ wayInto }) => wayInto ?? [])).difference(held);
   return {
     ...draft,
     queries: [...queries],
     hits: draft.hits.sort((left, right) => placeOf(left) - placeOf(right)),
     domains: draft.domains.filter(({ name }) => held.has(name)),
-    omitted,
+    omitted: dropped.filter(({ missed }) => missed).length,
+    ...(closed.size > 0 && { leftOut: leftOut([...closed], leftOutTokens, countTokens) }),
     ...(explanations && { explanations }),
     ...(session && { session }),
   };
+}
+
+/** Names as many domains as fit, at least one. */
+function leftOut(names: readonly string[], tokens: number, countTokens: TokenCounter): LeftOut {
+  let shown = names.length;
+  const withFirst = (count: number) => ({ domains: names.slice(0, count), more: names.length - count });
+  while (shown > 1 && countTokens(leftOutText(withFirst(shown))) > tokens) shown = Math.floor(shown * 0.9);
+  return withFirst(shown);
+}
+
+export function leftOutText({ domains, more }: LeftOut): string {
+  return `Entry points left out of: ${domains.join(", ")}${more > 0 ? ` and ${more} more` : ""}.`;
 }
 
 function toParts(found: Found, { words }: Room): Part[] {
@@ -114,8 +134,7 @@ function toParts(found: Found, { words }: Room): Part[] {
   const hitSet = new Set(found.hits);
   const isWanted = (entry: Entry) => !hitSet.has(entry) && (input.kinds?.includes(entry.kind) ?? true);
   const pointsOf = (name: string) => (view.entryPoints.get(name) ?? []).filter(isWanted);
-  const others =
-    input.domain || found.sure ? [] : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
+  const others = input.domain ? [] : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
   const formsOf = (entry: Entry) =>
     words.run === undefined ? hitForms(entry) : withReturns(entry, found.returns(entry));
   const lonely = input.domain && matched.length === 0 ? [input.domain] : [];
@@ -163,6 +182,7 @@ function entryPointPart(entry: Entry, price: number): Part {
     forms: [...forms.map(hitLine), ""],
     prices: [...shrinking, price],
     missed: true,
+    wayInto: entry.domain,
     put: (draft, form) => draft.hits.push({ ...forms[form]!, entryPoint: true }),
   };
 }

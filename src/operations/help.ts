@@ -74,7 +74,7 @@ export function describe(input: HelpInput, context: OperationContext): Described
     // A domain or group wins over an entry that only shares its plain name.
     const directory = isAddress ? undefined : describeDirectory(toSegments(path), view);
     if (directory) return directory;
-    if (!entry) throw notFound(path, view, session);
+    if (!entry) throw notFound(path, context);
     return describeEntry(entry, input, view);
   });
   if (!entry || described.kind === "directory") return described;

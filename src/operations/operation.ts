@@ -2,6 +2,7 @@ import type { z } from "zod";
 import type { CallEnvironment } from "../calls/call-environment.ts";
 import type { CallRequest } from "../calls/decide-call.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
+import type { Problem } from "../schema/problem.ts";
 import type { Words } from "../schema/say.ts";
 import type { PlanStore } from "../session/plan-store.ts";
 import type { ResultStore } from "../session/result-store.ts";
@@ -49,6 +50,11 @@ export interface OperationContext extends CallEnvironment {
   readonly resume?: string;
   /** How many hits of an `ask` count as discovered and bring their rules; absent: all. */
   readonly discovers?: number;
+  /**
+   * Tells the owner if an address that the view lacks is refused for want of a scope. Returns the refusal if the owner
+   * lets callers know.
+   */
+  refusal(address: string): Problem | undefined;
   /** Caches a value until the catalog changes. */
   remember<T>(key: string, make: () => T): T;
 }

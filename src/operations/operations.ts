@@ -9,3 +9,22 @@ import { run } from "./run.ts";
 export const OPERATIONS = { ask, help, get, exec, batch, run } as const;
 
 export type OperationName = keyof typeof OPERATIONS;
+
+/** Further spellings of operations, with a dot as programs write them. */
+const SPELLINGS = {
+  "tool.search": "ask",
+  "tool.help": "help",
+  "tool.exec": "exec",
+  "tool.batch": "batch",
+} as const satisfies Record<string, OperationName>;
+
+export type OperationSpelling = OperationName | keyof typeof SPELLINGS;
+/** The operation that a spelling means. */
+export type SpeltOperation<S extends OperationSpelling> = S extends keyof typeof SPELLINGS
+  ? (typeof SPELLINGS)[S]
+  : Extract<S, OperationName>;
+
+/** The operation of a further spelling. Undefined for any other name. */
+export function operationSpelt(name: string): OperationName | undefined {
+  return Object.hasOwn(SPELLINGS, name) ? SPELLINGS[name as keyof typeof SPELLINGS] : undefined;
+}

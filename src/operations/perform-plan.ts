@@ -133,7 +133,7 @@ export async function perform(
   ): Promise<Answer> {
     const effect = toEffect(entry, args ?? {});
     if (inDoubt && !isRepeatable(entry)) {
-      const unknown = fail({ problem: problem("OUTCOME_UNKNOWN", { name: entry.op }), helpPath: entry.op });
+      const unknown = fail({ problem: problem("EFFECT_UNKNOWN", { name: entry.op }), helpPath: entry.op });
       await recording.add({ at: "ended", number, key, effect, ...kept(unknown), unknown: true });
       note(effect, number, "unknown", unknown.value as Json);
       doubtful.push(effect.hash);

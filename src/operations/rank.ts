@@ -1,5 +1,6 @@
+import type { View } from "../access/view.ts";
 import { conversationOf } from "../calls/call-environment.ts";
-import type { Entry, SearchConfig } from "../schema/entry.ts";
+import type { Entry } from "../schema/entry.ts";
 import { analyzeQuery, cutQuery } from "../search/analysis/analyze-query.ts";
 import { type OtherLanguage, otherLanguage } from "../search/analysis/language-of.ts";
 import { plainNeed } from "../search/analysis/plain-need.ts";
@@ -10,12 +11,13 @@ import { nameSpans } from "../search/lexical/name-spans.ts";
 import type { Explanation, SearchHit, SearchNote } from "../search/port/search-index.ts";
 import {
   cutWhereRelevanceFalls,
-  type RelevanceCut,
   type RelevanceCutOptions,
 } from "../search/ranking/cut-where-relevance-falls.ts";
+import { rankByQuality } from "../search/ranking/quality.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { AskInput } from "./ask-input.ts";
 import type { OperationContext } from "./operation.ts";
+import { fillPlaces, rankSegments, type SearchTagged } from "./rank-segments.ts";
 
 /** Hits of an answer whose caller names no limit, before it is cut where relevance falls off. */
 export const DEFAULT_LIMIT = 10;
@@ -23,14 +25,19 @@ export const DEFAULT_LIMIT = 10;
 const DISCOVERED: RelevanceCutOptions = { share: 0.6 };
 const QUERY_CHARS = 1_024;
 const DOMAIN_SHARE = 0.7;
+/** Bounds an answer whose size the domains decide, by `perDomain` or by segments. */
+const MOST_HITS = 200;
+const MOST_SEARCHED = 1_000;
 
 export interface Ranking {
   /** Best first. */
   readonly entries: readonly Entry[];
-  /** How many of them are worth showing, and whether the first is most likely all that is needed. */
-  readonly cut: RelevanceCut;
+  /** How many of them are worth showing. */
+  readonly keep: number;
   /** Whether the query names at least one of them. */
   readonly named: boolean;
+  /** Whether a domain's own segments decide how many there are. */
+  readonly segmented: boolean;
   /** Set if nothing was found and the catalog is written in another script. */
   readonly other?: OtherLanguage;
   /** Why each was found, by route, if requested. */
@@ -44,27 +51,37 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   const asked = cutText(query, QUERY_CHARS);
   const wanted = (entry: Entry) =>
     (!input.domain || entry.domain === input.domain) && (!input.kinds || input.kinds.includes(entry.kind));
+  const filter = {
+    scopes: view.principal.scopes,
+    ...(input.domain && { domain: input.domain }),
+    ...(input.kinds && { kinds: input.kinds }),
+  };
+  const qualityOf = (id: string) => view.find(id)?.metadata.quality_score;
+  const toEntries = (hits: readonly SearchHit[]) =>
+    hits
+      .map(({ id }) => view.find(id))
+      .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
   let how: SearchNote | undefined;
   const found = await search.search({
     query: asked,
     note: (noted) => {
       how = noted;
     },
-    limit: limit * 2,
-    filter: {
-      scopes: view.principal.scopes,
-      ...(input.domain && { domain: input.domain }),
-      ...(input.kinds && { kinds: input.kinds }),
-    },
+    limit: searchDepth(input, view),
+    filter,
     ...(input.explain && { explain: true }),
   });
-  const phrased = await liftByPhrases(asked, found, view.shown);
+  const phrased = await liftByPhrases(asked, rankByQuality(found, qualityOf), view.shown);
   const hits = (await context.services.learning?.lift(view.scopeKey, asked, phrased)) ?? phrased;
-  const ranked = hits
-    .map(({ id }) => view.find(id))
-    .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
+  const ranked = toEntries(hits);
   const named = inOrder(namedEntries(asked, view), ranked, asked).filter(wanted);
-  const others = withinQuota(bySegments(ranked, context), limit);
+  const segments = await segmentsOf(ranked, view, async (domain, tags, most) => {
+    const members = { query: asked, limit: most, filter: { ...filter, domain, tags } };
+    return toEntries(rankByQuality(await search.search(members), qualityOf));
+  });
+  const others = withinQuota(fillPlaces(ranked, segments), limit).filter(
+    ({ domain }, place) => place < limit || input.perDomain !== undefined || segments.has(domain),
+  );
   const entries = [...new Set([...named, ...others])].filter(wanted);
   context.services.discovery.searched({
     conversation: conversationOf(context).conversation,
@@ -76,24 +93,43 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   return {
     ...(other && { other }),
     entries: limitPerDomain(entries, input.perDomain),
-    cut: cutAfter(named.length, hits, context.discovers === undefined ? {} : DISCOVERED),
+    keep: cutAfter(named.length, hits, context.discovers === undefined ? {} : DISCOVERED),
     named: named.length > 0,
+    segmented: segments.size > 0,
     explanations: new Map(hits.flatMap(({ id, explanation }) => (explanation ? [[id, explanation]] : []))),
   };
 }
 
-/** An entry that the query alone names is sure; several that it names are all shown. */
-function cutAfter(
-  namedCount: number,
-  hits: readonly SearchHit[],
-  options: RelevanceCutOptions,
-): RelevanceCut {
-  const { keep, sure } = cutWhereRelevanceFalls(hits, options);
-  return namedCount > 0 ? { keep: Math.max(namedCount, keep), sure: namedCount === 1 } : { keep, sure };
+function searchDepth({ limit = DEFAULT_LIMIT, perDomain = 0, domain }: AskInput, { domains }: View): number {
+  return Math.min(MOST_SEARCHED, 2 * Math.max(limit, perDomain * (domain ? 1 : domains.size)));
+}
+
+/** The hits of each found domain that has segments, in the order of those. */
+async function segmentsOf(
+  ranked: readonly Entry[],
+  { domains }: View,
+  search: SearchTagged,
+): Promise<ReadonlyMap<string, readonly Entry[]>> {
+  const lists = [...Map.groupBy(ranked, ({ domain }) => domain)].map(async ([name, found]) => {
+    const config = domains.get(name)?.searchConfig;
+    return config?.segments ? [[name, await rankSegments(name, config, found, search)] as const] : [];
+  });
+  return new Map((await Promise.all(lists)).flat());
+}
+
+/** How many hits to show: as many as the caller says, or its domains by their segments, or the default. */
+export function countWanted({ limit, perDomain }: AskInput, rankings: readonly Ranking[]): number {
+  const domainsDecide = perDomain !== undefined || rankings.some(({ segmented }) => segmented);
+  return limit ?? (domainsDecide ? MOST_HITS : DEFAULT_LIMIT);
+}
+
+/** Entries that the query names are all shown. */
+function cutAfter(namedCount: number, hits: readonly SearchHit[], options: RelevanceCutOptions): number {
+  return Math.max(namedCount, cutWhereRelevanceFalls(hits, options));
 }
 
 /** The needs of a query, each to be ranked by itself. A name that is a sentence is not split. */
-export function needsIn(query: string, view: OperationContext["view"]): string[] {
+export function needsIn(query: string, view: View): string[] {
   const needs = splitNeeds(query);
   if (needs.length === 1) return needs;
   const named = new Set(needs.flatMap((need) => namedEntries(need, view)).map(({ entry }) => entry));
@@ -110,7 +146,7 @@ interface NamedEntry {
  * The shown entries that a query names: by name, op, route or alias, in any spelling. A name of one plain word
  * counts only if the query calls for it or has no other words, because such words are often not meant as names.
  */
-function namedEntries(query: string, { shown }: OperationContext["view"]): NamedEntry[] {
+function namedEntries(query: string, { shown }: View): NamedEntry[] {
   const names = namesOf(shown);
   const spans = nameSpans(analyzeQuery(plainNeed(cutQuery(query))), {
     mayHave: (hash) => names.hashes.has(hash),
@@ -194,14 +230,18 @@ export function mergeRankings(rankings: readonly Ranking[], limit: number): Entr
 }
 
 /** Fills the remaining room with entries that are often used together with those found. */
-export function withRelated(entries: readonly Entry[], limit: number, context: OperationContext): Entry[] {
+export function withRelated(
+  entries: readonly Entry[],
+  { limit = DEFAULT_LIMIT, perDomain }: AskInput,
+  { view }: OperationContext,
+): readonly Entry[] {
   const expanded = new Set(entries);
   for (const route of entries.flatMap((entry) => entry.related)) {
     if (expanded.size >= limit) break;
-    const related = context.view.find(route);
+    const related = view.find(route);
     if (related && related.visibility !== "hidden") expanded.add(related);
   }
-  return [...expanded];
+  return limitPerDomain([...expanded], perDomain);
 }
 
 function limitPerDomain(entries: readonly Entry[], perDomain: number | undefined): readonly Entry[] {
@@ -212,32 +252,4 @@ function limitPerDomain(entries: readonly Entry[], perDomain: number | undefined
     counts.set(domain, count);
     return count <= perDomain;
   });
-}
-
-/**
- * Applies the segments of a domain's search config. The domain's hits keep their places in the ranking as a group
- * but fill them segment by segment, each up to its limit. Hits in no segment come last.
- */
-function bySegments(found: readonly Entry[], { view }: OperationContext): Entry[] {
-  const queues = new Map<string, Entry[]>();
-  for (const [name, group] of Map.groupBy(found, (entry) => entry.domain)) {
-    queues.set(name, segmented(group, view.domains.get(name)?.searchConfig));
-  }
-  return found.map((entry) => queues.get(entry.domain)?.shift()).filter((entry) => entry !== undefined);
-}
-
-function segmented(group: readonly Entry[], config: SearchConfig | undefined): Entry[] {
-  const segments = config?.segments?.toSorted((left, right) => left.priority - right.priority) ?? [];
-  if (segments.length === 0) return [...group];
-  const placed = new Set<Entry>();
-  const taken: Entry[] = [];
-  for (const segment of segments) {
-    const [key = "", value] = segment.filter.split(":=");
-    const members = group.filter(
-      (entry) => !placed.has(entry) && String(entry.metadata[key.trim()]) === value?.trim(),
-    );
-    for (const member of members) placed.add(member);
-    taken.push(...members.slice(0, segment.limit));
-  }
-  return [...taken, ...group.filter((entry) => !placed.has(entry))];
 }

@@ -34,7 +34,7 @@ const RECENT = 10;
  * import { createGateway, loadTokenCounter, renderWorkingMemory } from "keyhole";
  *
  * const gateway = createGateway({ domains: [] });
- * const session = gateway.session(gateway.openSession());
+ * const session = await gateway.session(await gateway.openSession());
  * const block = renderWorkingMemory(session.memory, await loadTokenCounter());
  * console.assert(block === "");
  * await gateway.close();

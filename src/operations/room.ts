@@ -16,5 +16,5 @@ export interface Room {
   /** The session's handle, if the caller has to repeat it. */
   readonly session?: string | undefined;
   /** Stores a value that is too large to show and returns its handle. */
-  keep(value: Json, chars: number, name: string): string;
+  keep(value: Json, name: string): string;
 }

@@ -88,7 +88,7 @@ function fitResult(value: Json, name: string, room: Room, reading: Reading | und
     return { content: lifted.value, ...withBlocks(all.blocks) };
 
   const chars = jsonChars(value);
-  const handle = reading?.handle ?? room.keep(value, chars, name);
+  const handle = reading?.handle ?? room.keep(value, name);
   const toShown = ({ content, left }: Page): Shown => {
     const { blocks, whole } = blocksIn(content, lifted.blocks);
     if (left.length === 0 && whole) return { content, ...withBlocks(blocks) };

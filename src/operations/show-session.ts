@@ -6,7 +6,7 @@ import { hitForms, hitLine } from "../render/hit.ts";
 import { ruleId, ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
-import { CURRENT_SESSION, handleOf, toSession } from "../session/session-store.ts";
+import { CURRENT_SESSION, handleOf } from "../session/session-store.ts";
 import type { WorkingMemory } from "../session/working-memory.ts";
 import { addressOf } from "../util/address-of.ts";
 import { toSummary } from "../util/to-summary.ts";
@@ -20,13 +20,17 @@ const PRICE = { shorter: 1, shorterRule: 2, signatureOnly: 3, bare: 4, result: 5
 const SHORT_RULE_CHARS = 80;
 
 /** Everything that a session has seen, for an agent whose context has been condensed. */
-export function showSession(address: string, params: unknown, context: OperationContext): string {
+export async function showSession(
+  address: string,
+  params: unknown,
+  context: OperationContext,
+): Promise<string> {
   const parsed = paramsSchema.safeParse(params);
   if (!parsed.success) {
     const reason = "session:// takes the param maxTokens, from 50 to 4000";
     throw problem("INVALID_INPUT", { operation: address, reason });
   }
-  const { memory } = sessionAt(address, context);
+  const memory = await memoryAt(address, context);
   const { view } = context;
   const groups = [
     summaryGroup(memory.summary ?? ""),
@@ -34,16 +38,19 @@ export function showSession(address: string, params: unknown, context: Operation
     unveiledGroup(memory, view),
     ruleGroup(memory, view),
     entityGroup(memory.entities),
-    resultGroup(memory, context),
+    await resultGroup(memory, context),
   ];
   const text = fitLines(groups, parsed.data.maxTokens, context.countTokens);
   return text === "" ? "Nothing has been unveiled in this session yet." : text;
 }
 
-function sessionAt(address: string, { session, sessions, view }: OperationContext) {
-  if (address !== CURRENT_SESSION) return toSession(sessions, handleOf(address), view.principal.id);
+async function memoryAt(
+  address: string,
+  { session, sessions, view }: OperationContext,
+): Promise<WorkingMemory> {
+  if (address !== CURRENT_SESSION) return sessions.read(handleOf(address), view.principal.id);
   if (!session) throw problem("UNKNOWN_HANDLE", { handle: handleOf(address) });
-  return session;
+  return session.memory;
 }
 
 /** Newest first, without entries that the caller may no longer see. */
@@ -74,9 +81,13 @@ function ruleGroup({ rules }: WorkingMemory, view: View): LineGroup {
   return { pieces, toText: (lines, left) => groupText("", lines, left && `rules: ${left}`) };
 }
 
-function resultGroup({ results }: WorkingMemory, { results: store, view }: OperationContext): LineGroup {
+async function resultGroup(
+  { results }: WorkingMemory,
+  { results: store, view }: OperationContext,
+): Promise<LineGroup> {
+  const kept = await Promise.all(results.map(({ handle }) => store.has(handle, view.principal.id)));
   const pieces = results
-    .filter(({ handle }) => store.has(handle, view.principal.id))
+    .filter((_, at) => kept[at])
     .toReversed()
     .map(
       ({ handle, name }): Piece => ({

@@ -15,6 +15,8 @@ export const hitSchema = z.object({
   signature: z.string().optional(),
   /** The type of its results, for callers that write scripts. */
   returns: z.string().optional(),
+  /** The most important thing that its policy advises against. */
+  dont: z.string().optional(),
   unavailable: z.string().optional().describe("why it cannot be used now"),
   /** Shown because it is an entry point of its domain, not because it matched. */
   entryPoint: z.literal(true).optional(),
@@ -25,6 +27,7 @@ export type Hit = z.output<typeof hitSchema>;
 
 /** Room for a command that helps. */
 const REASON_CHARS = 120;
+const DONT_CHARS = 80;
 const cache = new WeakMap<Entry, readonly Hit[]>();
 
 /** An entry as search shows it, from the fullest form to the bare address. */
@@ -37,7 +40,7 @@ export function hitForms(entry: Entry): readonly Hit[] {
   const signature = (maxChars: number, requiredOnly = false) =>
     kind === "resource" ? {} : { signature: toSignature(entry.inputSchema, { maxChars, requiredOnly }) };
   const forms = [
-    { ...bare, ...why, ...signature(160), summary: toSummary(entry.description, 160) },
+    { ...bare, ...why, ...signature(160), summary: toSummary(entry.description, 160), ...dontOf(entry) },
     { ...bare, ...why, ...signature(90), summary: toSummary(entry.description, 70) },
     { ...bare, ...why, ...signature(60, true) },
     { ...bare, ...(status && { unavailable: status.state }) },
@@ -52,7 +55,13 @@ export function hitLine(hit: Hit): string {
   const unavailable = hit.unavailable ? ` [unavailable, ${hit.unavailable}]` : "";
   const summary = hit.summary ? `: ${hit.summary}` : "";
   const returns = hit.returns ? ` => ${hit.returns}` : "";
-  return `- ${hit.route}${hit.signature ?? ""}${returns}${lane}${unavailable}${summary}`;
+  const dont = hit.dont ? ` Do not: ${hit.dont}` : "";
+  return `- ${hit.route}${hit.signature ?? ""}${returns}${lane}${unavailable}${summary}${dont}`;
+}
+
+function dontOf(entry: Entry): Pick<Hit, "dont"> {
+  const [dont] = (entry.kind === "tool" && entry.policy?.dont) || [];
+  return dont ? { dont: toSummary(dont, DONT_CHARS) } : {};
 }
 
 /** The hits that an answer makes known: the relevant ones, the first in any case, at most `most`. */

@@ -4,8 +4,8 @@ import type {
   Example,
   Lane,
   Policy,
+  ReadBeforeWrite,
   RiskLevel,
-  SearchConfig,
   UndoStep,
   Visibility,
 } from "./entry.ts";
@@ -13,6 +13,7 @@ import type { Entity, ExtractionSchema } from "./extraction.ts";
 import type { Guidance } from "./guidance.ts";
 import type { FromJsonSchema, JsonSchema } from "./json-schema.ts";
 import type { ContentPipeline } from "./pipeline.ts";
+import type { SearchConfig } from "./search-config.ts";
 
 /** The schema of a tool's params or results: a zod object schema or a JSON Schema. */
 export type InputSchema = z.ZodType | JsonSchema;
@@ -95,6 +96,8 @@ export interface DomainDefinition {
   readonly requiredScopes?: readonly string[];
   /** Text for the whole domain, or one text for each category. */
   readonly rules?: string | Readonly<Record<string, string>>;
+  /** What happens to a write whose session has not read the thing first. Default: `warn`. */
+  readonly readBeforeWrite?: ReadBeforeWrite;
   /** By tool name or op: functions that find entities in results which no extraction schema can describe. */
   readonly entityExtractors?: Readonly<Record<string, (result: unknown) => Entity[]>>;
 }
@@ -189,6 +192,7 @@ export const domainDefinitionSchema = z.object({
   requiredScopes: words,
   rules: z.union([z.string(), z.record(z.string(), z.string())]).optional(),
   extractors: z.array(pipelineSchema).optional(),
+  readBeforeWrite: z.enum(["warn", "refuse", "off"]).optional(),
   searchConfig: z
     .object({
       queryBy: z.string().optional(),

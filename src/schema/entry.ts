@@ -2,6 +2,7 @@ import type { Entity, ExtractionSchema } from "./extraction.ts";
 import type { Guidance } from "./guidance.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { Principal } from "./principal.ts";
+import type { SearchConfig } from "./search-config.ts";
 import type { CallTrace } from "./span-context.ts";
 
 /** The kinds of entry. */
@@ -252,6 +253,12 @@ export interface Rule {
   readonly text: string;
 }
 
+/**
+ * What happens to a call that creates something without a search for it, or changes something that its session has not
+ * read: it runs with a warning, it is refused, or it is not judged.
+ */
+export type ReadBeforeWrite = "warn" | "refuse" | "off";
+
 /** A named branch of the catalog. See {@link DomainDefinition}. */
 export interface Domain {
   readonly name: string;
@@ -259,25 +266,7 @@ export interface Domain {
   readonly scopes: readonly string[];
   readonly rules: readonly Rule[];
   readonly searchConfig?: SearchConfig;
+  readonly readBeforeWrite?: ReadBeforeWrite;
   /** When its entries were last listed, in milliseconds since 1970. Undefined once they were listed since the start. */
   readonly keptSince?: () => number | undefined;
-}
-
-/** How a domain's entries are searched: by which fields and weights, and in which segments they are shown. */
-export interface SearchConfig {
-  /** Comma-separated field names, such as `description,name,content`. */
-  readonly queryBy?: string;
-  /** Comma-separated weights, one for each field of `queryBy`. */
-  readonly weights?: string;
-  readonly segments?: readonly SearchSegment[];
-}
-
-/** A part of a domain's hits that is listed apart from the others. */
-export interface SearchSegment {
-  readonly name: string;
-  /** `key:=value` over an entry's metadata, such as `resource_type:=column`. */
-  readonly filter: string;
-  readonly limit: number;
-  /** Lower comes first. */
-  readonly priority: number;
 }

@@ -4,9 +4,3 @@ export interface Guidance {
   readonly prose: string;
   readonly params?: Readonly<Record<string, unknown>>;
 }
-
-/** A tool's result together with the next steps that it unveils. */
-export interface GuidedContent {
-  readonly content: unknown;
-  readonly guidance: readonly Guidance[];
-}

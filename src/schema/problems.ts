@@ -21,7 +21,7 @@ export const PROBLEMS = {
   ACCESS_DENIED: {
     sentence: "{name} is in the {lane} lane, and this tool only reads.",
     next: "Call {exec} with the op in help_path.",
-    when: "A tool that may change something was called through an operation that only reads.",
+    when: 'A tool that may change something was called through an operation that only reads. With `missingScope: "ACCESS_DENIED"` also: the caller lacks a scope of the entry.',
   },
   PERMISSION_DENIED: {
     sentence: "{name} is in the {lane} lane, and this caller may not write.",
@@ -52,7 +52,7 @@ export const PROBLEMS = {
   CONFLICT: {
     sentence: "{reason}",
     next: "Read the current state again, then decide whether to repeat the call.",
-    when: "An idempotency key was used with other args, or a tool found that its subject has changed.",
+    when: "An idempotency key was used with other args, a tool found that its subject has changed, or a domain insists on a read before the write.",
   },
   KEYS_EXHAUSTED: {
     sentence: "{name} did not run: there is no room for another idempotency key of this caller.",
@@ -66,6 +66,23 @@ export const PROBLEMS = {
     sentence: "The audit log in {path} cannot be written: {reason}.",
     next: "Free space or correct the rights of the folder. The log goes on by itself.",
     when: "The audit log cannot be written. Calls that write are refused if the log is set to fail closed.",
+  },
+  OUTCOME_UNKNOWN: {
+    sentence:
+      "{name} may have run: the gateway that ran it with this idempotency key ended before it answered.",
+    next: [
+      "Read whether it took effect.",
+      "If it did not, call again with a new key: this key never runs the call again.",
+    ],
+    when: "A gateway was killed, or lost its database, while it ran a call with an idempotency key.",
+  },
+  STATE_UNREACHABLE: {
+    sentence: "The gateway cannot reach the state that it shares with other gateways.",
+    next: [
+      "Before you repeat a write, read whether it took effect.",
+      "Then call again in a few seconds; if it goes on, tell the owner of the gateway.",
+    ],
+    when: "The database of createPostgresState does not answer, or is a replica that may be behind.",
   },
   TIMEOUT: {
     sentence: "{name} did not answer within {ms} ms.",
@@ -130,7 +147,7 @@ export const PROBLEMS = {
     next: "Start again without the plan. Calls that have run are listed: do not repeat them.",
     when: "A run is continued, and its script does not repeat the calls that were finished.",
   },
-  OUTCOME_UNKNOWN: {
+  EFFECT_UNKNOWN: {
     sentence: "{name} was begun by a run that ended before it was finished, so it may have taken effect.",
     next: "Read whether it took effect, then decide whether to call it again.",
     when: "A run is continued after its process ended in the middle of a call that writes.",

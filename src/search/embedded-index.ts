@@ -154,6 +154,11 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
       };
     },
 
+    async ready() {
+      await changes;
+      if (side?.isInstant) await side.settled();
+    },
+
     async settled() {
       await changes;
       while (merging !== undefined) await merging;

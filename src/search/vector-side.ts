@@ -49,6 +49,10 @@ export class VectorSide {
     return this.failure;
   }
 
+  get isInstant(): boolean {
+    return this.embedder.isInstant === true;
+  }
+
   get waitingCount(): number {
     return this.waiting.size;
   }
@@ -92,7 +96,7 @@ export class VectorSide {
 
   /** Waits for vectors that are made at once, so that the first answer after a start is the final one. */
   async nearlySettled(): Promise<void> {
-    if (this.embedder.isInstant && this.waiting.size <= MAX_WAIT) await this.settled();
+    if (this.isInstant && this.waiting.size <= MAX_WAIT) await this.settled();
   }
 
   /** Resolves when no vector is waited for, or embedding has failed. */

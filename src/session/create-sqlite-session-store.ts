@@ -10,7 +10,7 @@ import type { SessionStore, SessionStoreOptions } from "./session-store.ts";
  *
  * const sessions = await createSqliteSessionStore("sessions.db");
  * const gateway = createGateway({ domains: [], sessions });
- * console.log(gateway.openSession());
+ * console.log(await gateway.openSession());
  * await gateway.close();
  * sessions.close();
  * ```

@@ -5,35 +5,38 @@ import { createGateway, defineDomain, defineTool } from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { createDiskResultStore } from "./disk-result-store.ts";
+import { mintResultHandle } from "./result-store.ts";
 
-test("keeps results on disk, for their owner only, without secrets, until they are cleared", () => {
+test("keeps results on disk, for their owner only, without secrets, until they are cleared", async () => {
   const path = temporaryFolder();
   const store = createDiskResultStore({ path, secrets: ["hunter-two"] });
-  const handle = store.put({ note: "the word is hunter-two", rows: [1, 2] }, 50, "ada");
+  const handle = mintResultHandle();
+  await store.put(handle, { note: "the word is hunter-two", rows: [1, 2] }, "ada");
   const [folder = ""] = readdirSync(path);
   const [file = ""] = readdirSync(join(path, folder));
   expect(readFileSync(join(path, folder, file), "utf8")).not.toContain("hunter-two");
   expect(statSync(join(path, folder, file)).mode & 0o777).toBe(0o600);
   expect(statSync(join(path, folder)).mode & 0o777).toBe(0o700);
-  expect(store.get(handle, "ada")).toEqual({ note: "the word is [secret]", rows: [1, 2] });
-  expect(store.has(handle, "bob")).toBe(false);
-  expect(() => store.get(handle, "bob")).toThrow("not known");
-  expect(() => store.get("result://../../etc/passwd", "ada")).toThrow("not known");
+  expect(await store.get(handle, "ada")).toEqual({ note: "the word is [secret]", rows: [1, 2] });
+  expect(await store.has(handle, "bob")).toBe(false);
+  await expect(store.get(handle, "bob")).rejects.toThrow("not known");
+  await expect(store.get("result://../../etc/passwd", "ada")).rejects.toThrow("not known");
   store.clear();
   expect(readdirSync(path)).toEqual([]);
-  expect(() => store.get(handle, "ada")).toThrow("not known");
+  await expect(store.get(handle, "ada")).rejects.toThrow("not known");
 });
 
-test("deletes the least recently used results with their files", () => {
+test("deletes the least recently used results with their files", async () => {
   const path = temporaryFolder();
-  const store = createDiskResultStore({ path, maxChars: 100 });
-  const first = store.put("a", 60, "ada");
-  const second = store.put("b", 60, "ada");
-  expect(store.has(first, "ada")).toBe(false);
-  expect(store.get(second, "ada")).toBe("b");
+  const store = createDiskResultStore({ path, maxChars: 200 });
+  const [first, second] = [mintResultHandle(), mintResultHandle()];
+  await store.put(first, "a".repeat(60), "ada");
+  await store.put(second, "b".repeat(60), "ada");
+  expect(await store.has(first, "ada")).toBe(false);
+  expect(await store.get(second, "ada")).toBe("b".repeat(60));
   expect(readdirSync(join(path, readdirSync(path)[0] ?? ""))).toHaveLength(1);
   rmSync(path, { recursive: true });
-  expect(() => store.get(second, "ada")).toThrow("not known");
+  await expect(store.get(second, "ada")).rejects.toThrow("not known");
 });
 
 test("deletes files of ended processes, and keeps those of running ones", () => {

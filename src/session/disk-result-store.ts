@@ -57,18 +57,17 @@ export function createDiskResultStore(options: DiskResultStoreOptions): DiskResu
   });
   removeOrphans(path);
   return {
-    put: (result, chars, principalId) => {
-      const handle = mintHandle(RESULT_SCHEME);
+    put: async (handle, result, principalId) => {
+      if (pointers.renew(handle, principalId)) return;
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       const content = JSON.stringify({
         timestamp: new Date().toISOString(),
         result: redact(hideSecrets(result)),
       });
       writeFileSync(fileOf(handle), content, { mode: 0o600, flag: "wx" });
-      pointers.set(handle, principalId, true, chars);
-      return handle;
+      pointers.set(handle, principalId, true, content.length);
     },
-    get: (handle, principalId) => {
+    get: async (handle, principalId) => {
       if (!pointers.renew(handle, principalId)) throw problem("UNKNOWN_HANDLE", { handle });
       try {
         return (JSON.parse(readFileSync(fileOf(handle), "utf8")) as { result: Json }).result;
@@ -77,7 +76,7 @@ export function createDiskResultStore(options: DiskResultStoreOptions): DiskResu
         throw problem("UNKNOWN_HANDLE", { handle });
       }
     },
-    has: (handle, principalId) => pointers.get(handle, principalId) === true,
+    has: async (handle, principalId) => pointers.get(handle, principalId) === true,
     clear: () => {
       pointers.clear();
       rmSync(folder, { recursive: true, force: true });

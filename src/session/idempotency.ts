@@ -1,8 +1,9 @@
-import { isProblem, problem } from "../schema/problem.ts";
+import { isProblem, type Problem, problem } from "../schema/problem.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { type Bounds, createFairCache } from "../util/fair-cache.ts";
 import { heapBytes } from "../util/heap-bytes.ts";
 import type { Json } from "../util/json.ts";
+import { keeperOf } from "./result-keeper.ts";
 import type { ResultStore } from "./result-store.ts";
 
 /** A call with an idempotency key. */
@@ -20,20 +21,25 @@ interface Answer {
 
 /** Remembers the answers to calls that carry an idempotency key. */
 export interface Idempotency {
-  /** Estimated bytes of the keys and of the answers kept with them. */
-  readonly bytes: number;
   /**
    * Runs a call once for each key of a principal. The same key with the same call gives the first answer, also while
    * the call is running. A failure is kept too, since it may have had an effect, unless `neverRan` says that the
    * call was refused before it ran. A key is kept for its whole time: if there is no room, the call does not run.
    *
-   * @throws `CONFLICT` if the key was used for another call, or its answer is no longer kept; `KEYS_EXHAUSTED`.
+   * @throws `CONFLICT` if the key was used for another call, or its answer is no longer kept; `KEYS_EXHAUSTED`;
+   * `OUTCOME_UNKNOWN` if the gateway that ran it has ended.
    */
   once<T extends Answer>(
     call: KeyedCall,
     run: () => Promise<T>,
     neverRan: (error: unknown) => boolean,
   ): Promise<T>;
+}
+
+/** {@link Idempotency} in memory. */
+export interface MemoryIdempotency extends Idempotency {
+  /** Estimated bytes of the keys and of the answers kept with them. */
+  readonly bytes: number;
 }
 
 export interface IdempotencyOptions {
@@ -48,7 +54,7 @@ interface Known {
 }
 
 const HOUR_MS = 60 * 60_000;
-const KEEP_HOURS = 24;
+export const KEEP_HOURS = 24;
 const MIB = 1024 * 1024;
 const ALL: Bounds = { entries: 50_000, size: 128 * MIB };
 const PER_PRINCIPAL: Bounds = { entries: 10_000, size: 32 * MIB };
@@ -57,7 +63,7 @@ const KEY_BYTES = 1_024;
 const MAX_ANSWER_BYTES = 16 * 1_024;
 
 /** Creates the keys of a gateway. Large answers are kept in its results. */
-export function createIdempotency(results: ResultStore, options: IdempotencyOptions = {}): Idempotency {
+export function createIdempotency(results: ResultStore, options: IdempotencyOptions = {}): MemoryIdempotency {
   const keys = createFairCache<Known>({
     all: options.all ?? ALL,
     perOwner: options.perPrincipal ?? PER_PRINCIPAL,
@@ -65,17 +71,25 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
     ...(options.now && { now: options.now }),
   });
 
-  /** Keeps the first outcome that has room. The last resort takes no more than the running call did. */
-  function settle(id: string, { principalId, hash }: KeyedCall, ...outcomes: (() => Outcome)[]): void {
+  /** Keeps an outcome in place of the one before, if there is room. */
+  function keep(id: string, { principalId, hash }: KeyedCall, outcome: Outcome, mustFit = true): boolean {
+    const before = keys.get(id, principalId);
     keys.delete(id);
-    let kept = NOT_KEPT;
-    for (const make of outcomes) {
-      const outcome = make();
-      if (outcome.bytes > MAX_ANSWER_BYTES || !keys.hasRoom(principalId, KEY_BYTES + outcome.bytes)) continue;
-      kept = outcome;
-      break;
-    }
-    keys.set(id, principalId, { hash, again: kept.again }, KEY_BYTES + kept.bytes);
+    const isSmall = outcome.bytes <= MAX_ANSWER_BYTES;
+    const fits = !mustFit || (isSmall && keys.hasRoom(principalId, KEY_BYTES + outcome.bytes));
+    const { bytes, again } = fits ? outcome : { bytes: 0, again: before?.again ?? NOT_KEPT.again };
+    keys.set(id, principalId, { hash, again }, KEY_BYTES + bytes);
+    return fits;
+  }
+
+  /** Keeps the first outcome that has room. The last resort takes no more than the running call did. */
+  async function settle(
+    id: string,
+    call: KeyedCall,
+    ...outcomes: (() => Outcome | Promise<Outcome>)[]
+  ): Promise<void> {
+    for (const make of outcomes) if (keep(id, call, await make())) return;
+    keep(id, call, NOT_KEPT, false);
   }
 
   return {
@@ -91,9 +105,7 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
       const id = contentHash({ principalId, key });
       const known = keys.get(id, principalId);
       if (known && known.hash !== hash) {
-        throw problem("CONFLICT", {
-          reason: "This idempotency key was already used for a call with other args.",
-        });
+        throw otherCall();
       }
       if (known) return known.again() as Promise<T>;
       if (!keys.hasRoom(principalId, KEY_BYTES)) {
@@ -125,23 +137,38 @@ interface Outcome {
 const NOT_KEPT: Outcome = {
   bytes: 0,
   again: async () => {
-    throw problem("CONFLICT", {
-      reason: "The call with this idempotency key has run, and its answer is no longer kept.",
-    });
+    throw answerNotKept();
   },
 };
+
+export function otherCall(): Problem {
+  return problem("CONFLICT", { reason: "This idempotency key was already used for a call with other args." });
+}
+
+export function answerNotKept(): Problem {
+  return problem("CONFLICT", {
+    reason: "The call with this idempotency key has run, and its answer is no longer kept.",
+  });
+}
 
 function whole(answer: Answer): Outcome {
   return { bytes: heapBytes(answer, MAX_ANSWER_BYTES), again: async () => answer };
 }
 
 /** Keeps the value where large results are kept anyway. It may be gone earlier than the key. */
-function byHandle({ value, ...rest }: Answer, principalId: string, results: ResultStore): Outcome {
+async function byHandle(
+  { value, ...rest }: Answer,
+  principalId: string,
+  results: ResultStore,
+): Promise<Outcome> {
   try {
-    const handle = results.put(value, JSON.stringify(value).length, principalId);
+    const { handle, stored } = keeperOf(results).keep(value, principalId);
+    await stored;
     const again = async () => {
-      if (!results.has(handle, principalId)) return NOT_KEPT.again();
-      return { ...rest, value: results.get(handle, principalId) };
+      const kept = await keeperOf(results)
+        .read(handle, principalId)
+        .catch(() => undefined);
+      return kept === undefined ? NOT_KEPT.again() : { ...rest, value: kept };
     };
     return { bytes: heapBytes(rest, MAX_ANSWER_BYTES), again };
   } catch {

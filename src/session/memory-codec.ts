@@ -31,6 +31,8 @@ const storedSchema = z.object({
   rules: names,
   unveiled: names,
   results: z.array(z.object({ handle: z.string(), name: z.string() })).readonly(),
+  // Sessions stored by earlier versions have none.
+  read: names.default([]),
   summary: z.string().exactOptional(),
   tokens: z.record(z.enum(CAUSES), z.number()).readonly(),
 });

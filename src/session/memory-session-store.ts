@@ -34,18 +34,19 @@ export function createMemorySessionStore(options: SessionStoreOptions = {}): Ses
     return memory;
   }
   return {
-    open: (principalId) => {
+    open: async (principalId) => {
       const handle = mintHandle(SESSION_PREFIX);
       keep(handle, principalId, EMPTY_MEMORY);
       return handle;
     },
-    read: find,
-    update: (handle, principalId, change) => {
+    read: async (handle, principalId) => find(handle, principalId),
+    update: async (handle, principalId, change) => {
+      // No await: two changes must not start from the same memory.
       const memory = change(find(handle, principalId));
       keep(handle, principalId, memory);
       return memory;
     },
-    end: (handle, principalId) => {
+    end: async (handle, principalId) => {
       find(handle, principalId);
       sessions.delete(handle);
     },

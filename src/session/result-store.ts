@@ -6,14 +6,19 @@ import { mintHandle } from "./mint-handle.ts";
 
 /** Keeps results that are too large to show, each for its principal. */
 export interface ResultStore {
-  /** Keeps a value and returns its handle. The same object may get the same handle again. */
-  put(value: Json, chars: number, principalId: string): string;
+  /** Keeps a value under a handle that the caller minted. A handle that is kept already stays longer. */
+  put(handle: string, value: Json, principalId: string): Promise<void>;
   /** Unknown, expired and foreign handles are refused alike. */
-  get(handle: string, principalId: string): Json;
-  has(handle: string, principalId: string): boolean;
+  get(handle: string, principalId: string): Promise<Json>;
+  has(handle: string, principalId: string): Promise<boolean>;
 }
 
 export const RESULT_SCHEME = "result://";
+
+export function mintResultHandle(): string {
+  return mintHandle(RESULT_SCHEME);
+}
+
 const MIB = 1024 * 1024;
 const IDLE_MS = 30 * 60_000;
 
@@ -24,22 +29,17 @@ export function createResultStore(): ResultStore {
     perOwner: { entries: 500, size: 256 * MIB },
     ttlMs: IDLE_MS,
   });
-  const handles = new WeakMap<object, string>();
   return {
-    put: (value, _, principalId) => {
-      const isObject = typeof value === "object" && value !== null;
-      const known = isObject ? handles.get(value) : undefined;
-      if (known !== undefined && results.renew(known, principalId) === value) return known;
-      const handle = mintHandle(RESULT_SCHEME);
-      results.set(handle, principalId, value, heapBytes(value));
-      if (isObject) handles.set(value, handle);
-      return handle;
+    put: async (handle, value, principalId) => {
+      if (results.renew(handle, principalId) === undefined) {
+        results.set(handle, principalId, value, heapBytes(value));
+      }
     },
-    get: (handle, principalId) => {
+    get: async (handle, principalId) => {
       const value = results.renew(handle, principalId);
       if (value === undefined) throw problem("UNKNOWN_HANDLE", { handle });
       return value;
     },
-    has: (handle, principalId) => results.get(handle, principalId) !== undefined,
+    has: async (handle, principalId) => results.get(handle, principalId) !== undefined,
   };
 }

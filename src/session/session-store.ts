@@ -3,14 +3,14 @@ import { bounded, type MemoryChange, type WorkingMemory } from "./working-memory
 
 /** Keeps the memory of sessions, each for the principal that opened it. */
 export interface SessionStore {
-  /** Opens an empty session and returns its handle. */
-  open(principalId: string): string;
+  /** Opens an empty session and resolves to its handle. */
+  open(principalId: string): Promise<string>;
   /** Unknown, expired and foreign handles are refused alike, here and below. */
-  read(handle: string, principalId: string): WorkingMemory;
-  /** Applies the change to the current memory, so that no other change is lost. */
-  update(handle: string, principalId: string, change: MemoryChange): WorkingMemory;
+  read(handle: string, principalId: string): Promise<WorkingMemory>;
+  /** Applies the change to the current memory, so that no other change is lost. It may be applied more than once. */
+  update(handle: string, principalId: string, change: MemoryChange): Promise<WorkingMemory>;
   /** Forgets the session. */
-  end(handle: string, principalId: string): void;
+  end(handle: string, principalId: string): Promise<void>;
   /** Keeps the plans of scripts beside the sessions. Default: plans are kept in memory. */
   readonly plans?: PlanStore;
   /** Closes the file, if the store has one. */
@@ -52,61 +52,75 @@ export function mostOfOnePrincipal(maxSessions: number): number {
 /** One conversation, as its principal sees it. */
 export interface Session {
   readonly handle: string;
-  /** Its current memory. */
+  /** Its memory as last read or changed through this object. */
   readonly memory: WorkingMemory;
-  update(change: MemoryChange): void;
+  update(change: MemoryChange): Promise<void>;
   /** Forgets the session. */
-  end(): void;
+  end(): Promise<void>;
+}
+
+/** The session of one call. Changes count for the call at once; `save` writes them together. */
+export interface CallSession {
+  readonly handle: string;
+  readonly memory: WorkingMemory;
+  /** The change must keep to the bounds itself. */
+  update(change: MemoryChange): void;
+  /** Never rejects, since a tool may have had its effect by then. */
+  save(): Promise<void>;
 }
 
 /** Whether the principal has that session. */
-export function isKnown(store: SessionStore, handle: string, principalId: string): boolean {
-  try {
-    store.read(handle, principalId);
-    return true;
-  } catch {
-    return false;
-  }
+export function isKnown(store: SessionStore, handle: string, principalId: string): Promise<boolean> {
+  return store.read(handle, principalId).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Opens a session for callers in code. Brings their changes within bounds. */
-export function toSession(store: SessionStore, handle: string, principalId: string): Session {
-  store.read(handle, principalId);
+export async function toSession(store: SessionStore, handle: string, principalId: string): Promise<Session> {
+  let memory = await store.read(handle, principalId);
   return {
     handle,
     get memory() {
-      return store.read(handle, principalId);
+      return memory;
     },
-    update: (change) => void store.update(handle, principalId, (memory) => bounded(change(memory))),
+    update: async (change) => {
+      memory = await store.update(handle, principalId, (known) => bounded(change(known)));
+    },
     end: () => store.end(handle, principalId),
   };
 }
 
-/**
- * Opens a session for the gateway's own calls. It never fails a call, since a tool may have had its effect by then;
- * `onFailed` hears of changes that were lost. The changes keep to the bounds themselves.
- */
-export function toLenientSession(
+/** Opens the session of a call. `onFailed` hears of changes that could not be saved. */
+export async function toCallSession(
   store: SessionStore,
   handle: string,
   principalId: string,
   onFailed: (error: unknown) => void,
-): Session {
-  let last = store.read(handle, principalId);
-  const attempt = (call: () => WorkingMemory) => {
-    try {
-      last = call();
-    } catch (error) {
-      onFailed(error);
-    }
-    return last;
-  };
+): Promise<CallSession> {
+  let memory = await store.read(handle, principalId);
+  let changes: MemoryChange[] = [];
   return {
     handle,
     get memory() {
-      return attempt(() => store.read(handle, principalId));
+      return memory;
     },
-    update: (change) => void attempt(() => store.update(handle, principalId, change)),
-    end: () => store.end(handle, principalId),
+    update: (change) => {
+      memory = change(memory);
+      changes.push(change);
+    },
+    save: async () => {
+      const unsaved = changes;
+      if (unsaved.length === 0) return;
+      changes = [];
+      try {
+        await store.update(handle, principalId, (known) =>
+          unsaved.reduce((now, change) => change(now), known),
+        );
+      } catch (error) {
+        onFailed(error);
+      }
+    },
   };
 }

@@ -2,6 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { LRUCache } from "lru-cache";
 import { problem } from "../schema/problem.ts";
 import { openDatabase } from "../util/open-database.ts";
+import { equalShare } from "./equal-share.ts";
 import { fromStored, toStored } from "./memory-codec.ts";
 import { mintHandle } from "./mint-handle.ts";
 import {
@@ -77,14 +78,14 @@ export function openSqliteSessionStore(path: string, options: SessionStoreOption
   }
 
   return {
-    open: (principalId) => {
+    open: async (principalId) => {
       sweep();
       const handle = mintHandle(SESSION_PREFIX);
       statements.add.run(handle, principalId, Date.now(), toStored(EMPTY_MEMORY));
       return handle;
     },
-    read: find,
-    update: (handle, principalId, change) =>
+    read: async (handle, principalId) => find(handle, principalId),
+    update: async (handle, principalId, change) =>
       inTransaction(database, () => {
         const memory = change(find(handle, principalId));
         const text = toStored(memory);
@@ -92,7 +93,7 @@ export function openSqliteSessionStore(path: string, options: SessionStoreOption
         known.set(handle, { text, memory });
         return memory;
       }),
-    end: (handle, principalId) =>
+    end: async (handle, principalId) =>
       inTransaction(database, () => {
         find(handle, principalId);
         statements.end.run(handle);
@@ -120,18 +121,6 @@ function prepare(database: DatabaseSync) {
       "DELETE FROM sessions WHERE handle IN (SELECT handle FROM sessions ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
     ),
   };
-}
-
-/** The most that each may keep, at least one, so that together they fit into the room. */
-function equalShare(counts: readonly number[], room: number): number {
-  let left = room;
-  const ascending = counts.toSorted((one, other) => one - other);
-  for (const [index, count] of ascending.entries()) {
-    const sharing = ascending.length - index;
-    if (count * sharing > left) return Math.max(1, Math.floor(left / sharing));
-    left -= count;
-  }
-  return room;
 }
 
 /** Takes the write lock before reading, so that no other process writes in between. */

@@ -32,6 +32,8 @@ export interface WorkingMemory {
   /** Routes that guidance has unveiled. */
   readonly unveiled: readonly string[];
   readonly results: readonly KeptResult[];
+  /** Things that the conversation has read or made: their ids, long ones as hashes. */
+  readonly read: readonly string[];
   /** Subjects of the conversation, for condensing it. */
   readonly summary?: string;
   /** Tokens that Keyhole put into the conversation, by cause. */
@@ -48,6 +50,7 @@ export const EMPTY_MEMORY: WorkingMemory = {
   rules: [],
   unveiled: [],
   results: [],
+  read: [],
   tokens: NO_TOKENS,
 };
 
@@ -55,6 +58,7 @@ export const MOST_ENTITIES = 10;
 /** Bound on tools, rules and routes each. The oldest are forgotten first. */
 export const MOST_NAMES = 128;
 export const MOST_RESULTS = 32;
+const MOST_READ = 512;
 export const SUMMARY_CHARS = 4_000;
 
 export function discover(memory: WorkingMemory, names: readonly string[]): WorkingMemory {
@@ -92,6 +96,15 @@ export function unveil(memory: WorkingMemory, routes: readonly string[]): Workin
   return { ...memory, unveiled: appendNew(memory.unveiled, routes) };
 }
 
+/** Remembers things that were read or made. */
+export function noteRead(memory: WorkingMemory, marks: readonly string[]): WorkingMemory {
+  if (marks.length === 0) return memory;
+  const fresh = new Set(marks);
+  const known = memory.read.filter((mark) => !fresh.has(mark));
+  for (const mark of fresh) known.push(mark);
+  return { ...memory, read: newest(known, MOST_READ) };
+}
+
 export function keepResult(memory: WorkingMemory, result: KeptResult): WorkingMemory {
   const others = memory.results.filter(({ handle }) => handle !== result.handle);
   return { ...memory, results: [...others, result].slice(-MOST_RESULTS) };
@@ -99,7 +112,7 @@ export function keepResult(memory: WorkingMemory, result: KeptResult): WorkingMe
 
 /** Cuts a memory to its bounds. */
 export function bounded(memory: WorkingMemory): WorkingMemory {
-  const { discoveredTools, usedTools, entities, rules, unveiled, results, summary } = memory;
+  const { discoveredTools, usedTools, entities, rules, unveiled, results, read, summary } = memory;
   return {
     ...memory,
     discoveredTools: newest(discoveredTools, MOST_NAMES),
@@ -108,6 +121,7 @@ export function bounded(memory: WorkingMemory): WorkingMemory {
     rules: newest(rules, MOST_NAMES),
     unveiled: newest(unveiled, MOST_NAMES),
     results: newest(results, MOST_RESULTS),
+    read: newest(read, MOST_READ),
     ...(summary !== undefined && { summary: cutText(summary, SUMMARY_CHARS) }),
   };
 }

@@ -74,6 +74,7 @@ export interface NoticeEvent {
   readonly type: "notice";
   readonly notice:
     | "guidance-dropped"
+    | "scope-missing"
     | "entry-invalid"
     | "content-failed"
     | "source-refused"
@@ -83,7 +84,8 @@ export interface NoticeEvent {
     | "extraction-idle"
     | "session-failed"
     | "poison-found"
-    | "audit-failed";
+    | "audit-failed"
+    | "state-failed";
   readonly traceId?: string;
   readonly principal?: string;
   readonly detail: string;

@@ -1,9 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { reportFigure } from "../figures.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { chaos, MAIN, openProgram } from "../threats/program.ts";
 import { eventually, processesWith } from "../upstream-kit.ts";
 import { exitOf, startProgram } from "./program.ts";
@@ -16,12 +19,17 @@ function home(env: Readonly<Record<string, string>> = {}) {
   return { home, folder, config: write("mcp.json", { mcpServers: { bad: chaos(env) } }) };
 }
 
+/** The calls that reached the server. */
+function callsIn(log: string): string[] {
+  return readFileSync(log, "utf8").trim().split("\n");
+}
+
 test("shutdown: a signal lets running calls finish, and the exit code is 0", async () => {
   const mark = `shutdown-${process.pid}`;
-  const { child, call } = await startProgram(home({ MARK: mark }));
-  expect((await call("bad.add")).status).toBe(200);
-  const running = Array.from({ length: 10 }, () => call("bad.slow", { ms: 1_000 }));
-  await new Promise((done) => setTimeout(done, 500));
+  const log = join(temporaryFolder(), "calls");
+  const { child, call } = await startProgram(home({ MARK: mark, CHAOS_LOG: log }));
+  const running = Array.from({ length: 10 }, () => call("bad.slow", { ms: 1_500 }));
+  await eventually(() => expect(callsIn(log)).toHaveLength(10), 60_000);
   child.kill("SIGTERM");
   const answers = await Promise.all(running);
   expect(answers.filter(({ text }) => text.includes("at last"))).toHaveLength(10);
@@ -32,10 +40,10 @@ test("shutdown: a signal lets running calls finish, and the exit code is 0", asy
 
 test("shutdown: a second signal ends the program at once, and nothing of it is left", async () => {
   const mark = `second-${process.pid}`;
-  const { child, call } = await startProgram(home({ MARK: mark }));
-  await call("bad.add");
+  const log = join(temporaryFolder(), "calls");
+  const { child, call } = await startProgram(home({ MARK: mark, CHAOS_LOG: log }));
   const hung = call("bad.hang").catch(() => "ended");
-  await new Promise((done) => setTimeout(done, 300));
+  await eventually(() => expect(callsIn(log)).toEqual(["hang"]), 60_000);
   child.kill("SIGTERM");
   await new Promise((done) => setTimeout(done, 200));
   child.kill("SIGTERM");

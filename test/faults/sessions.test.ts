@@ -37,6 +37,13 @@ async function serve(): Promise<HttpServer> {
   return http;
 }
 
+interface Answer {
+  readonly body: string;
+  readonly session: string | undefined;
+}
+
+class IdleClosed extends Error {}
+
 /** One client with its own connection. */
 class Session {
   readonly id = randomUUID();
@@ -75,24 +82,33 @@ class Session {
     return (await this.#post({ id: 1, method: "tools/call", params })).body;
   }
 
-  async #post(message: object): Promise<{ body: string; session: string | undefined }> {
+  /** Sends again if the server has just closed the idle connection, as clients do. */
+  async #post(message: object): Promise<Answer> {
+    return this.#send(message).catch((error: unknown) => {
+      if (error instanceof IdleClosed) return this.#post(message);
+      throw error;
+    });
+  }
+
+  async #send(message: object): Promise<Answer> {
     const headers = {
       authorization: this.id,
       accept: "application/json, text/event-stream",
       "content-type": "application/json",
       ...this.#headers,
     };
-    const { promise, resolve, reject } = Promise.withResolvers<{ body: string; session?: string }>();
-    request(this.#url, { method: "POST", agent: this.agent, headers }, async (response) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const sent = request(this.#url, { method: "POST", agent: this.agent, headers }, (response) => {
       const session = response.headers["mcp-session-id"];
-      const body = await text(response);
-      if ((response.statusCode ?? 500) >= 300) return reject(new Error(`${response.statusCode}: ${body}`));
-      resolve({ body, ...(typeof session === "string" && { session }) });
-    })
-      .on("error", reject)
-      .end(JSON.stringify({ jsonrpc: "2.0", ...message }));
-    const { body, session } = await promise;
-    return { body, session };
+      const answer = text(response).then((body) => {
+        if ((response.statusCode ?? 500) >= 300) throw new Error(`${response.statusCode}: ${body}`);
+        return { body, session: typeof session === "string" ? session : undefined };
+      });
+      answer.then(resolve, reject);
+    });
+    sent.on("error", (error) => reject(sent.reusedSocket ? new IdleClosed() : error));
+    sent.end(JSON.stringify({ jsonrpc: "2.0", ...message }));
+    return promise;
   }
 }
 

@@ -80,7 +80,7 @@ test.each([1, -1])(
     const gateway = gatewayOf([chaos("bad")], { limits: { callMs: 5_000 } });
     onTestFinished(() => gateway.close());
     await gateway.ready();
-    const session = gateway.openSession({ principal: operator });
+    const session = await gateway.openSession({ principal: operator });
     const stored = await gateway.exec({ op: "bad.big_line", args: {}, session });
     const handle = /result:\/\/[\w-]+/.exec(stored.text)?.[0] ?? "";
     const key = { op: "bad.add", args: { a: 1 }, idempotency_key: "k" };

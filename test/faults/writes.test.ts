@@ -170,15 +170,15 @@ test("failed-write: the learning log keeps its events, and takes new ones after 
     const path = join(temporaryFolder(), "learning.jsonl");
     const routes = () => openLearningLog(path).events.map((event) => (event as { route: string }).route);
     const log = openLearningLog(path);
-    const add = (route: string) => {
+    const add = async (route: string) => {
       log.append(used(route));
-      log.flush();
+      await log.close();
     };
-    add("first");
+    await add("first");
     const failing = await failWrites(nth);
-    add("second");
+    await add("second");
     failing.restore();
-    add("third");
+    await add("third");
     expect(routes().filter((route) => route !== "second")).toEqual(["first", "third"]);
     reportFigure("failed-writes", 1);
     if (!failing.failed) return;
@@ -195,31 +195,34 @@ function limitFiles(bytes: number | "unlimited"): void {
 const PAGE = 4_096;
 const LARGE = "x".repeat(5 * PAGE);
 
-test.skipIf(noPrlimit)("failed-write: sessions in SQLite are old or new on a disk that fills up", () => {
-  for (let pages = 0; ; pages += 1) {
-    const path = join(temporaryFolder(), "state.db");
-    const store = openSqliteSessionStore(path, {});
-    const handle = store.open("ann");
-    store.update(handle, "ann", (memory) => ({ ...memory, rules: [OLD], unveiled: [OLD] }));
-    limitFiles(pages * PAGE);
-    let isWritten = true;
-    try {
-      store.update(handle, "ann", (memory) => ({ ...memory, rules: [LARGE], unveiled: [LARGE] }));
-    } catch {
-      isWritten = false;
-    } finally {
-      limitFiles("unlimited");
+test.skipIf(noPrlimit)(
+  "failed-write: sessions in SQLite are old or new on a disk that fills up",
+  async () => {
+    for (let pages = 0; ; pages += 1) {
+      const path = join(temporaryFolder(), "state.db");
+      const store = openSqliteSessionStore(path, {});
+      const handle = await store.open("ann");
+      await store.update(handle, "ann", (memory) => ({ ...memory, rules: [OLD], unveiled: [OLD] }));
+      limitFiles(pages * PAGE);
+      let isWritten = true;
+      try {
+        await store.update(handle, "ann", (memory) => ({ ...memory, rules: [LARGE], unveiled: [LARGE] }));
+      } catch {
+        isWritten = false;
+      } finally {
+        limitFiles("unlimited");
+      }
+      store.close();
+      const again = openSqliteSessionStore(path, {});
+      const { rules, unveiled } = await again.read(handle, "ann");
+      again.close();
+      expect(rules).toEqual(unveiled);
+      expect([pages, rules]).toEqual([pages, [isWritten ? LARGE : OLD]]);
+      reportFigure("failed-writes", 1);
+      if (isWritten) return expect(pages).toBeGreaterThan(2);
     }
-    store.close();
-    const again = openSqliteSessionStore(path, {});
-    const { rules, unveiled } = again.read(handle, "ann");
-    again.close();
-    expect(rules).toEqual(unveiled);
-    expect([pages, rules]).toEqual([pages, [isWritten ? LARGE : OLD]]);
-    reportFigure("failed-writes", 1);
-    if (isWritten) return expect(pages).toBeGreaterThan(2);
-  }
-});
+  },
+);
 
 test.skipIf(noPrlimit)("failed-write: logins in SQLite are old or new on a disk that fills up", async () => {
   for (let pages = 0; ; pages += 1) {

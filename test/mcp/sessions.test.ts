@@ -13,13 +13,13 @@ function countedStore(): { sessions: SessionStore; open: Set<string> } {
   const open = new Set<string>();
   const sessions: SessionStore = {
     ...store,
-    open: (principalId) => {
-      const handle = store.open(principalId);
+    open: async (principalId) => {
+      const handle = await store.open(principalId);
       open.add(handle);
       return handle;
     },
-    end: (handle, principalId) => {
-      store.end(handle, principalId);
+    end: async (handle, principalId) => {
+      await store.end(handle, principalId);
       open.delete(handle);
     },
   };
@@ -66,7 +66,7 @@ verifies("session:implied", "a connection that outlasts its session gets another
   const { client } = await connect(server, "2025-11-25");
   await call(client, "ask", { query: "list orders" });
   const [first = ""] = open;
-  gateway.session(first).end();
+  (await gateway.session(first)).end();
   expect(await call(client, "ask", { query: "list orders" })).toContain("Rules for orders");
   expect([...open]).not.toContain(first);
 });

@@ -256,7 +256,7 @@ describe("phase 7: the agent", () => {
       ],
       "Find hero image",
     );
-    const { memory } = gateway.session(first.session);
+    const { memory } = await gateway.session(first.session);
     expect(memory.discoveredTools.length).toBeGreaterThan(0);
     expect(memory.usedTools).toMatchObject([{ count: 1, lastResult: "success" }]);
     const second = await converse(gateway, [{ text: "Which one?" }], "Update the hero", first.session);
@@ -267,10 +267,10 @@ describe("phase 7: the agent", () => {
 
   test("entities of results are remembered: type, id, name; ten at most", async () => {
     const gateway = openCms();
-    const session = gateway.openSession();
+    const session = await gateway.openSession();
     const listed = (await gateway.view()).entries.find(({ name }) => name === "cms_listPages")!;
     await gateway.exec({ op: listed.op, args: {} }, { session });
-    const { entities } = gateway.session(session).memory;
+    const { entities } = (await gateway.session(session)).memory;
     expect(entities.length).toBeGreaterThan(0);
     expect(entities.length).toBeLessThanOrEqual(10);
     for (const entity of entities)

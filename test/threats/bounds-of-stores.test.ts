@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createRounds } from "../../src/mcp/rounds.ts";
 import { createDiskResultStore } from "../../src/session/disk-result-store.ts";
 import { createMemorySessionStore } from "../../src/session/memory-session-store.ts";
-import { createResultStore, type ResultStore } from "../../src/session/result-store.ts";
-import type { SessionStore } from "../../src/session/session-store.ts";
+import { createResultStore, mintResultHandle, type ResultStore } from "../../src/session/result-store.ts";
+import { isKnown, type SessionStore } from "../../src/session/session-store.ts";
+import { APPROVAL_MS, createSpentApprovals } from "../../src/session/spent-approvals.ts";
 import { openSqliteSessionStore } from "../../src/session/sqlite-session-store.ts";
 import { EMPTY_MEMORY } from "../../src/session/working-memory.ts";
+import type { Json } from "../../src/util/json.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const SESSIONS: Record<string, () => SessionStore> = {
@@ -19,24 +20,24 @@ const SESSIONS: Record<string, () => SessionStore> = {
 };
 
 describe.each(Object.entries(SESSIONS))("sessions in %s", (_, create) => {
-  test("T17: a principal that opens 20,000 sessions ends only its own", () => {
+  test("T17: a principal that opens 20,000 sessions ends only its own", async () => {
     const store = create();
-    const others = Array.from({ length: 20 }, () => store.open("bob"));
-    const own = Array.from({ length: 20_000 }, () => store.open("mallory"));
-    for (const handle of others) expect(store.read(handle, "bob")).toEqual(EMPTY_MEMORY);
-    expect(store.read(own.at(-1)!, "mallory")).toEqual(EMPTY_MEMORY);
-    const kept = own.filter((handle) => isKept(() => store.read(handle, "mallory")));
-    expect(kept.length).toBeLessThan(10_000);
+    const others = await Promise.all(Array.from({ length: 20 }, () => store.open("bob")));
+    const own = await Promise.all(Array.from({ length: 20_000 }, () => store.open("mallory")));
+    for (const handle of others) expect(await store.read(handle, "bob")).toEqual(EMPTY_MEMORY);
+    expect(await store.read(own.at(-1)!, "mallory")).toEqual(EMPTY_MEMORY);
+    const kept = await Promise.all(own.map((handle) => isKnown(store, handle, "mallory")));
+    expect(kept.filter(Boolean).length).toBeLessThan(10_000);
   });
 
-  test("T17: two principals that open 10,000 sessions each leave those of a third", () => {
+  test("T17: two principals that open 10,000 sessions each leave those of a third", async () => {
     const store = create();
-    const handle = store.open("bob");
+    const handle = await store.open("bob");
     for (let opened = 0; opened < 10_000; opened += 1) {
-      store.open("mallory");
-      store.open("trudy");
+      await store.open("mallory");
+      await store.open("trudy");
     }
-    expect(store.read(handle, "bob")).toEqual(EMPTY_MEMORY);
+    expect(await store.read(handle, "bob")).toEqual(EMPTY_MEMORY);
   });
 });
 
@@ -49,51 +50,55 @@ const RESULTS: Record<string, { create: () => ResultStore; large: number }> = {
 };
 
 describe.each(Object.entries(RESULTS))("results in %s", (_, { create, large }) => {
-  test("T17: a principal that stores 1,500 results pushes out only its own", () => {
+  test("T17: a principal that stores 1,500 results pushes out only its own", async () => {
     const store = create();
-    const other = store.put(["bob's"], 9, "bob");
-    const own = Array.from({ length: 1_500 }, (_, index) => store.put([index], 6, "mallory"));
-    expect(store.get(other, "bob")).toEqual(["bob's"]);
-    expect(store.get(own.at(-1)!, "mallory")).toEqual([1_499]);
-    expect(own.filter((handle) => store.has(handle, "mallory")).length).toBeLessThan(1_000);
+    const other = await put(store, ["bob's"], "bob");
+    const own = await Promise.all(
+      Array.from({ length: 1_500 }, (_, index) => put(store, [index], "mallory")),
+    );
+    expect(await store.get(other, "bob")).toEqual(["bob's"]);
+    expect(await store.get(own.at(-1)!, "mallory")).toEqual([1_499]);
+    expect((await keptOf(store, own)).length).toBeLessThan(1_000);
   });
 
-  test("T17: a principal that stores large results pushes out only its own", () => {
+  test("T17: a principal that stores large results pushes out only its own", async () => {
     const store = create();
-    const other = store.put(["bob's"], 9, "bob");
+    const other = await put(store, ["bob's"], "bob");
     const text = "x".repeat(large);
-    const own = Array.from({ length: 100 }, () => store.put(text, text.length, "mallory"));
-    expect(store.get(other, "bob")).toEqual(["bob's"]);
-    const kept = own.filter((handle) => store.has(handle, "mallory"));
+    const own = await Promise.all(Array.from({ length: 100 }, () => put(store, text, "mallory")));
+    expect(await store.get(other, "bob")).toEqual(["bob's"]);
+    const kept = await keptOf(store, own);
     expect(kept.length).toBeLessThan(50);
     expect(kept).toContain(own.at(-1));
   });
 });
 
-test("T17: a principal that uses 110,000 approvals cannot use one of them twice", () => {
-  const rounds = createRounds();
-  expect(rounds.spend("of-bob", "bob")).toBe(true);
-  expect(rounds.spend("first", "mallory")).toBe(true);
-  for (let spent = 0; spent < 110_000; spent += 1) rounds.spend(`${spent}`, "mallory");
-  expect(rounds.spend("first", "mallory")).toBe(false);
-  expect(rounds.spend("of-bob", "bob")).toBe(false);
-  expect(rounds.spend("another-of-bob", "bob")).toBe(true);
+test("T17: a principal that uses 110,000 approvals cannot use one of them twice", async () => {
+  const approvals = createSpentApprovals();
+  expect(await approvals.spend("of-bob", "bob")).toBe(true);
+  expect(await approvals.spend("first", "mallory")).toBe(true);
+  for (let spent = 0; spent < 110_000; spent += 1) await approvals.spend(`${spent}`, "mallory");
+  expect(await approvals.spend("first", "mallory")).toBe(false);
+  expect(await approvals.spend("of-bob", "bob")).toBe(false);
+  expect(await approvals.spend("another-of-bob", "bob")).toBe(true);
 });
 
-test("T17: approvals are accepted again once the earlier ones have expired", () => {
+test("T17: approvals are accepted again once the earlier ones have expired", async () => {
   let time = 0;
-  const rounds = createRounds({ now: () => time, ttlMs: 1_000 });
-  for (let spent = 0; spent < 110_000; spent += 1) rounds.spend(`${spent}`, "mallory");
-  expect(rounds.spend("next", "mallory")).toBe(false);
-  time = 1_000;
-  expect(rounds.spend("next", "mallory")).toBe(true);
+  const approvals = createSpentApprovals(() => time);
+  for (let spent = 0; spent < 110_000; spent += 1) await approvals.spend(`${spent}`, "mallory");
+  expect(await approvals.spend("next", "mallory")).toBe(false);
+  time = APPROVAL_MS;
+  expect(await approvals.spend("next", "mallory")).toBe(true);
 });
 
-function isKept(read: () => unknown): boolean {
-  try {
-    read();
-    return true;
-  } catch {
-    return false;
-  }
+async function put(store: ResultStore, value: Json, principalId: string): Promise<string> {
+  const handle = mintResultHandle();
+  await store.put(handle, value, principalId);
+  return handle;
+}
+
+async function keptOf(store: ResultStore, handles: readonly string[]): Promise<string[]> {
+  const kept = await Promise.all(handles.map((handle) => store.has(handle, "mallory")));
+  return handles.filter((_, at) => kept[at]);
 }

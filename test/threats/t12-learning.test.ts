@@ -33,7 +33,7 @@ test("T12 one principal cannot plant a next step for others, in any number of se
   const gateway = office();
   for (let time = 0; time < 5; time++) await runBoth(gateway, MALLORY);
   for (let time = 0; time < 5; time++) {
-    await runBoth(gateway, MALLORY, gateway.openSession({ principal: MALLORY }));
+    await runBoth(gateway, MALLORY, await gateway.openSession({ principal: MALLORY }));
   }
   expect([await nextFor(gateway, MALLORY), await nextFor(gateway, ANN)]).toEqual([true, false]);
   await gateway.close();

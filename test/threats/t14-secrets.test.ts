@@ -11,6 +11,7 @@ import { hideSecrets, knowSecrets } from "../../src/net/known-secrets.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import type { KeyholeEvent } from "../../src/telemetry/events.ts";
 import { toLogLine } from "../../src/telemetry/log-line.ts";
+import { reportFigure } from "../figures.ts";
 import { startLoopbackApi } from "../loopback-api.ts";
 import { connect } from "../mcp/connect.ts";
 import { PLANTED } from "../planted-secrets.ts";
@@ -114,9 +115,11 @@ test("T14: no planted secret reaches a model, a client, a log, a trace, a sessio
     traces,
     written,
   };
-  const leaks = Object.entries(places).map(([place, text]) => [place, leaksIn(text)]);
-  expect(leaks).toEqual(Object.keys(places).map((place) => [place, []]));
+  const leaks = Object.entries(places).map(([place, text]) => [place, leaksIn(text)] as const);
   const unknown = Object.entries(PLANTED).filter(([, { secret }]) => written.includes(secret));
+  const found = leaks.flatMap(([, secrets]) => secrets).length + unknown.length;
+  reportFigure("secrets-found", found, { of: CANARIES.length + Object.keys(PLANTED).length });
+  expect(leaks).toEqual(Object.keys(places).map((place) => [place, []]));
   expect(unknown.map(([name]) => name)).toEqual([]);
 });
 

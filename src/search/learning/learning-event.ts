@@ -27,3 +27,25 @@ export const learningEventSchema = z.discriminatedUnion("kind", [
 ]);
 
 export type LearningEvent = z.output<typeof learningEventSchema>;
+
+/** Events to forget: all of a scope, all about an entry, or both. */
+export interface Forgotten {
+  readonly scope?: string;
+  readonly route?: string;
+}
+
+export function isForgotten(event: LearningEvent, { scope, route }: Forgotten): boolean {
+  if (scope !== undefined && event.scope !== scope) return false;
+  return (
+    route === undefined || (event.kind === "asked" ? event.shown.includes(route) : event.route === route)
+  );
+}
+
+/** Undefined if unreadable. */
+export function parseEvent(text: string): LearningEvent | undefined {
+  try {
+    return learningEventSchema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}

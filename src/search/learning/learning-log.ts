@@ -1,25 +1,28 @@
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { type LearningEvent, learningEventSchema } from "./learning-event.ts";
+import { type Forgotten, isForgotten, type LearningEvent, parseEvent } from "./learning-event.ts";
 
-const KEPT_EVENTS = 10_000;
+export const KEPT_EVENTS = 10_000;
 
-/** The newest events, kept in a file where there is one: one JSON a line. */
+/** Keeps the newest events that teach. Failures are silent: learning must never break a call. */
 export interface LearningLog {
+  /** All kept events, oldest first. */
   readonly events: readonly LearningEvent[];
   append(event: LearningEvent): void;
-  /** Drops the events that fail the test, in memory and in the file. Gives their number. */
-  keep(test: (event: LearningEvent) => boolean): number;
-  /** Writes pending events. Fails silently: learning must never break a call. */
-  flush(): void;
+  /** Drops events. Resolves to their number. */
+  forget(what: Forgotten): Promise<number>;
+  /** Calls back with new events of other gateways, or without any if `events` has to be read again. */
+  follow?(hear: (events?: readonly LearningEvent[]) => void): void;
+  /** Writes pending events. */
+  close(): Promise<void>;
 }
 
 const FLUSH_AT = 64;
 
-/** Reads the log and keeps its newest events. Skips lines that it cannot read. */
+/** Opens a log in a file, one JSON a line, or in memory. Skips lines that it cannot read. */
 export function openLearningLog(path: string | undefined): LearningLog {
   const lines = path === undefined ? [] : readLines(path);
-  let events = lines.map(parseLine).filter((event) => event !== undefined);
+  let events = lines.map(parseEvent).filter((event) => event !== undefined);
   events = events.slice(-KEPT_EVENTS);
   if (events.length < lines.length) rewrite(path, events);
 
@@ -42,16 +45,16 @@ export function openLearningLog(path: string | undefined): LearningLog {
     get events() {
       return events;
     },
-    flush,
+    close: async () => flush(),
     append: (event) => {
       events.push(event);
       if (events.length > 2 * KEPT_EVENTS) events = events.slice(-KEPT_EVENTS);
       pending.push(event);
       if (pending.length >= FLUSH_AT) flush();
     },
-    keep: (test) => {
+    forget: async (what) => {
       const before = events.length;
-      events = events.filter(test);
+      events = events.filter((event) => !isForgotten(event, what));
       pending = [];
       rewrite(path, events);
       return before - events.length;
@@ -62,10 +65,6 @@ export function openLearningLog(path: string | undefined): LearningLog {
 function readLines(path: string): string[] {
   const text = attempt(() => readFileSync(path, "utf8")) ?? "";
   return text.split("\n").filter((line) => line !== "");
-}
-
-function parseLine(line: string): LearningEvent | undefined {
-  return learningEventSchema.safeParse(attempt(() => JSON.parse(line))).data;
 }
 
 function rewrite(path: string | undefined, events: readonly LearningEvent[]): void {

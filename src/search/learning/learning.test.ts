@@ -101,7 +101,7 @@ test("secrets in queries are neither kept nor compared", async () => {
   const log = path();
   const learning = createLearning(termsOf, { log });
   await useOnce(learning, "log in with sk-abcdefghijklmnopqrstuvwxyz123456", "b");
-  learning.close();
+  await learning.close();
   expect(readFileSync(log, "utf8")).not.toContain("abcdefghijklmnop");
   expect(await firstOf(learning, "log in with")).toBe("b");
 });
@@ -110,8 +110,8 @@ test("forgotten uses no longer count, nor are they in the log", async () => {
   const log = path();
   const learning = createLearning(termsOf, { log });
   await useOnce(learning, "ring the bell", "b");
-  learning.close();
-  expect(learning.forget({ route: "b" })).toBe(2);
+  await learning.close();
+  expect(await learning.forget({ route: "b" })).toBe(2);
   expect(await liftOf(learning, "ring the bell", "b")).toBe(0);
   expect(readFileSync(log, "utf8")).toBe("");
 });
@@ -194,6 +194,6 @@ test("a replayed log gives the same state; damaged lines are passed over", async
 test("a log that cannot be written breaks nothing", async () => {
   const learning = createLearning(termsOf, { log: "/dev/null/learning.jsonl" });
   await useOnce(learning, "ring the bell", "b");
-  learning.close();
+  await learning.close();
   expect(await firstOf(learning, "ring the bell")).toBe("b");
 });

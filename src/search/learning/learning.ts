@@ -5,26 +5,20 @@ import type { SearchHit } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { createExampleStore } from "./example-store.ts";
-import type { LearningEvent } from "./learning-event.ts";
-import { openLearningLog } from "./learning-log.ts";
+import type { Forgotten, LearningEvent } from "./learning-event.ts";
+import { type LearningLog, openLearningLog } from "./learning-log.ts";
 import { createLearningState, type LearningState } from "./learning-state.ts";
 
 /** How a gateway learns from use. */
 export interface LearningOptions {
-  /** File that keeps the events; without it, learning lasts as long as the process. */
-  readonly log?: string;
+  /** File or log that keeps the events; without it, learning lasts as long as the process. */
+  readonly log?: string | LearningLog;
   readonly now?: () => number;
   /** Compares queries by meaning; by default the table that comes with the package. */
   readonly embedder?: Embedder;
 }
 
 type Noted<E> = E extends LearningEvent ? Omit<E, "at"> : never;
-
-/** Events to forget: all of a scope, all about an entry, or both. */
-export interface Forgotten {
-  readonly scope?: string;
-  readonly route?: string;
-}
 
 /** Learns from use which entries serve which queries, and which follow which. */
 export interface Learning extends Pick<LearningState, "after"> {
@@ -33,9 +27,9 @@ export interface Learning extends Pick<LearningState, "after"> {
   /** Ranks search's hits for a query again by what past use of the scope says. */
   lift(scope: string, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
   unmet(): ReturnType<LearningState["unmet"]>;
-  /** Drops events, in memory and in the log, with everything learned from them. Gives their number. */
-  forget(what: Forgotten): number;
-  close(): void;
+  /** Drops events, in memory and in the log, with everything learned from them. Resolves to their number. */
+  forget(what: Forgotten): Promise<number>;
+  close(): Promise<void>;
 }
 
 /** Asks whose order is kept until their event is noted. */
@@ -47,9 +41,9 @@ const SECRET = "";
 /** Starts from what the log holds, by replaying it. */
 export function createLearning(
   termsOf: (query: string) => readonly string[],
-  { log: path, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
+  { log: kept, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
 ): Learning {
-  const log = openLearningLog(path);
+  const log = typeof kept === "object" ? kept : openLearningLog(kept);
   const orders = new LRUCache<string, [string, number][]>({ max: MAX_ORDERS });
   const asks = new WeakMap<readonly string[], string>();
   let number = 0;
@@ -61,6 +55,11 @@ export function createLearning(
     for (const event of events) state.apply(event);
     return { state, examples };
   }
+
+  log.follow?.((events) => {
+    if (events) for (const event of events) state.apply(event);
+    else ({ state, examples } = replay(log.events));
+  });
 
   /** The queries of one ask are noted with the same list. */
   function askOf(shown: readonly string[]): string {
@@ -89,12 +88,12 @@ export function createLearning(
       orders.set(keyOf(scope, asked), toOrder(hits));
       return examples.lift(scope, asked, hits, now());
     },
-    forget: ({ scope, route }) => {
-      const gone = log.keep((event) => !isAbout(event, scope, route));
+    forget: async (what) => {
+      const gone = await log.forget(what);
       ({ state, examples } = replay(log.events));
       return gone;
     },
-    close: () => log.flush(),
+    close: () => log.close(),
   };
 }
 
@@ -108,13 +107,6 @@ const MAX_QUERY = 200;
 function toOrder(hits: readonly SearchHit[]): [string, number][] {
   const best = hits[0]?.score || 1;
   return hits.slice(0, FOUND_DEPTH).map(({ id, score }) => [id, Math.round((100 * score) / best) / 100]);
-}
-
-function isAbout(event: LearningEvent, scope: string | undefined, route: string | undefined): boolean {
-  if (scope !== undefined && event.scope !== scope) return false;
-  return (
-    route === undefined || (event.kind === "asked" ? event.shown.includes(route) : event.route === route)
-  );
 }
 
 function keyOf(scope: string, query: string): string {

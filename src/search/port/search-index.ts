@@ -119,6 +119,8 @@ export interface SearchIndex {
   put(documents: readonly SearchDocument[]): Promise<void>;
   drop(ids: readonly string[]): Promise<void>;
   search(request: SearchRequest): Promise<readonly SearchHit[]>;
+  /** Resolves when searches give their final answers, or only vectors that take long are missing. */
+  ready?(): Promise<void>;
   /** How it searches now; an engine that has only one way may leave it out. */
   status?(): SearchStatus | Promise<SearchStatus>;
   /** Takes up the snapshot that was kept, in the place of what it holds, and gives its note; or says why not. */

@@ -7,11 +7,12 @@ import { nearWords } from "./near-words.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import type { TableNames } from "./table-names.ts";
 
-/** Fetches in advance everything that weighing these queries needs. */
+/** Fetches in advance everything that weighing these queries needs, of the documents that the caller may see. */
 export async function askDictionary(
   client: PostgresClient,
   names: TableNames,
   queries: readonly QueryWords[],
+  scopes: readonly string[],
 ): Promise<Dictionary> {
   const wanted = new Set<string>();
   const nothingKnown = { size: 0, near: () => [], mayHaveName: () => true, isSpeltSo: () => false };
@@ -22,7 +23,7 @@ export async function askDictionary(
       return 0;
     },
   });
-  const known = await askTerms(client, names, [...wanted]);
+  const known = await askTerms(client, names, [...wanted], scopes);
   const unknown = new Set<string>();
   weighAll(queries, {
     ...known,
@@ -34,7 +35,7 @@ export async function askDictionary(
   const near = new Map<string, readonly NearTerm[]>();
   const frequencies = new Map<string, number>();
   for (const word of unknown) {
-    const found = await nearWords(client, names, word);
+    const found = await nearWords(client, names, word, scopes);
     near.set(word, found);
     for (const { term, documents } of found) frequencies.set(term, documents);
   }
@@ -54,14 +55,24 @@ async function askTerms(
   client: PostgresClient,
   names: TableNames,
   terms: readonly string[],
+  scopes: readonly string[],
 ): Promise<Omit<Dictionary, "near">> {
   const stored = terms.map(toStoredText);
   const rows = await queryRows(
     client,
-    `select null as term, documents::int as documents, null::int as print from ${names.state}
-     union all select term, documents, null from ${names.terms} where term = any($1::text[])
-     union all select distinct term, 0, impact from ${names.postings} where term = any($2::text[])`,
-    [stored, stored.filter((term) => term.startsWith(NAME_SIGN) && !term.startsWith(DOMAIN_SIGN))],
+    `select null as term, coalesce(sum(documents), 0)::int as documents, null::int as print
+     from ${names.state} where scopes <@ $3::text[]
+     union all
+     select term, sum(documents)::int, null from ${names.terms}
+     where term = any($1::text[]) and scopes <@ $3::text[] group by term
+     union all
+     select distinct p.term, 0, p.impact from ${names.postings} p join ${names.documents} d on d.number = p.document
+     where p.term = any($2::text[]) and d.scopes <@ $3::text[]`,
+    [
+      stored,
+      stored.filter((term) => term.startsWith(NAME_SIGN) && !term.startsWith(DOMAIN_SIGN)),
+      scopes.map(toStoredText),
+    ],
   );
   const frequencies = new Map<string, number>();
   const spellings = new Set<string>();

@@ -50,7 +50,10 @@ end
 $create$`);
 }
 
-/** Stores the terms with the document too, to find its postings when it changes or goes. */
+/**
+ * Stores the terms with the document too, to find its postings when it changes or goes. Words are counted apart for
+ * each set of scopes, so that they can be weighed by the documents that a caller may see.
+ */
 function tables({ documents, postings, terms, state }: TableNames): string {
   return `
   create table ${documents} (
@@ -71,14 +74,15 @@ function tables({ documents, postings, terms, state }: TableNames): string {
     primary key (term, document) include (impact)
   );
   create table ${terms} (
-    term text collate "C" primary key,
+    term text collate "C" not null,
+    scopes text[] not null,
     documents int not null,
     length smallint not null,
-    letters int not null
+    letters int not null,
+    primary key (term, scopes)
   );
   create index on ${terms} (length, letters, term) where length > 0;
-  create table ${state} (single boolean primary key default true check (single), documents bigint not null);
-  insert into ${state} (documents) values (0);`;
+  create table ${state} (scopes text[] primary key, documents bigint not null);`;
 }
 
 /**
@@ -90,10 +94,9 @@ function putFunction({ putFunction, forgetFunction, documents, postings, terms, 
   create function ${putFunction}(rows jsonb, dictionary jsonb) returns void language plpgsql as $put$
   declare
     ids text[] := array(select r->>'id' from jsonb_array_elements(rows) as r);
-    replaced bigint;
   begin
     perform pg_advisory_xact_lock(hashtextextended('${documents}', 1));
-    replaced := ${forgetFunction}(ids);
+    perform ${forgetFunction}(ids);
     insert into ${documents} as d (id, kind, domain, category, tags, scopes, terms, hash)
       select r.id, r.kind, r.domain, r.category, r.tags, r.scopes, r.terms, r.hash
       from jsonb_to_recordset(rows) as r(id text, kind text, domain text, category text,
@@ -107,53 +110,54 @@ function putFunction({ putFunction, forgetFunction, documents, postings, terms, 
       from jsonb_to_recordset(rows) as r(id text, terms text[], impacts int[])
       join ${documents} d on d.id = r.id
       cross join lateral unnest(r.terms, r.impacts) as p(term, impact);
-    insert into ${terms} as known (term, documents, length, letters)
-      select t.term, t.documents, t.length, t.letters
-      from jsonb_to_recordset(dictionary) as t(term text, documents int, length smallint, letters int)
-      on conflict (term) do update set documents = known.documents + excluded.documents;
-    update ${state} set documents = documents + cardinality(ids) - replaced;
+    insert into ${terms} as known (term, scopes, documents, length, letters)
+      select t.term, t.scopes, t.documents, t.length, t.letters
+      from jsonb_to_recordset(dictionary)
+        as t(term text, scopes text[], documents int, length smallint, letters int)
+      on conflict (term, scopes) do update set documents = known.documents + excluded.documents;
+    insert into ${state} as known
+      select r.scopes, count(*) from jsonb_to_recordset(rows) as r(scopes text[]) group by r.scopes
+      on conflict (scopes) do update set documents = known.documents + excluded.documents;
   end
   $put$;`;
 }
 
-function dropFunction({ dropFunction, forgetFunction, documents, state }: TableNames): string {
+function dropFunction({ dropFunction, forgetFunction, documents }: TableNames): string {
   return `
   create function ${dropFunction}(ids text[]) returns void language plpgsql as $drop$
-  declare
-    dropped bigint;
   begin
     perform pg_advisory_xact_lock(hashtextextended('${documents}', 1));
-    dropped := ${forgetFunction}(ids);
+    perform ${forgetFunction}(ids);
     delete from ${documents} where id = any(ids);
-    update ${state} set documents = documents - dropped where dropped > 0;
   end
   $drop$;`;
 }
 
-/** Deletes the words of documents and returns how many of the documents existed. */
-function forgetFunction({ forgetFunction, documents, postings, terms }: TableNames): string {
+/** Deletes the words of documents, and the documents from the counts. */
+function forgetFunction({ forgetFunction, documents, postings, terms, state }: TableNames): string {
   return `
-  create function ${forgetFunction}(ids text[]) returns bigint language plpgsql as $forget$
-  declare
-    found_documents bigint := (select count(*) from ${documents} d where d.id = any(ids));
+  create function ${forgetFunction}(ids text[]) returns void language plpgsql as $forget$
   begin
-    if found_documents = 0 then
-      return 0;
+    if not exists (select from ${documents} d where d.id = any(ids)) then
+      return;
     end if;
+    update ${state} known set documents = known.documents - gone.times
+      from (select d.scopes, count(*) as times from ${documents} d where d.id = any(ids) group by d.scopes) gone
+      where known.scopes = gone.scopes;
+    delete from ${state} where documents = 0;
     delete from ${postings} p
       using ${documents} d cross join lateral unnest(d.terms) as t(term)
       where d.id = any(ids) and p.term = t.term and p.document = d.number;
     update ${terms} known set documents = known.documents - gone.times
       from (
-        select t.term, count(*)::int as times
+        select t.term, d.scopes, count(*)::int as times
         from ${documents} d cross join lateral unnest(d.terms) as t(term)
-        where d.id = any(ids) group by t.term
+        where d.id = any(ids) group by t.term, d.scopes
       ) gone
-      where known.term = gone.term;
+      where known.term = gone.term and known.scopes = gone.scopes;
     delete from ${terms} known
       using (select distinct unnest(d.terms) as term from ${documents} d where d.id = any(ids)) gone
       where known.term = gone.term and known.documents = 0;
-    return found_documents;
   end
   $forget$;`;
 }

@@ -21,7 +21,7 @@ export interface NearWord extends NearTerm {
 const MAX_ALIKE = 2_000;
 
 /**
- * Finds the terms nearest to a word that no document has: terms that start with it and terms that are spelt alike.
+ * Finds the terms nearest to a word that no document of the caller has: terms that start with it and terms that are spelt alike.
  * The server filters by length and letters, which needs no extension and misses none; the edit distance is computed
  * here.
  */
@@ -29,20 +29,28 @@ export async function nearWords(
   client: PostgresClient,
   names: TableNames,
   word: string,
+  scopes: readonly string[],
 ): Promise<NearWord[]> {
   if (!hasNear(word)) return [];
   const edits = editsAllowed(word);
   const rows = await queryRows(
     client,
-    `(select term, documents from ${names.terms}
-      where term >= $1 and term < $1 || chr(1114111) and length > 0
-      order by term limit ${MAX_LOOKED_AT})
+    `(select term, sum(documents)::int as documents from ${names.terms}
+      where term >= $1 and term < $1 || chr(1114111) and length > 0 and scopes <@ $6::text[]
+      group by term order by term limit ${MAX_LOOKED_AT})
      union
-     (select term, documents from ${names.terms}
-      where $5::int > 0 and length between $2::int and $3::int and length > 0
+     (select term, sum(documents)::int from ${names.terms}
+      where $5::int > 0 and length between $2::int and $3::int and length > 0 and scopes <@ $6::text[]
         and bit_count((letters # $4::int)::bit(32)) <= 2 * $5::int
-      order by length, letters, term limit ${MAX_ALIKE})`,
-    [toStoredText(word), word.length - edits, word.length + edits, lettersOf(word), edits],
+      group by length, letters, term order by length, letters, term limit ${MAX_ALIKE})`,
+    [
+      toStoredText(word),
+      word.length - edits,
+      word.length + edits,
+      lettersOf(word),
+      edits,
+      scopes.map(toStoredText),
+    ],
   );
   const near = rows.map(({ term, documents }): NearWord => {
     const text = fromStoredText(String(term));

@@ -33,7 +33,7 @@ describe("createPostgresIndex", () => {
     const index = create({ table: "apart.words" });
     await index.put([documentOf({ id: "doc", name: "walrus" })]);
     expect(await idsOf(index, "walrus")).toEqual(["doc"]);
-    const { rows } = await pglite.query("select count(*)::int as count from apart.words_v2");
+    const { rows } = await pglite.query("select count(*)::int as count from apart.words_v3");
     expect(rows).toEqual([{ count: 1 }]);
   });
 
@@ -72,17 +72,22 @@ describe("createPostgresIndex", () => {
   test("keeps its counts exact over puts, replacements and drops", async () => {
     const index = create({ table: "counted" });
     await index.put(SURROUNDINGS);
-    await index.put(SURROUNDINGS.map((document) => ({ ...document, description: "all the same now" })));
+    const scopes = ["b", "a", "b"];
+    await index.put(
+      SURROUNDINGS.map((document) => ({ ...document, description: "all the same now", scopes })),
+    );
+    await index.put([{ ...SURROUNDINGS[1]!, scopes: ["a", "b"] }]);
     await index.put(
       SURROUNDINGS.slice(3).map((document) => ({ ...document, visibility: "hidden" as const })),
     );
     await index.drop([SURROUNDINGS[0]!.id]);
     const { rows } = await pglite.query(`
-      select (select documents from counted_v2_state)::int as documents,
-        (select count(*) from counted_v2_postings)::int as postings,
-        (select sum(documents) from counted_v2_terms)::int as counted,
-        (select count(*) from counted_v2_terms t where documents <>
-          (select count(*) from counted_v2_postings p where p.term = t.term))::int as wrong`);
+      select (select sum(documents) from counted_v3_state)::int as documents,
+        (select count(*) from counted_v3_postings)::int as postings,
+        (select sum(documents) from counted_v3_terms)::int as counted,
+        (select count(*) from counted_v3_terms t where documents <>
+          (select count(*) from counted_v3_postings p join counted_v3 d on d.number = p.document
+            where p.term = t.term and d.scopes = t.scopes))::int as wrong`);
     expect(rows[0]).toMatchObject({ documents: 2, wrong: 0 });
     expect(rows[0]).toHaveProperty("counted", (rows[0] as { postings: number }).postings);
   });
@@ -122,9 +127,11 @@ describe("createPostgresIndex", () => {
       "calender evnt",
       "First find the weather report of the company. Then send an email to the customer.",
     ];
-    for (const query of queries) {
-      // A caller who sees every document: the embedded engine weighs words by what the caller may see.
-      const request: SearchRequest = { query, limit: 10, filter: { scopes: ["admin"] } };
+    for (const [query, scopes] of queries.flatMap((query) => [
+      [query, ["admin"]] as const,
+      [query, []] as const,
+    ])) {
+      const request: SearchRequest = { query, limit: 10, filter: { scopes } };
       const [found, expected] = [await index.search(request), await embedded.search(request)];
       expect(
         found.map(({ id }) => id),
@@ -132,6 +139,50 @@ describe("createPostgresIndex", () => {
       ).toEqual(expected.map(({ id }) => id));
       for (const [at, { score }] of found.entries()) expect(score, query).toBeCloseTo(expected[at]!.score, 3);
     }
+  });
+
+  test("a domain's own words do not make its nouns common, as in the embedded engine", async () => {
+    const [index, embedded] = [create(), createEmbeddedIndex()];
+    const verbs = ["create", "list", "close", "assign", "search"];
+    const documents = ["project", "comment", "task", "label", "board"].flatMap((noun) =>
+      verbs.map((verb) =>
+        documentOf({
+          id: `${noun}.${verb}`,
+          name: `${verb}_${noun}`,
+          description: `${verb} a ${noun}`,
+          domain: "work",
+          domainText: "Every task of the team, task by task",
+        }),
+      ),
+    );
+    for (const one of [index, embedded]) await one.put(documents);
+    for (const query of ["create a task", "task", "close the board", "assign"]) {
+      expect(await idsOf(index, query), query).toEqual(await idsOf(embedded, query));
+    }
+    expect((await idsOf(index, "create a task"))[0]).toBe("task.create");
+  });
+
+  test("T12: no answer tells whether there are documents that the caller may not see", async () => {
+    const hidden = ["secret_walrus", "walrus_report", "open_walrus_door", "opne"].map((id) =>
+      documentOf({ id, description: "garage walrus kitchen opne speaker", scopes: ["admin", "zoo"] }),
+    );
+    const [without, among] = [create(), create()];
+    await without.put(SURROUNDINGS);
+    await among.put([...hidden, ...SURROUNDINGS]);
+    for (const query of [
+      "walrus",
+      "opne the garage",
+      "secret_walrus",
+      "kitchen speaker",
+      "walr",
+      "opn dor",
+    ]) {
+      for (const scopes of [[], ["admin"], ["zoo"]]) {
+        const request = { query, limit: 10, filter: { scopes } };
+        expect(await among.search(request), query).toEqual(await without.search(request));
+      }
+    }
+    expect(await idsOf(among, "walrus", { scopes: ["zoo", "admin"] })).toHaveLength(4);
   });
 
   test("refuses requests after it was closed", async () => {
@@ -211,6 +262,19 @@ describe("vectors in PostgreSQL", () => {
     await bare.put([car]);
     expect(await idsOf(bare, "car")).toEqual(["car"]);
     expect(await bare.status()).toEqual({ mode: "lexical", reason: 'extension "vector" is not available' });
+  });
+
+  test("of documents are made for documents", async () => {
+    const embedder = wordEmbedder(meanings);
+    const index = create({
+      embedder: {
+        ...embedder,
+        embedDocuments: (texts) => embedder.embed(texts.map((text) => text.replace("car", "cat"))),
+      },
+    });
+    await index.put([car]);
+    expect(await idsOf(index, "automobile")).toEqual([]);
+    expect(await idsOf(index, "feline")).toEqual(["car"]);
   });
 });
 

@@ -26,7 +26,7 @@ export async function rankWords(
 ): Promise<WordRanking> {
   const clauses = splitClauses(query);
   const parts = (clauses.length < 2 ? [query] : [query, ...clauses]).map(analyzeQuery);
-  const dictionary = await askDictionary(client, names, parts);
+  const dictionary = await askDictionary(client, names, parts, filter.scopes);
   const weighed = parts.map((words) => weighWords(words, dictionary));
   const depth = parts.length === 1 ? limit : Math.max(CLAUSE_DEPTH, limit);
   const lists = await Promise.all(

@@ -1,7 +1,7 @@
-import { problem } from "../../schema/problem.ts";
+import { quotedNames } from "../../schema/quoted-names.ts";
 
 /** Increases when the tables, their functions or the text analysis change. Versions live side by side. */
-const VERSION = 2;
+const VERSION = 3;
 
 /** The names of an index's tables and functions. Safe to put into SQL. */
 export interface TableNames {
@@ -16,26 +16,14 @@ export interface TableNames {
   readonly putVectorsFunction: string;
 }
 
-const IDENTIFIER = /^(?:[a-z_][a-z0-9_]{0,39}\.)?[a-z_][a-z0-9_]{0,39}$/;
-
 /**
  * Derives the names from a prefix.
  *
  * @throws `INVALID_INPUT` if the prefix is not a plain identifier, with or without a schema.
  */
 export function tableNames(table: string): TableNames {
-  if (!IDENTIFIER.test(table)) {
-    throw problem("INVALID_INPUT", {
-      operation: "createPostgresIndex",
-      reason:
-        "`table` must be a name of at most 40 lower-case letters, digits and underscores, or schema.name",
-    });
-  }
-  const [name = "", schema] = table.split(".").reverse();
-  const quoted = (suffix: string): string => {
-    const own = `"${name}_v${VERSION}${suffix}"`;
-    return schema === undefined ? own : `"${schema}".${own}`;
-  };
+  const nameOf = quotedNames(table, "createPostgresIndex");
+  const quoted = (suffix: string) => nameOf(`_v${VERSION}${suffix}`);
   return {
     documents: quoted(""),
     postings: quoted("_postings"),

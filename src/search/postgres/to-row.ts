@@ -21,7 +21,8 @@ export interface DocumentRow {
 
 export interface DictionaryRow {
   readonly term: string;
-  /** How many rows of the batch have the term. */
+  readonly scopes: readonly string[];
+  /** How many rows of the batch have the term and these scopes. */
   readonly documents: number;
   /** -1 for the key of a name, which takes no part in spelling. */
   readonly length: number;
@@ -38,19 +39,28 @@ export function toRow(document: SearchDocument): DocumentRow {
     domain: toStoredText(document.domain),
     category: toStoredText(document.category ?? ""),
     tags: document.tags.map(toStoredText),
-    scopes: document.scopes.map(toStoredText),
+    // In one order, because words are counted by set of scopes.
+    scopes: [...new Set(document.scopes.map(toStoredText))].sort(),
     terms: [...postings.keys()],
     impacts: [...postings.values()],
   };
   return { ...row, hash: hashOf(JSON.stringify(row)) };
 }
 
-/** Returns the distinct terms of the rows. */
+/** Returns the distinct terms of the rows, apart for each set of scopes. */
 export function toDictionary(rows: readonly DocumentRow[]): DictionaryRow[] {
+  const groups = Map.groupBy(rows, ({ scopes }) => JSON.stringify(scopes));
+  return [...groups.values()].flatMap(countTerms);
+}
+
+/** Of rows with the same scopes. */
+function countTerms(rows: readonly DocumentRow[]): DictionaryRow[] {
+  const { scopes } = rows[0]!;
   const counts = new Map<string, number>();
   for (const { terms } of rows) for (const term of terms) counts.set(term, (counts.get(term) ?? 0) + 1);
   return Array.from(counts, ([term, documents]) => ({
     term,
+    scopes,
     documents,
     length: term.startsWith(NAME_SIGN) ? -1 : Math.min(MAX_TERM, term.length),
     letters: lettersOf(term),

@@ -100,7 +100,8 @@ export class VectorTable {
     const hashes = new Map(known.map(({ id, text_hash }) => [id, text_hash]));
     const missing = [...texts].filter(([id, text]) => hashes.get(id) !== hashOf(text));
     if (missing.length === 0) return;
-    const vectors = await this.embedder.embed(missing.map(([, text]) => text));
+    const wanted = missing.map(([, text]) => text);
+    const vectors = await (this.embedder.embedDocuments?.(wanted) ?? this.embedder.embed(wanted));
     const made = missing.flatMap(([id, text], at) => {
       const vector = vectors[at];
       return vector === undefined || isZero(vector) ? [] : [{ id, hash: hashOf(text), vector }];

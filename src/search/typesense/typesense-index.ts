@@ -16,7 +16,14 @@ import {
   toFilterValue,
   toResourceDocument,
 } from "./resource-document.ts";
-import { MAX_PER_PAGE, queryText, searchParams } from "./search-params.ts";
+import {
+  type FieldWeights,
+  MAX_PER_PAGE,
+  queryText,
+  type SearchPart,
+  searchParams,
+  searchParts,
+} from "./search-params.ts";
 import {
   createTypesenseClient,
   type TypesenseAnswer,
@@ -59,6 +66,8 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
   }
   const send = createTypesenseClient(options);
   const path = `/collections/${collection}`;
+  /** The weights of domains that have their own, from the documents that this index was given. */
+  const weightsOf = new Map<string, FieldWeights>();
   let closed = false;
   let isThere = false;
 
@@ -111,19 +120,51 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
 
   async function searchPage(
     words: string,
-    filter: SearchFilter,
+    parts: readonly SearchPart[],
     number: number,
     size: number,
-  ): Promise<FoundPage> {
-    const body = JSON.stringify({ searches: [searchParams(collection, words, filter, { number, size })] });
-    const answer = await send({ method: "POST", path: "/multi_search", body });
-    return pageOf(answer, apiKey);
+  ): Promise<readonly FoundPage[]> {
+    const searches = parts.map((part) => searchParams(collection, words, part, { number, size }));
+    const body = JSON.stringify({ searches });
+    return pagesOf(await send({ method: "POST", path: "/multi_search", body }), apiKey);
+  }
+
+  /** Reads pages of every part until each has enough documents that pass. */
+  async function searchAll(
+    words: string,
+    filter: SearchFilter,
+    limit: number,
+  ): Promise<readonly FoundDocument[]> {
+    const size = Math.min(MAX_PER_PAGE, Math.max(50, 2 * limit));
+    const passing: FoundDocument[] = [];
+    let parts = searchParts(filter, weightsOf);
+    const counts = new Map(parts.map((part) => [part, 0]));
+    for (let number = 1; number <= MAX_PAGES && parts.length > 0; number++) {
+      const pages = await searchPage(words, parts, number, size);
+      parts = parts.filter((part, at) => {
+        const page = pages[at] ?? [];
+        const passed = page.filter((document) => passes(document, part.filter));
+        const count = counts.get(part)! + passed.length;
+        counts.set(part, count);
+        passing.push(...passed);
+        return page.length === size && count < limit;
+      });
+    }
+    return passing.sort((one, other) => other.match - one.match);
+  }
+
+  function noteWeights(documents: readonly SearchDocument[]): void {
+    for (const { domain, weights } of documents) {
+      if (weights && Object.keys(weights).length > 0) weightsOf.set(domain, weights);
+      else weightsOf.delete(domain);
+    }
   }
 
   return {
     async put(documents) {
       checkOpen();
       await makeCollection();
+      noteWeights(documents);
       const newest = [...new Map(documents.map((document) => [document.id, document])).values()];
       await drop(newest.filter(({ visibility }) => visibility === "hidden").map(({ id }) => id));
       const shown = newest.filter(({ visibility }) => visibility !== "hidden");
@@ -141,14 +182,7 @@ export function createTypesenseIndex(options: TypesenseIndexOptions): SearchInde
       const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
       const words = queryText(request.query);
       if (limit === 0 || words === "") return [];
-      const size = Math.min(MAX_PER_PAGE, Math.max(50, 2 * limit));
-      const passing: FoundDocument[] = [];
-      for (let page = 1; page <= MAX_PAGES && passing.length < limit; page++) {
-        const found = await searchPage(words, request.filter, page, size);
-        passing.push(...found.filter((document) => passes(document, request.filter)));
-        if (found.length < size) break;
-      }
-      return toHits(passing, request, limit);
+      return toHits(await searchAll(words, request.filter, limit), request, limit);
     },
 
     async close() {
@@ -164,18 +198,24 @@ function isTaken(line: string): boolean {
 type FoundDocument = Pick<
   ResourceDocument,
   "uri" | "name" | "domain" | "scopes" | "kind" | "category" | "tags"
->;
+> & {
+  /** The engine's score. */
+  readonly match: number;
+};
 type FoundPage = readonly FoundDocument[];
 
-function pageOf(answer: TypesenseAnswer, apiKey: string): FoundPage {
+function pagesOf(answer: TypesenseAnswer, apiKey: string): FoundPage[] {
   if (answer.status !== 200) throw unexpected(answer, apiKey);
-  const [result] = (parseJson(answer.text) as MultiSearchAnswer | undefined)?.results ?? [];
-  // The collection does not exist before the first put.
-  if (result?.code === 404) return [];
-  if (result?.hits === undefined) {
-    throw unexpected({ status: result?.code ?? answer.status, text: result?.error ?? answer.text }, apiKey);
-  }
-  return result.hits.map(({ document }) => document);
+  const { results } = (parseJson(answer.text) as MultiSearchAnswer | undefined) ?? {};
+  if (results === undefined) throw unexpected(answer, apiKey);
+  return results.map(({ code, error, hits }) => {
+    // The collection does not exist before the first put.
+    if (code === 404) return [];
+    if (hits === undefined) {
+      throw unexpected({ status: code ?? answer.status, text: error ?? answer.text }, apiKey);
+    }
+    return hits.map(({ document, text_match = 0 }) => ({ ...document, match: text_match }));
+  });
 }
 
 /** Undefined if the text is not JSON. */
@@ -191,7 +231,7 @@ interface MultiSearchAnswer {
   readonly results?: readonly {
     readonly code?: number;
     readonly error?: string;
-    readonly hits?: readonly { readonly document: FoundDocument }[];
+    readonly hits?: readonly { readonly document: FoundDocument; readonly text_match?: number }[];
   }[];
 }
 

@@ -8,6 +8,7 @@ import {
 import type { Domain, EntryDraft, Rule } from "../../schema/entry.ts";
 import type { SourceContent } from "../../schema/source.ts";
 import { readOutputSchema } from "./input-schema.ts";
+import { searchConfigErrors } from "./search-config-errors.ts";
 import { resourceDraft, toolDraft } from "./to-draft.ts";
 
 interface CodeContent extends SourceContent {
@@ -31,6 +32,7 @@ function readDomain(definition: DomainDefinition, parts: CodeContent): void {
 
   parts.domains.push(toDomain(definition));
   parts.errors.push(...extractorErrors(where, definition));
+  parts.errors.push(...searchConfigErrors(definition).map((error) => `${where}: searchConfig: ${error}`));
   for (const tool of definition.tools ?? []) {
     const wrong = shapeErrors(`${where}, tool ${nameOf(tool)}`, toolDefinitionSchema.safeParse(tool));
     if (wrong.length === 0) parts.drafts.push(toolDraft(tool, definition));
@@ -55,6 +57,7 @@ function toDomain(definition: DomainDefinition): Domain {
     scopes: definition.requiredScopes ?? [],
     rules: toRules(definition),
     ...(definition.searchConfig && { searchConfig: definition.searchConfig }),
+    ...(definition.readBeforeWrite && { readBeforeWrite: definition.readBeforeWrite }),
   };
 }
 

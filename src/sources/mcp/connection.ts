@@ -20,7 +20,7 @@ export interface ConnectionOptions {
   /** The folder in which a process starts unless its config names one. */
   readonly cwd: string | undefined;
   /** Whether a person has consented to the program as it is now. */
-  mayStart(): boolean;
+  mayStart(): boolean | Promise<boolean>;
   readonly clock: Clock;
   /** Access to an HTTP server; undefined for a server that runs as a child process. */
   readonly login?: ServerLogin | undefined;
@@ -91,7 +91,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   let last: Made | undefined;
   let session: Session | undefined;
   let connecting: Promise<Session> | undefined;
-  let status: EntryStatus | undefined = options.mayStart() ? undefined : WAITS;
+  let status: EntryStatus | undefined = options.mayStart() === true ? undefined : WAITS;
   let restUntil = 0;
   let listing: Listing | undefined;
   let era: PriorDiscovery | undefined;
@@ -99,7 +99,7 @@ export function createConnection(options: ConnectionOptions): Connection {
 
   async function connect(): Promise<Session> {
     // Asked again while connected, because a person may take the consent back.
-    if (!options.mayStart()) throw goDown(WAITS, CONSENT_MS);
+    if (!(await options.mayStart())) throw goDown(WAITS, CONSENT_MS);
     if (status === WAITS) status = undefined;
     if (session) return session;
     connecting ??= open().finally(() => {
@@ -255,7 +255,7 @@ export function createConnection(options: ConnectionOptions): Connection {
     },
     connect,
     relist: async () => {
-      if (session && options.mayStart()) return relist();
+      if (session && (await options.mayStart())) return relist();
       await connect();
     },
     drop: ({ made }) => void end(made),

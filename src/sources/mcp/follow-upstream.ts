@@ -1,5 +1,5 @@
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
-import type { Domain, EntryDraft, EntryStatus, Lane } from "../../schema/entry.ts";
+import type { Domain, EntryDraft, EntryStatus, Lane, ReadBeforeWrite } from "../../schema/entry.ts";
 import { problem } from "../../schema/problem.ts";
 import type { ServerProgram } from "../../schema/server-program.ts";
 import type { Freshness, SourceContent } from "../../schema/source.ts";
@@ -29,9 +29,10 @@ export interface FollowUpstreamOptions {
   readonly lanes: Readonly<Record<string, Lane>>;
   readonly description: string | undefined;
   readonly scopes: readonly string[];
+  readonly readBeforeWrite: ReadBeforeWrite | undefined;
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly cwd: string | undefined;
-  readonly mayStart: ((program: ServerProgram) => boolean) | undefined;
+  readonly mayStart: ((program: ServerProgram) => boolean | Promise<boolean>) | undefined;
   readonly limits: UpstreamLimits;
   readonly clock: Clock;
   readonly logins: Logins;
@@ -216,12 +217,13 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
 }
 
 function toDomain(
-  { label, description, scopes }: FollowUpstreamOptions,
+  { label, description, scopes, readBeforeWrite }: FollowUpstreamOptions,
   instructions: string | undefined,
 ): Domain {
   const told = instructions && toSummary(toVisibleText(instructions), 300);
   // A server that says nothing of itself is described by the tools that the reader may see.
-  return { name: label, description: description ?? told ?? "", scopes, rules: [] };
+  const text = description ?? told ?? "";
+  return { name: label, description: text, scopes, rules: [], ...(readBeforeWrite && { readBeforeWrite }) };
 }
 
 /** Stands for a server that was never listed and tells what is wrong with it. */

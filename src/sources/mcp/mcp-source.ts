@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Lane } from "../../schema/entry.ts";
+import type { Lane, ReadBeforeWrite } from "../../schema/entry.ts";
 import type { ServerProgram } from "../../schema/server-program.ts";
 import type { Source } from "../../schema/source.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
@@ -35,6 +35,8 @@ export interface McpSourceOptions {
   readonly description?: string;
   /** Scopes that a principal needs to see the entries. */
   readonly scopes?: readonly string[];
+  /** What happens to a write whose session has not read the thing first. Default: `warn`. */
+  readonly readBeforeWrite?: ReadBeforeWrite;
   /** Values for `${X}` in the config. Default: the environment. */
   readonly variables?: Readonly<Record<string, string | undefined>>;
   /** The folder in which a server starts unless its config names one. Default: that of the process. */
@@ -43,7 +45,7 @@ export interface McpSourceOptions {
    * Decides whether the server may be started or reached; asked before each use. While the answer is no, the
    * server waits like one whose definitions are not approved. Default: always.
    */
-  readonly mayStart?: (program: ServerProgram) => boolean;
+  readonly mayStart?: (program: ServerProgram) => boolean | Promise<boolean>;
   readonly limits?: Partial<UpstreamLimits>;
   /** For tests. Default: the system clock. */
   readonly clock?: Clock;
@@ -95,6 +97,7 @@ export function createMcpSource(
     lanes: options.lanes ?? {},
     description: options.description,
     scopes: options.scopes ?? [],
+    readBeforeWrite: options.readBeforeWrite,
     variables: options.variables ?? process.env,
     cwd: options.cwd,
     mayStart: options.mayStart,

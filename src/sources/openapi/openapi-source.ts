@@ -1,5 +1,5 @@
 import { createGuardedFetch, type GuardedFetch } from "../../net/guarded-fetch.ts";
-import type { Domain } from "../../schema/entry.ts";
+import type { Domain, ReadBeforeWrite } from "../../schema/entry.ts";
 import { problem } from "../../schema/problem.ts";
 import type { Source, SourceContent } from "../../schema/source.ts";
 import { systemClock } from "../../util/clock.ts";
@@ -28,6 +28,8 @@ export interface OpenApiOptions {
   readonly timeoutMs?: number;
   /** Headers of every call. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** What happens to a write whose session has not read the thing first. Default: `warn`. */
+  readonly readBeforeWrite?: ReadBeforeWrite;
 }
 
 const METHODS = ["get", "head", "options", "post", "put", "patch", "delete"];
@@ -98,6 +100,8 @@ function toContent(
   const credentials = createCredentials(auths, guardedFetch, label);
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const client = createApiClient({ base, guardedFetch, credentials, headers, timeoutMs });
+  const { readBeforeWrite } = options;
+  const judged = readBeforeWrite && { readBeforeWrite };
   const found = findOperations(document);
   const kept = found.slice(0, MAX_OPERATIONS);
   const ops = assignOps(label, kept);
@@ -111,7 +115,7 @@ function toContent(
       credentials.fills(place, name) || (place === "header" && Object.hasOwn(headers, name.toLowerCase())),
   };
   return {
-    domains: [toDomain(label, document, found.length - kept.length)],
+    domains: [{ ...toDomain(label, document, found.length - kept.length), ...judged }],
     drafts: kept.map((operation, index) => toDraft(operation, ops[index]!, context)),
   };
 }

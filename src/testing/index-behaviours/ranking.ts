@@ -116,4 +116,25 @@ export const RANKING: readonly Behaviour[] = [
       assert.equal((await idsOf(index, "weather forecast"))[0], "weather");
     },
   },
+  {
+    name: "words are not drowned by the text of their own domain",
+    check: async (fresh) => {
+      const index = await fresh();
+      const domainText = "onto Task management: tasks, task lists, task plans and all about a task";
+      const verbs = ["create", "list", "update", "delete"];
+      const documents = ["plan", "goal", "task", "risk"].flatMap((noun) =>
+        verbs.map((verb) =>
+          documentOf({
+            id: `${noun}.${verb}`,
+            name: `${verb}_${noun}`,
+            description: `${verb} a ${noun}`,
+            domainText,
+          }),
+        ),
+      );
+      await index.put([...SURROUNDINGS, ...documents]);
+      assert.equal((await idsOf(index, "create a task"))[0], "task.create");
+      assert.equal((await idsOf(index, "remove tasks from the list: delete a task"))[0], "task.delete");
+    },
+  },
 ];

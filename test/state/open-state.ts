@@ -1,0 +1,138 @@
+import { join } from "node:path";
+import { PGlite } from "@electric-sql/pglite";
+import { createPins, createPostgresState, type GatewayOptions, type PostgresStateOptions } from "keyhole";
+import pg from "pg";
+import { onTestFinished } from "vitest";
+import { type Consents, createConsents } from "../../src/access/consents.ts";
+import { createPinStore } from "../../src/access/pin-store.ts";
+import { createPinsOver } from "../../src/access/pins.ts";
+import { openLearningLog } from "../../src/search/learning/learning-log.ts";
+import { createDiskResultStore } from "../../src/session/disk-result-store.ts";
+import { createIdempotency } from "../../src/session/idempotency.ts";
+import { createMemorySessionStore } from "../../src/session/memory-session-store.ts";
+import { createResultStore } from "../../src/session/result-store.ts";
+import { createSpentApprovals } from "../../src/session/spent-approvals.ts";
+import { openSqliteSessionStore } from "../../src/session/sqlite-session-store.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+
+export type StateOptions = Pick<PostgresStateOptions, "sessions" | "results" | "idempotency" | "leaseMs">;
+
+type Stores = Required<
+  Pick<GatewayOptions, "sessions" | "results" | "idempotency" | "approvals" | "pins">
+> & {
+  readonly log: ReturnType<typeof openLearningLog>;
+  /** Absent if consents cannot be kept there. */
+  readonly consents?: Consents<boolean> | Consents<Promise<boolean>>;
+};
+
+/** The stores of one gateway. `close` leaves the others. */
+export interface OpenState extends Stores {
+  close(): Promise<void>;
+}
+
+/** One state. Each call of `open` gives another gateway's stores over it, if it can be shared. */
+export interface Shared {
+  open(options?: StateOptions): Promise<OpenState>;
+}
+
+export interface StateKind {
+  readonly name: string;
+  /** Several gateways can share all of it. */
+  readonly shared: boolean;
+  create(): Promise<Shared>;
+}
+
+export const MEMORY: StateKind = {
+  name: "memory",
+  shared: false,
+  create: async () => ({
+    open: async ({ sessions, idempotency } = {}) => {
+      const results = createResultStore();
+      return {
+        sessions: createMemorySessionStore(sessions),
+        results,
+        idempotency: createIdempotency(results, idempotency),
+        approvals: createSpentApprovals(),
+        pins: createPins(),
+        log: openLearningLog(undefined),
+        close: async () => {},
+      };
+    },
+  }),
+};
+
+export const FILES: StateKind = {
+  name: "files",
+  shared: false,
+  create: async () => {
+    const folder = temporaryFolder();
+    return {
+      open: async ({ sessions: options = {}, idempotency } = {}) => {
+        const sessions = openSqliteSessionStore(join(folder, "state.db"), options);
+        onTestFinished(() => sessions.close());
+        const results = createDiskResultStore({ path: join(folder, "results"), maxChars: 2_000_000 });
+        return {
+          sessions,
+          results,
+          idempotency: createIdempotency(results, idempotency),
+          approvals: createSpentApprovals(),
+          pins: createPinsOver(createPinStore(join(folder, "pins.json")), { shared: true, strict: true }),
+          log: openLearningLog(join(folder, "learning.jsonl")),
+          consents: createConsents(join(folder, "consents.json")),
+          close: async () => {},
+        };
+      },
+    };
+  },
+};
+
+let tables = 0;
+
+/** PostgreSQL by any client. Each state has tables of its own. */
+function postgresKind(name: string, clientOf: () => PostgresStateOptions["client"]): StateKind {
+  return {
+    name,
+    shared: true,
+    create: async () => {
+      tables += 1;
+      const table = `t${process.pid}_${tables}`;
+      return {
+        open: async (options = {}) => {
+          const state = await createPostgresState({ client: clientOf(), table, ...options });
+          let closed = false;
+          const close = async () => {
+            if (!closed) await state.close();
+            closed = true;
+          };
+          onTestFinished(close);
+          const log = state.stores.learning.log as OpenState["log"];
+          return { ...state.stores, log, consents: state.consents, close };
+        },
+      };
+    },
+  };
+}
+
+let inProcess: PGlite | undefined;
+export const PGLITE = postgresKind("PostgreSQL in process", () => {
+  inProcess ??= new PGlite();
+  return inProcess;
+});
+
+export async function closePostgres(): Promise<void> {
+  await inProcess?.close();
+  await pool?.end();
+}
+
+let pool: pg.Pool | undefined;
+const url = process.env.KEYHOLE_POSTGRES_URL ?? "";
+export const NO_SERVER = "skipped: KEYHOLE_POSTGRES_URL is not set; scripts/start-postgres.sh gives one";
+
+/** A PostgreSQL server, if there is one. */
+export const SERVER: StateKind | undefined =
+  url === ""
+    ? undefined
+    : postgresKind("PostgreSQL server", () => {
+        pool ??= new pg.Pool({ connectionString: url, max: 10 });
+        return pool;
+      });
