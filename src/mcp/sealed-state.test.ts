@@ -41,3 +41,19 @@ test("refuses another owner, another secret and expired state", () => {
   time = 1_000;
   expect(sealer.open(sealed, "ann")).toBeUndefined();
 });
+
+test("takes state of up to 64 KiB and refuses longer state unread", () => {
+  const sealer = createSealer<string>(open);
+  // 12 + 16 bytes of marks and the JSON around the payload come before Base64.
+  const fits = sealer.seal("x".repeat(49_050), "ann");
+  const tooLong = sealer.seal("x".repeat(49_200), "ann");
+  expect([fits.length <= 65_536, tooLong.length > 65_536]).toEqual([true, true]);
+  expect(sealer.open(fits, "ann")).toHaveLength(49_050);
+  expect(sealer.open(tooLong, "ann")).toBeUndefined();
+});
+
+test("never seals the same payload to the same text, and names its version", () => {
+  const sealer = createSealer<string>(open);
+  expect(sealer.seal("payload", "ann")).not.toBe(sealer.seal("payload", "ann"));
+  expect(sealer.seal("payload", "ann")).toMatch(/^v1\.[\w-]+$/);
+});
