@@ -45,7 +45,7 @@ function decided(...call: Parameters<typeof decideCall>): string {
   const decision = decideCall(...call);
   if (decision.do === "ask") return `ask: ${decision.question.why}`;
   if (decision.do === "refuse") return decision.problem.code;
-  return decision.do === "dry-run" ? `dry-run: ${decision.why}` : "run";
+  return decision.do === "dry-run" ? `dry-run: ${decision.why}` : decision.do;
 }
 
 describe("a call that asks for no dry run", () => {

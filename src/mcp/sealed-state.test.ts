@@ -57,3 +57,9 @@ test("never seals the same payload to the same text, and names its version", () 
   expect(sealer.seal("payload", "ann")).not.toBe(sealer.seal("payload", "ann"));
   expect(sealer.seal("payload", "ann")).toMatch(/^v1\.[\w-]+$/);
 });
+
+test("opens state that was sealed before the program was started again", () => {
+  const sealed =
+    "v1.VrPqiWDITw3HfleZSrGpbiUY5D6Isp67Ux_XRdKfV72twEEjrwGhB6cakxkpdMy0rQU1RakjT_MgiY7y-kQdwXQ9blwAeQ";
+  expect(createSealer({ ...open, now: () => 0 }).open(sealed, "ann")).toEqual({ call: "hash" });
+});

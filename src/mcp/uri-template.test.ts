@@ -32,6 +32,7 @@ test.each([
   ["d://{a}{?q}", "d://x?q=a?b", { a: "x", q: "a?b" }],
   ["d://{a}{?q}", "d://x?", { a: "x" }],
   ["d://{?q}/x", "d://y/x", { "?q": "y" }],
+  ["{?q}", "?q=1", { q: "1" }],
   ["d://}{a}", "d://}x", { a: "x" }],
   ["d://x}", "d://x}", {}],
 ])("%s against %s", (template, uri, expected) => {
@@ -44,7 +45,8 @@ test("takes up to 4,096 characters of either", () => {
   expect(matchTemplate("d://{a}", text)?.get("a")).toHaveLength(4_092);
   expect(matchTemplate(text, text)?.size).toBe(0);
   expect(matchTemplate("d://{a}", `${text}x`)).toBeUndefined();
-  expect(matchTemplate(`${text}x`, `${text}x`)).toBeUndefined();
+  expect(matchTemplate(`d://{${"x".repeat(4_090)}}`, "d://y")?.size).toBe(1);
+  expect(matchTemplate(`d://{${"x".repeat(4_091)}}`, "d://y")).toBeUndefined();
 });
 
 test("stays fast for hostile templates and refuses overlong URIs", () => {
