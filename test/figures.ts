@@ -54,7 +54,7 @@ export const FIGURES = {
     says: "clean definitions that were flagged",
     combine: "share",
     atMost: 0.05,
-    cases: 100,
+    cases: 300,
   },
   "memory-slope": {
     says: "growth of the heap under load",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FAULTS } from "./faults.ts";
 import { FIGURES } from "./figures.ts";
-import { CLAIMS, type Claim, filesWith, isTitled } from "./proofs.ts";
+import { CLAIMS, type Claim, filesWith, isTitled, titlesOf } from "./proofs.ts";
 import { testFiles } from "./test-files.ts";
 
 const files = testFiles();
@@ -12,6 +12,19 @@ describe.each(Object.entries<Readonly<Record<string, Claim>>>(CLAIMS))("the tabl
       .flatMap(({ tests }) => tests)
       .filter((title) => filesWith([title], files).length === 0);
     expect(missing).toEqual([]);
+  });
+
+  test("has a proof of each claim, or says why there is none", () => {
+    const isProven = ([id, claim]: [string, Claim]) =>
+      filesWith(titlesOf(id, claim), files).length > 0 || (claim.figures ?? []).length > 0;
+    const rows = Object.entries<Claim>(claims);
+    expect(rows.filter((row) => isProven(row) === (row[1].missing !== undefined))).toEqual([]);
+  });
+
+  test("names figures that are printed", () => {
+    const named = Object.values(claims).flatMap(({ figures = [] }) => figures);
+    const printed = [...Object.keys(FIGURES), "mutation-score"];
+    expect(named.filter((name) => !printed.includes(name))).toEqual([]);
   });
 });
 

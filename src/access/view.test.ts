@@ -131,15 +131,16 @@ describe("names", () => {
     entryOf("get_page"),
     entryOf("get_page", { route: "docs://tools/get_page", op: "docs.page" }),
   ];
-  const { views } = viewsOf([
+  const entries = [
     ...twice,
     entryOf("placeOrder", { aliases: ["buy now", "Buy-Now"] }),
     entryOf("a.b"),
     entryOf("!?", { op: "shop.odd", route: "shop://tools/odd" }),
-  ]);
-  const view = views(callerOf());
+  ];
+  const viewOf = () => viewsOf(entries).views(callerOf());
 
   test("find an entry if only one has them", () => {
+    const view = viewOf();
     expect(view.find("placeOrder")?.op).toBe("shop.placeOrder");
     expect(view.find("get_page")).toBeUndefined();
     expect(view.byName("get_page")).toHaveLength(2);
@@ -170,6 +171,6 @@ describe("names", () => {
     [[], []],
     [[""], []],
   ])("in any spelling: %j names %j", (words, found) => {
-    expect(names(view.named(words))).toEqual(found);
+    expect(names(viewOf().named(words))).toEqual(found);
   });
 });
