@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 
 const owner: Principal = { id: "owner", scopes: [], allowWrite: true };
+type Args = Readonly<Record<string, unknown>>;
 type Lane = "read" | "write" | "destructive";
 
 /** A domain with one tool, `apply`, that takes an argument named dry_run and notes each run. */
@@ -26,7 +27,7 @@ const diskOf = (ran: string[], lane: Lane, what: string) =>
 
 const MODES = ["fixed", "discover"] as const;
 
-const callsOf = (mode: (typeof MODES)[number], args: object) =>
+const callsOf = (mode: (typeof MODES)[number], args: Args) =>
   mode === "fixed"
     ? [{ calls: [{ name: "exec", args: { op: "disk.apply", args, dry_run: false } }] }]
     : [
@@ -38,7 +39,7 @@ const callsOf = (mode: (typeof MODES)[number], args: object) =>
 async function questionsOf(
   mode: (typeof MODES)[number],
   gateway: ReturnType<typeof createGateway>,
-  args: object,
+  args: Args,
   answer: () => Promise<"once" | "deny">,
 ): Promise<string[]> {
   onTestFinished(() => gateway.close());
