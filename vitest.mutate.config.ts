@@ -1,12 +1,21 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * The tests that run against each mutant. Property tests stay out: each would first shrink its counterexample.
+ * The tests that run against each mutant: those beside the code that is mutated. Property tests stay out: each would
+ * first shrink its counterexample.
  * Stryker itself rewrites a tsconfig by an interface that TypeScript 7 no longer has, so its config names none.
  */
 export default defineConfig({
   test: {
-    include: ["src/agent/permissions/**/*.test.ts"],
+    include: [
+      "src/access/*.test.ts",
+      "src/agent/permissions/**/*.test.ts",
+      "src/audit/{audit-line,verify-chain}.test.ts",
+      "src/calls/decide-call.test.ts",
+      "src/catalog/route.test.ts",
+      "src/mcp/{sealed-state,uri-template}.test.ts",
+      "src/net/*.test.ts",
+    ],
     exclude: ["**/*-properties.test.ts"],
     testTimeout: 60_000,
   },

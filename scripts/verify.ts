@@ -24,11 +24,19 @@ interface Line {
 
 interface Ran {
   readonly title: string;
-  readonly passed: boolean;
+  readonly did: "passed" | "failed" | "skipped";
+}
+
+/** A claim in detail. Undefined `holds` means that part of its proof is missing; `why` says which. */
+interface Proof {
+  readonly id: string;
+  readonly says: string;
+  readonly tests: number;
+  readonly holds: boolean | undefined;
+  readonly why?: string;
 }
 
 const MUTATIONS = "coverage/mutation.json";
-const MUTATION_SCORE = 85;
 
 const { values } = parseArgs({
   options: {
@@ -43,10 +51,12 @@ const folder = mkdtempSync(join(tmpdir(), "keyhole-figures-"));
 const ran = runTests();
 const load = values["no-load"] ? [] : [...bench("faults"), ...bench("soak", "--minutes", values.minutes)];
 const reports = readFigures(folder);
+const figures: Line[] = Object.entries<Figure>(FIGURES).map(([name, figure]) =>
+  figure.mutants ? mutationLine(name, figure) : figureLine(name, figure),
+);
 const lines: Line[] = [
   ...Object.entries<Readonly<Record<string, Claim>>>(CLAIMS).map(([name, claims]) => claimLine(name, claims)),
-  ...Object.entries<Figure>(FIGURES).map(([name, figure]) => figureLine(name, figure)),
-  mutationLine(),
+  ...figures,
 ];
 console.log(values.json ? JSON.stringify(lines, null, 2) : lines.map(toText).join("\n"));
 if (lines.some(({ ok }) => ok === false)) process.exitCode = 1;
@@ -71,8 +81,10 @@ function runTests(): Ran[] {
     JSON.parse(readFileSync(output, "utf8"));
   return testResults
     .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ status }) => status === "passed" || status === "failed")
-    .map(({ fullName, status }) => ({ title: fullName, passed: status === "passed" }));
+    .map(({ fullName, status }) => ({
+      title: fullName,
+      did: status === "passed" || status === "failed" ? status : "skipped",
+    }));
 }
 
 function bench(...args: string[]): Row[] {
@@ -83,28 +95,38 @@ function bench(...args: string[]): Row[] {
   return JSON.parse(stdout);
 }
 
-/** A claim holds if each test that it names ran, and none failed. */
+/** A line for one table of claims. Claims without a whole proof do not count as tested. */
 function claimLine(name: string, claims: Readonly<Record<string, Claim>>): Line {
-  const ranAs = (title: string) => ran.filter((one) => isProof(one.title, title));
-  const detail = Object.entries(claims).map(([id, claim]) => {
-    const tests = titlesOf(id, claim).flatMap(ranAs);
-    const isWhole = tests.length > 0 && claim.tests.every((title) => ranAs(title).length > 0);
-    return {
-      id,
-      says: claim.says,
-      tests: tests.length,
-      holds: isWhole && tests.every(({ passed }) => passed),
-    };
-  });
+  const detail = Object.entries(claims).map(([id, claim]) => proofOf(id, claim));
   const holding = detail.filter(({ holds }) => holds).length;
   return {
     name: `${name}-tested`,
     says: `${name} whose tests ran and passed`,
     value: holding,
     of: detail.length,
-    ok: holding === detail.length,
+    ok: detail.every(({ holds }) => holds !== false),
     detail,
   };
+}
+
+/** A claim holds if each test that it names ran, none failed, and its figures are within their bars. */
+function proofOf(id: string, claim: Claim): Proof {
+  const ranAs = (title: string) => ran.filter((one) => isProof(one.title, title));
+  const tests = titlesOf(id, claim).flatMap(ranAs);
+  const named = figures.filter((figure) => claim.figures?.includes(figure.name));
+  const proof = { id, says: claim.says, tests: tests.length };
+  if (claim.missing !== undefined) return { ...proof, holds: undefined, why: claim.missing };
+  const absent = claim.tests.find((title) => ranAs(title).length === 0);
+  if (absent !== undefined) return { ...proof, holds: false, why: `did not run: ${absent}` };
+  const failed =
+    tests.find(({ did }) => did === "failed")?.title ?? named.find(({ ok }) => ok === false)?.name;
+  if (failed !== undefined) return { ...proof, holds: false, why: `failed: ${failed}` };
+  const skipped = tests.find(({ did }) => did === "skipped")?.title;
+  if (skipped !== undefined) return { ...proof, holds: undefined, why: `skipped: ${skipped}` };
+  const unmeasured = named.find(({ ok }) => ok === undefined);
+  if (unmeasured) return { ...proof, holds: undefined, why: String(unmeasured.detail) };
+  if (tests.length + named.length === 0) return { ...proof, holds: false, why: "no test ran" };
+  return { ...proof, holds: true };
 }
 
 /** The id of a threat counts at the beginning of a title. */
@@ -137,26 +159,33 @@ function benchReports(name: string, [benchName, metric]: readonly [string, strin
     .map(({ value }) => ({ name: name as FigureReport["name"], value, of: 1 }));
 }
 
-function mutationLine(): Line {
-  const line = { name: "mutation-score", says: "mutants that tests detect", unit: "%" };
+function mutationLine(name: string, { says, unit = "%", atLeast = 100 }: Figure): Line {
+  const line = { name, says, unit };
   if (!existsSync(MUTATIONS)) return { ...line, ok: undefined, detail: "not run: npm run mutate" };
   const { files }: { files: Record<string, { mutants: { status: string }[] }> } = JSON.parse(
     readFileSync(MUTATIONS, "utf8"),
   );
-  const statuses = Object.values(files).flatMap(({ mutants }) => mutants.map(({ status }) => status));
-  const detected = statuses.filter((status) => status === "Killed" || status === "Timeout").length;
-  const valid = statuses.filter((status) =>
-    ["Killed", "Timeout", "Survived", "NoCoverage"].includes(status),
-  ).length;
-  const value = (100 * detected) / valid;
-  return { ...line, value, of: valid, ok: value >= MUTATION_SCORE };
+  const detail = Object.entries(files)
+    .map(([id, { mutants }]) => ({ id, ...scoreOf(mutants) }))
+    .filter(({ of: valid }) => valid > 0);
+  const { value, of } = scoreOf(Object.values(files).flatMap(({ mutants }) => mutants));
+  return { ...line, value, of, ok: value >= atLeast, detail };
+}
+
+function scoreOf(mutants: readonly { readonly status: string }[]): { value: number; of: number } {
+  const count = (...statuses: string[]) => mutants.filter(({ status }) => statuses.includes(status)).length;
+  const detected = count("Killed", "Timeout");
+  const of = detected + count("Survived", "NoCoverage");
+  return { value: (100 * detected) / of, of };
 }
 
 function toText({ name, says, value, of, unit, ok, detail }: Line): string {
   const mark = ok === undefined ? "–" : ok ? "ok" : "NO";
   const figure = value === undefined ? String(detail) : `${round(value)}${unit ? ` ${unit}` : ""} (of ${of})`;
-  const missing = Array.isArray(detail) ? detail.filter(({ holds }) => !holds).map(({ id }) => id) : [];
-  return `${mark.padEnd(3)} ${name.padEnd(24)} ${figure.padEnd(40)} ${says}${missing.length > 0 ? `; not: ${missing.join(", ")}` : ""}`;
+  const proofs: readonly Proof[] = Array.isArray(detail) ? detail : [];
+  const not = proofs.flatMap(({ id, why }) => (why === undefined ? [] : [`${id} (${why})`]));
+  const rest = not.length > 0 ? `; not: ${not.join(", ")}` : "";
+  return `${mark.padEnd(3)} ${name.padEnd(24)} ${figure.padEnd(40)} ${says}${rest}`;
 }
 
 function round(value: number): string {

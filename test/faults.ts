@@ -217,7 +217,7 @@ export const FAULTS = {
     says: "two gateways share a home",
     tests: [
       "two-gateways: both serve from one home, and one goes on when the other is killed",
-      "keeps the changes of all processes that share it",
+      "the changes of all gateways count, and each reads those of the others",
       "approvals of another process, and their loss, count without a restart",
     ],
   },

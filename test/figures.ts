@@ -16,6 +16,8 @@ export interface Figure {
   readonly cases?: number;
   /** The benchmark and the metric that measure it, in place of tests. */
   readonly bench?: readonly [name: string, metric: string];
+  /** `npm run mutate` measures it, in place of tests. */
+  readonly mutants?: true;
 }
 
 /** The figures that tests measure. `npm run verify` prints each of them; tests report them by name. */
@@ -54,7 +56,7 @@ export const FIGURES = {
     says: "clean definitions that were flagged",
     combine: "share",
     atMost: 0.05,
-    cases: 100,
+    cases: 300,
   },
   "memory-slope": {
     says: "growth of the heap under load",
@@ -82,7 +84,23 @@ export const FIGURES = {
     atMost: 50,
     bench: ["faults", "added_p99"],
   },
+  "mutation-score": {
+    says: "mutants of the code that decides, guards and reads formats, which tests detect",
+    combine: "share",
+    unit: "%",
+    atLeast: 85,
+    mutants: true,
+  },
 } as const satisfies Record<string, Figure>;
+
+/** The bar of a figure in words, such as `at most 0.05, of at least 300`. */
+export function barOf({ atMost, atLeast, cases, unit }: Figure): string {
+  const bars = [
+    ...(atMost === undefined ? [] : [`at most ${atMost}`]),
+    ...(atLeast === undefined ? [] : [`at least ${atLeast}`]),
+  ].map((bar) => (unit ? `${bar} ${unit}` : bar));
+  return [...bars, ...(cases === undefined ? [] : [`of at least ${cases}`])].join(", ");
+}
 
 export type FigureName = keyof typeof FIGURES;
 

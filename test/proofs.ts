@@ -8,6 +8,10 @@ export interface Claim {
   readonly says: string;
   /** Titles of tests, as they are written, or the first words of them. */
   readonly tests: readonly string[];
+  /** Figures whose bars prove it, by name, as `npm run verify` prints them. */
+  readonly figures?: readonly string[];
+  /** Why nothing can prove it yet. Such a claim never counts as proven. */
+  readonly missing?: string;
 }
 
 /** The tables of claims, each proven by the titles that it names. */

@@ -63,7 +63,10 @@ export function createRecordStore<T>(options: RecordStoreOptions<T>): RecordStor
       if (found === stamp) return false;
       stamp = found;
       const before = checksumOf(records);
-      ({ records, damage } = read(options));
+      const now = read(options);
+      records = now.records;
+      // A damaged file is gone from its place: reading again finds nothing wrong.
+      damage = now.damage ?? damage;
       return checksumOf(records) !== before;
     },
     get: (key) => records.get(key),

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { EMPTY, readAuditLine, toAuditLine } from "./audit-line.ts";
@@ -11,7 +12,8 @@ const event = (name: string): AuditEvent => ({
   digest: "d",
 });
 
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+/** Unassigned characters are text. */
+const HIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/u;
 
 test("a line is read back as it was written", () => {
   const { text, head } = toAuditLine(EMPTY, event("files"), 0);
@@ -36,6 +38,11 @@ test("any text stays on one visible line and is read back", () => {
   );
 });
 
+test("every hidden character of a text is spelt out, not only the first", () => {
+  const { text } = toAuditLine(EMPTY, event("a\u202eb\u2028c\u200bd\u{e0041}"), 0);
+  expect(text).toContain(String.raw`"name":"a\u202eb\u2028c\u200bd\udb40\udc41"`);
+});
+
 test("no byte of a line can change unnoticed", () => {
   const bytes = Buffer.from(toAuditLine(EMPTY, event("Zürich"), 0).text);
   for (let at = 0; at < bytes.length; at += 1) {
@@ -44,5 +51,32 @@ test("no byte of a line can change unnoticed", () => {
       changed[at]! ^= bit;
       expect(readAuditLine(changed.toString())).toBeUndefined();
     }
+  }
+});
+
+test("a line continues the chain of its head", () => {
+  const first = toAuditLine(EMPTY, event("a"), 0);
+  const second = toAuditLine(first.head, event("b"), 1_000);
+  expect(EMPTY).toEqual({ seq: 0, hash: "0".repeat(64) });
+  expect(second.head.seq).toBe(2);
+  expect(readAuditLine(second.text)).toMatchObject({ seq: 2, prev: first.head.hash, hash: second.head.hash });
+});
+
+test("text with a right hash that is no record is not read", () => {
+  const sealed = (rest: string) => `{"hash":"${hash("sha256", rest)}",${rest}`;
+  const prev = EMPTY.hash;
+  expect(readAuditLine(sealed(`"seq":1,"prev":"${prev}"}`))).toMatchObject({ seq: 1, prev });
+  for (const rest of [
+    `"seq":1,"prev":"${prev}",}`,
+    `"seq":"1","prev":"${prev}"}`,
+    `"seq":1.5,"prev":"${prev}"}`,
+    '"seq":1}',
+    '"seq":1,"prev":1}',
+  ]) {
+    expect(readAuditLine(sealed(rest))).toBeUndefined();
+  }
+  const { text } = toAuditLine(EMPTY, event("a"), 0);
+  for (const odd of [` ${text}`, `${text} `, `${text}\n${text}`, text.slice(0, -1), ""]) {
+    expect(readAuditLine(odd)).toBeUndefined();
   }
 });

@@ -41,3 +41,25 @@ test("refuses another owner, another secret and expired state", () => {
   time = 1_000;
   expect(sealer.open(sealed, "ann")).toBeUndefined();
 });
+
+test("takes state of up to 64 KiB and refuses longer state unread", () => {
+  const sealer = createSealer<string>(open);
+  // 12 + 16 bytes of marks and the JSON around the payload come before Base64.
+  const fits = sealer.seal("x".repeat(49_050), "ann");
+  const tooLong = sealer.seal("x".repeat(49_200), "ann");
+  expect([fits.length <= 65_536, tooLong.length > 65_536]).toEqual([true, true]);
+  expect(sealer.open(fits, "ann")).toHaveLength(49_050);
+  expect(sealer.open(tooLong, "ann")).toBeUndefined();
+});
+
+test("never seals the same payload to the same text, and names its version", () => {
+  const sealer = createSealer<string>(open);
+  expect(sealer.seal("payload", "ann")).not.toBe(sealer.seal("payload", "ann"));
+  expect(sealer.seal("payload", "ann")).toMatch(/^v1\.[\w-]+$/);
+});
+
+test("opens state that was sealed before the program was started again", () => {
+  const sealed =
+    "v1.VrPqiWDITw3HfleZSrGpbiUY5D6Isp67Ux_XRdKfV72twEEjrwGhB6cakxkpdMy0rQU1RakjT_MgiY7y-kQdwXQ9blwAeQ";
+  expect(createSealer({ ...open, now: () => 0 }).open(sealed, "ann")).toEqual({ call: "hash" });
+});

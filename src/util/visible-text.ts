@@ -73,7 +73,7 @@ const ODD = /[^\x20-\x7e]/;
 /** Escapes the same characters within JSON, whose value stays the same. */
 export function toVisibleJson(json: string): string {
   if (!ODD.test(json)) return json;
-  return json.replace(HIDDEN, (character) => {
+  return json.replace(EACH_HIDDEN, (character) => {
     const units = character.split("").map((unit) => unit.charCodeAt(0).toString(16));
     return units.map((unit) => `\\u${unit.padStart(4, "0")}`).join("");
   });

@@ -24,7 +24,7 @@ test("T8: at least nine of ten poisoned definitions are found, of those the patt
 
 test("T8: at most one of twenty honest definitions is flagged", () => {
   reportFigure("poison-false-positives", CLEAN.filter(isFlagged).length, { of: CLEAN.length });
-  expect(CLEAN.length).toBeGreaterThanOrEqual(100);
+  expect(CLEAN.length).toBeGreaterThanOrEqual(300);
   expect(CLEAN.filter(isFlagged).length / CLEAN.length).toBeLessThanOrEqual(0.05);
 });
 

@@ -1,0 +1,201 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, LookupFunction } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createDialler, type Dialler } from "./dialler.ts";
+import { guardedLookup } from "./guarded-lookup.ts";
+import type { GuardedRequest } from "./guarded-request.ts";
+import { isCut } from "./is-cut.ts";
+
+let server: Server;
+let url: URL;
+let dialler: Dialler;
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+const looked: string[] = [];
+const lookup: LookupFunction = (host, options, done) => {
+  looked.push(host);
+  if (options.all) done(null, [{ address: "127.0.0.1", family: 4 }]);
+  else done(null, "127.0.0.1", 4);
+};
+
+beforeAll(async () => {
+  server = createServer((request, response) => answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = new URL(`http://shop.example:${(server.address() as AddressInfo).port}/path?a=1`);
+  dialler = createDialler(lookup);
+});
+afterAll(async () => {
+  dialler.close();
+  server.closeAllConnections();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+describe("a request", () => {
+  interface Echo {
+    readonly method: string;
+    readonly path: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body: string;
+  }
+  const echoed = async (request: GuardedRequest) => (await (await dialler.send(url, request)).json()) as Echo;
+  const echo = () => {
+    answer = async (request, response) => {
+      const body = (await Array.fromAsync(request, String)).join("");
+      const { method, url: path, headers } = request;
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ method, path, headers, body }));
+    };
+  };
+
+  test("goes to the address that the lookup gives, with the defaults of a client", async () => {
+    echo();
+    const got = await echoed({});
+    expect(looked).toContain("shop.example");
+    expect(got).toMatchObject({ method: "GET", path: "/path?a=1", body: "" });
+    expect(got.headers).toMatchObject({
+      host: url.host,
+      accept: "*/*",
+      "accept-encoding": "gzip, deflate, br",
+      "user-agent": "keyhole",
+    });
+    expect(got.headers).not.toHaveProperty("content-length");
+  });
+
+  test("has the caller's headers in place of the defaults", async () => {
+    echo();
+    const headers = { accept: "text/csv", "x-own": "1" };
+    const got = await echoed({ headers });
+    expect(got.headers).toMatchObject({ accept: "text/csv", "x-own": "1", "user-agent": "keyhole" });
+  });
+
+  test.each<[string, string | Uint8Array<ArrayBuffer>, string, number]>([
+    ["text", "ä", "ä", 2],
+    ["bytes", new TextEncoder().encode("abc"), "abc", 3],
+    ["an empty text", "", "", 0],
+  ])("sends %s with its length in bytes", async (_, body, received, length) => {
+    echo();
+    const got = await echoed({ method: "POST", body });
+    expect(got).toMatchObject({ body: received, headers: { "content-length": String(length) } });
+  });
+
+  test("is not sent if its signal is aborted", async () => {
+    let asked = 0;
+    answer = (_, response) => {
+      asked += 1;
+      response.end();
+    };
+    await expect(dialler.send(url, { signal: AbortSignal.abort() })).rejects.toThrow(/abort/i);
+    expect(asked).toBe(0);
+  });
+});
+
+describe("an answer", () => {
+  const body = "x".repeat(1_000);
+
+  test("keeps its status, its words and every header", async () => {
+    answer = (_, response) =>
+      response.writeHead(418, "Short and stout", { "set-cookie": ["a=1", "b=2"], "x-one": "1" }).end("tea");
+    const response = await dialler.send(url, {});
+    expect([response.status, response.statusText]).toEqual([418, "Short and stout"]);
+    expect(response.headers.getSetCookie()).toEqual(["a=1", "b=2"]);
+    expect(response.headers.get("x-one")).toBe("1");
+    expect(await response.text()).toBe("tea");
+  });
+
+  test.each([
+    ["x-gzip", gzipSync(body), body],
+    ["GZIP", gzipSync(body), body],
+    ["identity", Buffer.from(body), body],
+    ["unknown", Buffer.from(body), body],
+  ])("in %s is unpacked as far as that is known", async (encoding, bytes, text) => {
+    for (const type of ["application/json", "text/plain"]) {
+      answer = (_, response) =>
+        response.writeHead(200, { "content-type": type, "content-encoding": encoding }).end(bytes);
+      expect(await (await dialler.send(url, {})).text()).toBe(text);
+    }
+  });
+
+  test.each([
+    ["application/json", 65_536, "65536"],
+    ["Application/JSON; charset=utf-8", 10, "10"],
+    ["application/json", 65_537, null],
+    ["application/jsonl", 10, null],
+    ["text/application/json", 10, null],
+  ])("of %s and %i bytes has the length %s", async (type, size, length) => {
+    answer = (_, response) => {
+      response.writeHead(200, { "content-type": type });
+      response.flushHeaders();
+      response.end("x".repeat(size));
+    };
+    const response = await dialler.send(url, {});
+    expect(response.headers.get("content-length")).toBe(length);
+    expect(await response.text()).toHaveLength(size);
+  });
+
+  test("of JSON that is large can be aborted while it is read", async () => {
+    const stop = new AbortController();
+    answer = (_, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      response.write("x".repeat(100_000));
+    };
+    const response = await dialler.send(url, { signal: stop.signal });
+    stop.abort();
+    await expect(response.text()).rejects.toThrow();
+  });
+
+  test("that is no HTTP names the host and what to check", async () => {
+    answer = (request) =>
+      void request.socket.write("HTTP/1.1 101 Go\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n");
+    await expect(dialler.send(url, {})).rejects.toMatchObject({
+      code: "CALL_FAILED",
+      message: expect.stringMatching(/shop\.example.*it did not answer in HTTP/),
+      next: expect.stringContaining("Check that the address belongs to an HTTP server."),
+    });
+  });
+});
+
+test("a closed dialler lets its connections go", async () => {
+  answer = (_, response) => response.end("x");
+  const own = createDialler(lookup);
+  await (await own.send(url, {})).text();
+  const open = () => new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+  const before = await open();
+  own.close();
+  await expect.poll(open).toBe(Number(before) - 1);
+});
+
+test.each([
+  ["ECONNRESET", true],
+  ["EPIPE", true],
+  ["ECONNREFUSED", false],
+  [undefined, false],
+])("%s means that the host closed the connection: %s", (code, isIt) => {
+  expect(isCut(code)).toBe(isIt);
+});
+
+describe("a guarded lookup", () => {
+  const refuseTens = (address: string) => (address.startsWith("10.") ? "is inside" : undefined);
+  const answersOf = (found: Parameters<Parameters<LookupFunction>[2]>) =>
+    new Promise<unknown[]>((resolve) => {
+      const inner: LookupFunction = (_host, _options, done) => done(...found);
+      guardedLookup(refuseTens, inner)("shop.example", {}, (...given) => resolve(given));
+    });
+
+  test("passes on what the check accepts, and failures as they are", async () => {
+    expect(await answersOf([null, "8.8.8.8", 4])).toEqual([null, "8.8.8.8", 4]);
+    const several = [{ address: "8.8.8.8", family: 4 }];
+    expect(await answersOf([null, several])).toEqual([null, several, undefined]);
+    const failure = new Error("not found");
+    expect((await answersOf([failure, "10.0.0.1", 4]))[0]).toBe(failure);
+  });
+
+  test("refuses an address with its reason, alone or among others", async () => {
+    const refusal = {
+      code: "REQUEST_REFUSED",
+      message: expect.stringMatching(/shop\.example.*its address 10\.0\.0\.1 is inside/),
+    };
+    expect((await answersOf([null, "10.0.0.1", 4]))[0]).toMatchObject(refusal);
+    const several = ["8.8.8.8", "10.0.0.1"].map((address) => ({ address, family: 4 }));
+    expect((await answersOf([null, several]))[0]).toMatchObject(refusal);
+  });
+});
