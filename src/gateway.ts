@@ -50,11 +50,15 @@ import { createMapMemo } from "./surfaces/map-memo.ts";
 import { createMenu } from "./surfaces/menu.ts";
 import { createDiscovery } from "./telemetry/discovery.ts";
 import { type NoticeEvent, publish } from "./telemetry/events.ts";
+import { domainOf } from "./util/domain-of.ts";
 import { createInFlight } from "./util/in-flight.ts";
 import { reasonOf } from "./util/reason-of.ts";
 import { loadTokenCounter } from "./util/tokens.ts";
 
 const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
+
+/** How long a call waits for the server that it names. */
+const STARTING_MS = 10_000;
 
 const DEFAULT_LIMITS: Limits = {
   askTokens: 700,
@@ -126,6 +130,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     return confirmed();
   }
 
+  async function started(addresses: readonly string[], principal: Principal): Promise<Generation> {
+    const isStarted = ({ viewFor }: Generation) => {
+      const { starting } = viewFor(principal);
+      return starting.size === 0 || !addresses.some((address) => starting.has(domainOf(address)));
+    };
+    await live.until(isStarted, STARTING_MS);
+    return confirmed();
+  }
+
   const runner = createRunner({
     search: searchOf(index, live),
     sessions,
@@ -147,7 +160,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ledger,
     calls,
     ready,
-    current: confirmed,
+    current: started,
     openSession: (handle, principal) => openSession(sessions, handle, principal),
   });
 

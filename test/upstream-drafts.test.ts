@@ -17,6 +17,7 @@ const upstream = createUpstream({
     concurrency: 1,
     queue: 1,
     connectMs: 1,
+    startingMs: 1,
     totalMs: 1,
     maxLineBytes: 1,
     graceMs: 1,

@@ -11,6 +11,7 @@ import { cutText } from "../util/cut-text.ts";
 import { nearest } from "../util/nearest.ts";
 import { toAge } from "../util/to-age.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
+import { listNames } from "./domain-line.ts";
 import { type Found, fitAsk, leftOutText } from "./fit-ask.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 import { countWanted, mergeRankings, needsIn, type Ranking, rank, withRelated } from "./rank.ts";
@@ -21,6 +22,7 @@ const LEARNED_CHARS = 200;
 const MOST_SUGGESTIONS = 5;
 const MOST_NEAR = 8;
 const RESULT_CHARS = 160;
+const STARTING_CHARS = 200;
 
 export const ask = defineOperation({
   name: "ask",
@@ -87,7 +89,10 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     relevant: new Set(relevant),
     rules: rulesFor(discovers === undefined ? hits : relevant.slice(0, discovers), context),
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
-    notes: hits.length === 0 ? nothingFound(queries, rankings, view) : [],
+    notes: [
+      ...stillStarting(input, view),
+      ...(hits.length === 0 ? nothingFound(queries, rankings, view) : []),
+    ],
     asides: keptListings(hits, view),
     returns: (entry) => resultTypeOf(entry, context, RESULT_CHARS),
     ...(input.explain && {
@@ -174,6 +179,17 @@ function keptListings(hits: readonly Entry[], view: View): string[] {
   return kept.length === 0 ? [] : [`${kept.join(", ")}.`];
 }
 
+/** Names the servers whose tools cannot be found yet. */
+function stillStarting({ domain }: AskInput, { starting }: View): Saying[] {
+  const names = [...starting].filter((name) => domain === undefined || name === domain);
+  if (names.length === 0) return [];
+  const sentences =
+    names.length === 1
+      ? ["{names} is still starting.", "To find its tools, call {ask} again in a moment."]
+      : ["{names} are still starting.", "To find their tools, call {ask} again in a moment."];
+  return [{ sentences, fills: { names: listNames(names, STARTING_CHARS) } }];
+}
+
 function nothingFound(queries: readonly string[], rankings: readonly Ranking[], view: View): Saying[] {
   const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
   const other = rankings.find((ranking) => ranking.other)?.other;
@@ -181,7 +197,7 @@ function nothingFound(queries: readonly string[], rankings: readonly Ranking[], 
   return [
     {
       sentences: [
-        "Nothing here matches {asked}.",
+        view.starting.size === 0 ? "Nothing here matches {asked}." : "Nothing so far matches {asked}.",
         ...(other
           ? ["The query is in {query}, and this catalog is in {catalog}: ask in that language."]
           : []),

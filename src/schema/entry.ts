@@ -23,7 +23,7 @@ export type RiskLevel = "safe" | "moderate" | "destructive";
 
 /** Why an entry that exists cannot be used now. */
 export interface EntryStatus {
-  readonly state: "needs_login" | "server_down" | "quarantined" | "invalid";
+  readonly state: "starting" | "needs_login" | "server_down" | "quarantined" | "invalid";
   readonly reason: string;
 }
 

@@ -126,6 +126,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         login,
         era,
         clock,
+        signal: stopping.signal,
         ...limits,
         onListChanged: relistSoon,
         onLog: options.onLog,

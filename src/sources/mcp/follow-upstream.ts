@@ -58,6 +58,8 @@ export interface FollowedUpstream extends FollowedSource {
   diagnostics(): McpDiagnostics;
 }
 
+const STARTING: EntryStatus = { state: "starting", reason: "it is still starting; try again in a moment" };
+
 interface Shown {
   readonly listing: Listing | undefined;
   readonly status: EntryStatus | undefined;
@@ -84,6 +86,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   let shown: Shown | undefined;
   let writing: Promise<void> = Promise.resolve();
   let issuer: string | undefined;
+  /** Whether the first listing takes so long that nobody waits for it any more. */
+  let isSlow = false;
 
   function toReading(): Reading {
     keepListing();
@@ -94,7 +98,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
 
   function toShown(): Shown {
     const listing = upstream.listing ?? kept?.listing;
-    const { status } = upstream;
+    const status = upstream.status ?? (isStarting() ? STARTING : undefined);
     if (shown && shown.listing === listing && shown.status === status && shown.issuer === issuer)
       return shown;
     const transport = config.transport === "stdio" ? ("pipe" as const) : ("tcp" as const);
@@ -159,7 +163,12 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     },
     watch: ({ found }) => {
       onChange = () => found(toReading());
+      const stopWaiting = clock.after(options.limits.startingMs, () => {
+        isSlow = true;
+        if (isStarting()) onChange();
+      });
       return async () => {
+        stopWaiting();
         await writing;
         await upstream.close();
       };
@@ -182,6 +191,10 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     issuer = await login?.issuer().catch(() => undefined);
   }
 
+  function isStarting(): boolean {
+    return isSlow && !upstream.status && !upstream.listing && !kept;
+  }
+
   function isWaiting(): boolean {
     return upstream.status?.state === "quarantined";
   }
@@ -195,7 +208,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   function freshness(): Freshness {
     const own = followed.freshness();
     const { status } = upstream;
-    return status ? { ...own, isFresh: false, lastError: status.reason } : own;
+    if (status) return { ...own, isFresh: false, lastError: status.reason };
+    return isStarting() ? { ...own, count: 0, isFresh: false } : own;
   }
 
   return {
@@ -234,7 +248,10 @@ function standIn(label: string, status: EntryStatus): EntryDraft {
     route: `${label}://resources/server`,
     domain: label,
     name: `${label} server`,
-    description: `The MCP server ${label}, which could not be listed yet.`,
+    description:
+      status.state === "starting"
+        ? `The MCP server ${label}, which is still starting.`
+        : `The MCP server ${label}, which could not be listed yet.`,
     aliases: [label],
     status,
     load: async () => status,

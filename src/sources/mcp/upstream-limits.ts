@@ -5,6 +5,8 @@ export interface UpstreamLimits {
   /** Calls that wait for their turn. */
   readonly queue: number;
   readonly connectMs: number;
+  /** How long the first listing may take before the server is shown as starting. */
+  readonly startingMs: number;
   /** How long a call may take, even if it reports progress. */
   readonly totalMs: number;
   readonly maxLineBytes: number;
@@ -26,6 +28,7 @@ export const DEFAULT_LIMITS: UpstreamLimits = {
   concurrency: 32,
   queue: 1_024,
   connectMs: 30_000,
+  startingMs: 1_000,
   totalMs: 600_000,
   maxLineBytes: 32 * 1024 * 1024,
   graceMs: 1_000,
