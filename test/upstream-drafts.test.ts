@@ -20,6 +20,7 @@ const upstream = createUpstream({
     startingMs: 1,
     totalMs: 1,
     maxLineBytes: 1,
+    maxEntries: 1,
     graceMs: 1,
     restarts: 1,
     restartWindowMs: 1,
@@ -43,6 +44,7 @@ function catalogOf(listing: Partial<Listing>) {
     templates: [],
     skills: [],
     warnings: [],
+    leftOut: [],
     ...listing,
   };
   const drafts = toDrafts(whole, {

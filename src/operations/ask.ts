@@ -23,6 +23,8 @@ const MOST_SUGGESTIONS = 5;
 const MOST_NEAR = 8;
 const RESULT_CHARS = 160;
 const STARTING_CHARS = 200;
+const MOST_LEFT_OUT = 3;
+const MOST_WARMED = 3;
 
 export const ask = defineOperation({
   name: "ask",
@@ -46,6 +48,7 @@ export const ask = defineOperation({
   refuse: () => ({ queries: [], hits: [], domains: [], rules: [], suggestions: [], notes: [], omitted: 0 }),
   noteShown: (output, context) => {
     const found = output.hits.filter((hit) => !hit.entryPoint);
+    warmUp(found, context.view);
     const discovered = toDiscover(found, context.discovers).filter((hit) => hit.kind !== "resource");
     context.session?.update((memory) =>
       deliverRules(discover(memory, discovered.map(addressOf)), output.rules.map(ruleId)),
@@ -93,7 +96,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
       ...stillStarting(input, view),
       ...(hits.length === 0 ? nothingFound(queries, rankings, view) : []),
     ],
-    asides: keptListings(hits, view),
+    asides: [...keptListings(hits, view), ...leftOut(input, view)],
     returns: (entry) => resultTypeOf(entry, context, RESULT_CHARS),
     ...(input.explain && {
       explanations: Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations])),
@@ -177,6 +180,21 @@ function keptListings(hits: readonly Entry[], view: View): string[] {
     return since === undefined ? [] : `${name} from a listing of ${toAge(Date.now() - since)} ago`;
   });
   return kept.length === 0 ? [] : [`${kept.join(", ")}.`];
+}
+
+/** Names what cannot be found because a server offers more than a listing holds. */
+function leftOut({ domain }: AskInput, { domains }: View): string[] {
+  return [...domains.values()]
+    .filter(({ name }) => domain === undefined || name === domain)
+    .flatMap(({ name, leftOut }) => (leftOut?.() ?? []).map((part) => `${name}: ${part} are left out.`))
+    .slice(0, MOST_LEFT_OUT);
+}
+
+/** Starts the servers of the first hits while the model decides which to call. */
+function warmUp(hits: readonly Hit[], { domains }: View): void {
+  const callable = hits.filter(({ kind, unavailable, weak }) => kind === "tool" && !unavailable && !weak);
+  const first = new Set(callable.map(({ domain }) => domain));
+  for (const name of [...first].slice(0, MOST_WARMED)) domains.get(name)?.warm?.();
 }
 
 /** Names the servers whose tools cannot be found yet. */

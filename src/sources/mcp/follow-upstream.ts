@@ -120,14 +120,24 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     const fingerprint = toFingerprint(drafts);
     if (shown?.fingerprint === fingerprint) return { ...shown, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
-    const warnings = status && isWaiting() ? [status.reason] : [];
-    const content = { domains: [{ ...domain, keptSince }], drafts, warnings };
+    const waits = status && isWaiting() ? [status.reason] : [];
+    const warnings = [...waits, ...cuts()];
+    const { warm } = upstream;
+    const content = { domains: [{ ...domain, keptSince, leftOut, warm }], drafts, warnings };
     return { listing, status, issuer, fingerprint, content };
   }
 
   /** Read with every answer, so that seeing the server again needs no new catalog. */
   function keptSince(): number | undefined {
     return upstream.listing === undefined ? kept?.savedAt : undefined;
+  }
+
+  function leftOut(): readonly string[] {
+    return (upstream.listing ?? kept?.listing)?.leftOut ?? [];
+  }
+
+  function cuts(): string[] {
+    return leftOut().map((part) => `${part} are left out`);
   }
 
   function keepListing(): void {
@@ -225,7 +235,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       listedAt: kept?.savedAt,
       fromCache: upstream.listing === undefined && kept !== undefined,
       entries: shown?.content.drafts.length ?? 0,
-      warnings: (upstream.listing ?? kept?.listing)?.warnings ?? [],
+      warnings: [...((upstream.listing ?? kept?.listing)?.warnings ?? []), ...cuts()],
     }),
   };
 }

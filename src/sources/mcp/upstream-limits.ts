@@ -10,6 +10,8 @@ export interface UpstreamLimits {
   /** How long a call may take, even if it reports progress. */
   readonly totalMs: number;
   readonly maxLineBytes: number;
+  /** Entries of one kind that a listing holds. `ask` says how many are left out. */
+  readonly maxEntries: number;
   /** How long a process may take to end by itself. */
   readonly graceMs: number;
   /** Starts within `restartWindowMs` before the server counts as down. */
@@ -31,6 +33,7 @@ export const DEFAULT_LIMITS: UpstreamLimits = {
   startingMs: 1_000,
   totalMs: 600_000,
   maxLineBytes: 32 * 1024 * 1024,
+  maxEntries: 50_000,
   graceMs: 1_000,
   restarts: 5,
   restartWindowMs: 600_000,
