@@ -50,6 +50,7 @@ import { createMapMemo } from "./surfaces/map-memo.ts";
 import { createMenu } from "./surfaces/menu.ts";
 import { createDiscovery } from "./telemetry/discovery.ts";
 import { type NoticeEvent, publish } from "./telemetry/events.ts";
+import { systemClock } from "./util/clock.ts";
 import { domainOf } from "./util/domain-of.ts";
 import { createInFlight } from "./util/in-flight.ts";
 import { reasonOf } from "./util/reason-of.ts";
@@ -65,7 +66,7 @@ const DEFAULT_LIMITS: Limits = {
   resultTokens: 4_000,
   helpTokens: 1_500,
   answerBytes: Number.POSITIVE_INFINITY,
-  callMs: 60_000,
+  callMs: 120_000,
   batchSize: 100,
   concurrency: 8,
   sessionTokens: Number.POSITIVE_INFINITY,
@@ -239,7 +240,12 @@ export function createGateway(options: GatewayOptions): Gateway {
       await options.audit?.store.flush().catch((error: unknown) => notice("audit-failed", reasonOf(error)));
     },
   };
-  return withCore(gateway, { ...runner, noteMenu, approvals });
+  return withCore(gateway, {
+    clock: options.clock ?? systemClock,
+    ...runner,
+    noteMenu,
+    approvals,
+  });
 }
 
 type Shown = { readonly principal?: Principal; readonly session?: string };
