@@ -13,6 +13,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   tokens: () => import("./tokens.ts"),
   overhead: () => import("./overhead.ts"),
   start: () => import("./start.ts"),
+  catalog: () => import("./catalog.ts"),
   knowledge: () => import("./knowledge.ts"),
   package: () => import("./package.ts"),
   poison: () => import("./poison.ts"),

@@ -6,6 +6,7 @@ import { problem } from "./schema/problem.ts";
 import type { Words } from "./schema/say.ts";
 import type { SpentApprovals } from "./session/spent-approvals.ts";
 import type { SurfaceOptions } from "./surfaces/surface.ts";
+import type { Clock } from "./util/clock.ts";
 
 /** Options that only faces set. */
 export interface FaceOptions extends CallOptions {
@@ -29,6 +30,7 @@ export interface GatewayCore {
   run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
   /** Decides about the calls that an input would make, without making them. */
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
+  readonly clock: Clock;
   /** Counts a menu that is shown again in the ledger. */
   noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): Promise<void>;
 }

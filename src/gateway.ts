@@ -50,18 +50,23 @@ import { createMapMemo } from "./surfaces/map-memo.ts";
 import { createMenu } from "./surfaces/menu.ts";
 import { createDiscovery } from "./telemetry/discovery.ts";
 import { type NoticeEvent, publish } from "./telemetry/events.ts";
+import { systemClock } from "./util/clock.ts";
+import { domainOf } from "./util/domain-of.ts";
 import { createInFlight } from "./util/in-flight.ts";
 import { reasonOf } from "./util/reason-of.ts";
 import { loadTokenCounter } from "./util/tokens.ts";
 
 const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
 
+/** How long a call waits for the server that it names. */
+const STARTING_MS = 10_000;
+
 const DEFAULT_LIMITS: Limits = {
   askTokens: 700,
   resultTokens: 4_000,
   helpTokens: 1_500,
   answerBytes: Number.POSITIVE_INFINITY,
-  callMs: 60_000,
+  callMs: 120_000,
   batchSize: 100,
   concurrency: 8,
   sessionTokens: Number.POSITIVE_INFINITY,
@@ -126,6 +131,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     return confirmed();
   }
 
+  async function started(addresses: readonly string[], principal: Principal): Promise<Generation> {
+    const isStarted = ({ viewFor }: Generation) => {
+      const { starting } = viewFor(principal);
+      return starting.size === 0 || !addresses.some((address) => starting.has(domainOf(address)));
+    };
+    await live.until(isStarted, STARTING_MS);
+    return confirmed();
+  }
+
   const runner = createRunner({
     search: searchOf(index, live),
     sessions,
@@ -147,7 +161,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ledger,
     calls,
     ready,
-    current: confirmed,
+    current: started,
     openSession: (handle, principal) => openSession(sessions, handle, principal),
   });
 
@@ -226,7 +240,12 @@ export function createGateway(options: GatewayOptions): Gateway {
       await options.audit?.store.flush().catch((error: unknown) => notice("audit-failed", reasonOf(error)));
     },
   };
-  return withCore(gateway, { ...runner, noteMenu, approvals });
+  return withCore(gateway, {
+    clock: options.clock ?? systemClock,
+    ...runner,
+    noteMenu,
+    approvals,
+  });
 }
 
 type Shown = { readonly principal?: Principal; readonly session?: string };

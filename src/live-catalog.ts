@@ -11,6 +11,7 @@ import { publish } from "./telemetry/events.ts";
 import { toSearchDocument } from "./to-search-document.ts";
 import { contentHash } from "./util/content-hash.ts";
 import { reasonOf } from "./util/reason-of.ts";
+import { soonest } from "./util/soonest.ts";
 
 /** One catalog and everything derived from it. Immutable: calls in flight keep their generation. */
 export interface Generation {
@@ -38,6 +39,8 @@ export interface LiveCatalog {
   gather(until: Promise<unknown>): void;
   /** Indexes everything again. Entries can be found all the time. */
   reindex(): Promise<void>;
+  /** Resolves when the catalog in use meets the condition, at the latest after this time. */
+  until(isMet: (generation: Generation) => boolean, ms: number): Promise<void>;
   /** Calls the listener when the catalog changes. Returns unsubscribe. */
   onChange(listener: () => void): () => void;
   close(): Promise<void>;
@@ -151,6 +154,21 @@ export function createLiveCatalog(
     });
   }
 
+  function onChange(listener: () => void): () => void {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  }
+
+  async function until(isMet: (generation: Generation) => boolean, ms: number): Promise<void> {
+    if (isMet(current)) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const stop = onChange(() => {
+      if (isMet(current)) resolve();
+    });
+    await soonest(promise, ms);
+    stop();
+  }
+
   // Approvals take effect with the next catalog.
   const stopWatching = pins.onChange(() =>
     // What was revoked goes even if the index cannot be written.
@@ -181,10 +199,8 @@ export function createLiveCatalog(
       updates = done.catch(() => {});
       return done;
     },
-    onChange: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    until,
+    onChange,
     close: async () => {
       listeners.clear();
       stopWatching();

@@ -7,6 +7,7 @@ import type { InFlight } from "./util/in-flight.ts";
 import { nearest } from "./util/nearest.ts";
 import { reasonOf } from "./util/reason-of.ts";
 import { singleFlight } from "./util/single-flight.ts";
+import { soonest } from "./util/soonest.ts";
 import { untilAborted } from "./util/until-aborted.ts";
 
 /** Id of the domains that are defined in code. */
@@ -347,11 +348,4 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
-}
-
-async function soonest(promise: Promise<unknown>, ms: number): Promise<void> {
-  const { promise: over, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([promise, over]);
-  clearTimeout(timer);
 }

@@ -56,8 +56,11 @@ export interface RunnerParts
   readonly calls: InFlight;
   /** @throws CLOSED after the gateway was closed. */
   ready(): Promise<void>;
-  /** The catalog with the approvals of this moment. Call it after `ready`. */
-  current(): Promise<Generation>;
+  /**
+   * The catalog with the approvals of this moment, once the servers that these addresses name have started. Waits a
+   * while for them. Call it after `ready`.
+   */
+  current(addresses: readonly string[], principal: Principal): Promise<Generation>;
   openSession(handle: string | undefined, principal: Principal): Promise<CallSession | undefined>;
 }
 
@@ -94,13 +97,13 @@ export function createRunner(parts: RunnerParts): Runner {
     try {
       const [countTokens] = await Promise.all([loadTokenCounter(), parts.ready()]);
       try {
-        const generation = await parts.current();
         const { input, ignored } = readInput(operation, given);
         const named = (input as { session?: string }).session;
         // A budget needs the count of the answers before.
         if (limits.sessionTokens < Number.POSITIVE_INFINITY) await ledger.settle();
         session = await parts.openSession(named ?? options.session, principal);
         const targets = operation.targets(input);
+        const generation = await parts.current(targets, principal);
         const budget = callBudget(session, limits, targets);
         const context = contextOf(call, generation, budget, session, countTokens, record.traceIn(session));
         const room = roomOf(call, context, budget, named !== undefined);
@@ -215,9 +218,11 @@ export function createRunner(parts: RunnerParts): Runner {
       const operation = OPERATIONS[name] as unknown as AnyOperation;
       const { principal = parts.principal } = options;
       await parts.ready();
-      const view = (await parts.current()).viewFor(principal);
+      const calls = operation.calls(readInput(operation, given).input);
+      const addresses = calls.map(({ address }) => address);
+      const view = (await parts.current(addresses, principal)).viewFor(principal);
       const policy = policyOf(name, options);
-      return operation.calls(readInput(operation, given).input).flatMap(({ address, args, dryRun }) => {
+      return calls.flatMap(({ address, args, dryRun }) => {
         const entry = findAddressed(address, view.find)?.entry;
         return entry ? [decideCall(entry, principal, { args, dryRun }, policy)] : [];
       });

@@ -82,7 +82,7 @@ verifies("lifecycle:sources", "a server is listed again by its label", async () 
   expect(readFileSync(lists, "utf8")).toBe("list\nlist\n");
   expect(await gateway.sources.status("tasks")).toMatchObject({
     id: "mcp:tasks",
-    count: 14,
+    count: 18,
     isFresh: true,
   });
 });

@@ -17,8 +17,10 @@ const upstream = createUpstream({
     concurrency: 1,
     queue: 1,
     connectMs: 1,
+    startingMs: 1,
     totalMs: 1,
     maxLineBytes: 1,
+    maxEntries: 1,
     graceMs: 1,
     restarts: 1,
     restartWindowMs: 1,
@@ -42,6 +44,7 @@ function catalogOf(listing: Partial<Listing>) {
     templates: [],
     skills: [],
     warnings: [],
+    leftOut: [],
     ...listing,
   };
   const drafts = toDrafts(whole, {

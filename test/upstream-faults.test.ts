@@ -152,9 +152,19 @@ verifies("upstream:faults", "a line over the size limit ends only that server, w
 verifies("upstream:faults", "an endless list is cut", async () => {
   const { gateway, bad } = start({ words: ["endless"] });
   await gateway.ready();
-  expect(bad.diagnostics().warnings.join()).toContain("more than 64 pages of tools");
-  expect(bad.diagnostics().entries).toBe(18 + 63);
+  const cut = `an unknown number of its tools after the first ${18 + 1_023} are left out`;
+  expect(bad.diagnostics().warnings).toEqual([cut]);
+  expect(bad.diagnostics().entries).toBe(18 + 1_023);
+  expect((await gateway.ask({ query: "add" })).text).toContain(`bad: ${cut}`);
   await goodStillAnswers(gateway);
+});
+
+verifies("upstream:faults", "an ask says how many tools over the limit are left out", async () => {
+  const { gateway, bad } = start({ limits: { maxEntries: 10 } });
+  const cut = "8 of its tools after the first 10 are left out";
+  expect((await gateway.ask({ query: "add" })).text).toContain(`bad: ${cut}.`);
+  expect((await gateway.ask({ query: "add", domain: "good" })).text).not.toContain(cut);
+  expect(bad.diagnostics().warnings).toEqual([cut]);
 });
 
 verifies("upstream:faults", "a list with a repeated cursor is cut", async () => {

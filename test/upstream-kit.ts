@@ -23,7 +23,9 @@ export function chaos(
   const config = wrapped
     ? { command: "sh", args: ["-c", '"$0" "$@"; echo done >&2', process.execPath, ...args], env }
     : { command: process.execPath, args, env };
-  return createMcpSource(label, config, { trusted: true, ...options });
+  // A busy machine starts servers slowly, and most tests want what they offer.
+  const limits = { startingMs: 30_000, ...options.limits };
+  return createMcpSource(label, config, { trusted: true, ...options, limits });
 }
 
 export function gatewayOf(sources: readonly McpSource[], options: Partial<GatewayOptions> = {}): Gateway {

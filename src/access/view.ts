@@ -12,6 +12,8 @@ export interface View {
   readonly scopeKey: string;
   /** Domains with at least one entry that the principal may see. */
   readonly domains: ReadonlyMap<string, Domain>;
+  /** Domains whose server has not told yet what it offers. */
+  readonly starting: ReadonlySet<string>;
   /** All entries that the principal may run, including hidden ones. */
   readonly entries: readonly Entry[];
   /** All entries that are not hidden. */
@@ -70,6 +72,7 @@ function createSight(catalog: Snapshot, principal: Principal, scopeKey: string):
     version: seesAll ? catalog.version : catalog.versionOf([...domains.values()], entries),
     scopeKey,
     domains,
+    starting: new Set(shown.filter(({ status }) => status?.state === "starting").map(({ domain }) => domain)),
     entries,
     shown,
     entryPoints: Map.groupBy(

@@ -37,6 +37,8 @@ interface Following {
 interface Sight {
   readonly listing: Listing;
   readonly entries: readonly Entry[];
+  /** Whether a server had not told yet what it offers. */
+  readonly isFilling: boolean;
 }
 
 const MAX_UPDATED = 1_000;
@@ -48,8 +50,8 @@ export function followChanges({ gateway, listings, debounceMs, onError }: Follow
 
   async function look(audience: Audience): Promise<Sight> {
     const { listing, principal } = await listings.for(audience.principal());
-    const { entries } = await gateway.view({ principal });
-    return { listing, entries };
+    const { entries, starting } = await gateway.view({ principal });
+    return { listing, entries, isFilling: starting.size > 0 };
   }
 
   async function tell(audience: Audience, before: Promise<Sight | undefined>, compare: Compare) {
@@ -109,7 +111,8 @@ function toChange(before: Sight, now: Sight): Change {
     .filter((entry) => differs(old.get(uriOf(entry)), entry))
     .map(uriOf);
   return {
-    tools: differ(({ tools }) => tools),
+    // The first fill changes descriptions, which is not worth a prompt cache.
+    tools: differ(({ tools }) => (before.isFilling ? tools.map(({ name }) => name) : tools)),
     prompts: differ(({ prompts }) => prompts),
     resources: differ(({ resources, templates, skills }) => [resources, templates, skills]),
     updated: updated.slice(0, MAX_UPDATED),

@@ -9,6 +9,9 @@ interface ClientRow {
   readonly measured: string;
 }
 
+/** Characters that Keyhole's tools ask for in their `_meta`. Measured: Claude Code 2.1.325 shows that many whole. */
+export const LARGEST_RESULT = 200_000;
+
 /** Clients that cut results or put them into a file. A client of another name gets the limits of the gateway. */
 export const CLIENTS: readonly ClientRow[] = [
   { name: /\bcline\b/i, shown: 8_000, measured: "Cline CLI 3.0.65 cuts the middle of the result's JSON" },
@@ -20,7 +23,11 @@ export const CLIENTS: readonly ClientRow[] = [
   { name: /\bqwen\b/i, shown: 30_000, measured: "Qwen Code 0.24.4 writes it to a file" },
   { name: /\bgemini\b/i, shown: 40_000, measured: "Gemini CLI 0.61.0 shows the first 8 K and the last 32 K" },
   { name: /\bcodex\b/i, shown: 50_000, measured: "Codex 0.166.0 cuts the middle" },
-  { name: /\bclaude-code\b/i, shown: 52_000, measured: "Claude Code 2.1.325 writes it to a file" },
+  {
+    name: /\bclaude-code\b/i,
+    shown: LARGEST_RESULT,
+    measured: "Claude Code 2.1.325 writes it to a file; without that `_meta`, from 52,000 characters on",
+  },
 ];
 
 /** The share that results may take; headings, warnings and next steps need the rest. */

@@ -22,10 +22,17 @@ export function createConnections(gateway: Gateway, changes: Changes): Connectio
         ...(session && { session: session.handle }),
       };
       const server = await make(connection);
-      const stopHearing = changes.add({
-        principal: () => connection.principal,
-        hear: (change) => notify(server, connection, change),
-      });
+      let stopHearing = () => {};
+      const startHearing = () => {
+        stopHearing();
+        stopHearing = changes.add({
+          principal: () => connection.principal,
+          hear: (change) => notify(server, connection, change),
+        });
+      };
+      // A client of the older protocol may not be told anything before it says that it is initialized.
+      if (era === "legacy") server.oninitialized = startHearing;
+      else startHearing();
       server.onclose = () => {
         stopHearing();
         void session?.end();
@@ -44,7 +51,7 @@ function notify(server: Server, { subscribed }: Connection, change: Change): voi
       .filter((uri) => subscribed.has(uri))
       .map((uri) => () => server.sendResourceUpdated({ uri })),
   ];
-  // A client that is not connected yet, or no longer, misses the notice.
+  // A client that is no longer connected misses the notice.
   for (const notice of notices) notice().catch(() => {});
 }
 

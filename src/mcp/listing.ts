@@ -8,6 +8,7 @@ import type { Principal } from "../schema/principal.ts";
 import type { MenuOptions } from "../surfaces/menu.ts";
 import type { MenuTool } from "../surfaces/menu-tool.ts";
 import { createFaceToolbox, type FaceToolbox } from "../toolbox.ts";
+import { LARGEST_RESULT } from "./client-limits.ts";
 import { type InstructionsOption, toInstructions } from "./instructions.ts";
 import { listPrompts } from "./prompts.ts";
 import { listResources } from "./resources.ts";
@@ -69,7 +70,11 @@ async function createListing(gateway: Gateway, view: View, options: ListingOptio
   };
 }
 
-/** Keeps the few tools out of the tool search that some clients put in front of every server. */
+/**
+ * Keeps the few tools out of the tool search that some clients put in front of every server, and their answers out
+ * of files.
+ */
 function alwaysLoaded(tool: MenuTool): Tool {
-  return { ...(tool as Tool), _meta: { ...tool._meta, "anthropic/alwaysLoad": true } };
+  const meta = { "anthropic/alwaysLoad": true, "anthropic/maxResultSizeChars": LARGEST_RESULT };
+  return { ...(tool as Tool), _meta: { ...tool._meta, ...meta } };
 }

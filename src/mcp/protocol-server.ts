@@ -8,12 +8,13 @@ import { fromAuthInfo } from "./auth-info.ts";
 import { load } from "./call-native.ts";
 import { callTool, type ToolCaller } from "./call-tool.ts";
 import { toCompletion } from "./completion.ts";
+import { startHeartbeat } from "./heartbeat.ts";
 import type { Listings } from "./listing.ts";
 import { toPage } from "./pages.ts";
 import { toMessages } from "./prompts.ts";
 import { asProtocolError, refusedState, unknownName, unknownResource } from "./protocol-errors.ts";
 import { findResource, toContents } from "./resources.ts";
-import { toRound } from "./round.ts";
+import { type Round, toRound } from "./round.ts";
 import { findAddress, getSkillParams, listSkillsParams, SKILLS_EXTENSION } from "./skills.ts";
 import { traced } from "./traced.ts";
 
@@ -83,13 +84,24 @@ export async function createProtocolServer(
       },
     },
   );
-  const roundOf = async (context: ServerContext, principal: Principal, trace: CallTrace | undefined) => {
+  const { clock } = coreOf(gateway);
+  const inRound = async <T>(
+    context: ServerContext,
+    principal: Principal,
+    trace: CallTrace | undefined,
+    work: (round: Round) => Promise<T>,
+  ): Promise<T> => {
     const known = {
       capabilities: server.getClientCapabilities(),
       client: server.getClientVersion()?.name,
       session: await connection?.session?.(),
     };
-    return toRound(context, principal, known, trace);
+    const { progress, stop } = startHeartbeat(context, clock);
+    try {
+      return await work(toRound(context, principal, known, progress, trace));
+    } finally {
+      stop();
+    }
   };
 
   server.setRequestHandler("tools/list", async ({ params }, context) => {
@@ -107,7 +119,7 @@ export async function createProtocolServer(
       guarded(async () => {
         const call = { name: params.name, args: params.arguments ?? {} };
         const { listing, principal } = await callerOf(context);
-        return callTool(parts, listing, call, await roundOf(context, principal, trace));
+        return inRound(context, principal, trace, (round) => callTool(parts, listing, call, round));
       }),
     ),
   );
@@ -124,8 +136,8 @@ export async function createProtocolServer(
         const entry = listing.promptEntries.get(params.name);
         if (!entry) throw unknownName("prompt", params.name);
         const given = readTextParams(entry.inputSchema, Object.entries(params.arguments ?? {}));
-        const round = await roundOf(context, principal, trace);
-        return load(parts, entry, given, round, (value) => toMessages(entry, value));
+        const show = (value: Json) => toMessages(entry, value);
+        return inRound(context, principal, trace, (round) => load(parts, entry, given, round, show));
       }),
     ),
   );
@@ -149,7 +161,7 @@ export async function createProtocolServer(
         if (!found) throw unknownResource(params.uri);
         const { entry, params: given } = found;
         const show = (value: Json) => toContents(params.uri, entry, value);
-        return load(parts, entry, given, await roundOf(context, principal, trace), show);
+        return inRound(context, principal, trace, (round) => load(parts, entry, given, round, show));
       }),
     ),
   );

@@ -25,7 +25,7 @@ interface ResourceLists {
  * address.
  */
 export function listResources(view: View): ResourceLists {
-  const entries = view.shown.filter(isDocument);
+  const entries = view.shown.filter(isDocument).filter(({ status }) => status?.state !== "starting");
   const claims = Map.groupBy(entries, ownAddress);
   const resourceEntries = new Map<string, ReadableEntry>();
   const templateEntries = new Map<string, ReadableEntry>();

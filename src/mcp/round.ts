@@ -38,6 +38,7 @@ export function toRound(
     readonly client?: string | undefined;
     readonly session?: string | undefined;
   },
+  progress: CallingClient["progress"],
   trace?: CallTrace,
 ): Round {
   const { mcpReq } = context;
@@ -56,7 +57,7 @@ export function toRound(
       principal,
       signal: mcpReq.signal,
       ...(connection.session && { session: connection.session }),
-      client: toClient(context, capabilities, state),
+      client: toClient(context, capabilities, state, progress),
       limits: limitsOf(info?.name ?? connection.client),
       ...(state?.kind === "approval" && state.resume && { resume: state.resume }),
       ...(trace && { trace }),
@@ -74,18 +75,14 @@ function toClient(
   { mcpReq }: ServerContext,
   capabilities: ClientCapabilities,
   state: RoundState | undefined,
+  progress: CallingClient["progress"],
 ): CallingClient {
-  const progressToken = mcpReq._meta?.progressToken;
   return {
     capabilities,
     responses: mcpReq.inputResponses ?? {},
     ...(state?.kind === "tool" && { state: state.state }),
-    // Both only inform: a client that has gone away must not fail the call.
-    progress: (update) => {
-      if (progressToken === undefined) return;
-      const params = { progressToken, ...update };
-      mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
-    },
+    progress,
+    // It only informs: a client that has gone away must not fail the call.
     log: (level, data, logger) => void mcpReq.log(level, data, logger).catch(() => {}),
   };
 }

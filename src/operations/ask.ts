@@ -11,6 +11,7 @@ import { cutText } from "../util/cut-text.ts";
 import { nearest } from "../util/nearest.ts";
 import { toAge } from "../util/to-age.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
+import { listNames } from "./domain-line.ts";
 import { type Found, fitAsk, leftOutText } from "./fit-ask.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 import { countWanted, mergeRankings, needsIn, type Ranking, rank, withRelated } from "./rank.ts";
@@ -21,6 +22,9 @@ const LEARNED_CHARS = 200;
 const MOST_SUGGESTIONS = 5;
 const MOST_NEAR = 8;
 const RESULT_CHARS = 160;
+const STARTING_CHARS = 200;
+const MOST_LEFT_OUT = 3;
+const MOST_WARMED = 3;
 
 export const ask = defineOperation({
   name: "ask",
@@ -44,6 +48,7 @@ export const ask = defineOperation({
   refuse: () => ({ queries: [], hits: [], domains: [], rules: [], suggestions: [], notes: [], omitted: 0 }),
   noteShown: (output, context) => {
     const found = output.hits.filter((hit) => !hit.entryPoint);
+    warmUp(found, context.view);
     const discovered = toDiscover(found, context.discovers).filter((hit) => hit.kind !== "resource");
     context.session?.update((memory) =>
       deliverRules(discover(memory, discovered.map(addressOf)), output.rules.map(ruleId)),
@@ -87,8 +92,11 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     relevant: new Set(relevant),
     rules: rulesFor(discovers === undefined ? hits : relevant.slice(0, discovers), context),
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
-    notes: hits.length === 0 ? nothingFound(queries, rankings, view) : [],
-    asides: keptListings(hits, view),
+    notes: [
+      ...stillStarting(input, view),
+      ...(hits.length === 0 ? nothingFound(queries, rankings, view) : []),
+    ],
+    asides: [...keptListings(hits, view), ...leftOut(input, view)],
     returns: (entry) => resultTypeOf(entry, context, RESULT_CHARS),
     ...(input.explain && {
       explanations: Object.fromEntries(rankings.flatMap(({ explanations }) => [...explanations])),
@@ -174,6 +182,32 @@ function keptListings(hits: readonly Entry[], view: View): string[] {
   return kept.length === 0 ? [] : [`${kept.join(", ")}.`];
 }
 
+/** Names what cannot be found because a server offers more than a listing holds. */
+function leftOut({ domain }: AskInput, { domains }: View): string[] {
+  return [...domains.values()]
+    .filter(({ name }) => domain === undefined || name === domain)
+    .flatMap(({ name, leftOut }) => (leftOut?.() ?? []).map((part) => `${name}: ${part} are left out.`))
+    .slice(0, MOST_LEFT_OUT);
+}
+
+/** Starts the servers of the first hits while the model decides which to call. */
+function warmUp(hits: readonly Hit[], { domains }: View): void {
+  const callable = hits.filter(({ kind, unavailable, weak }) => kind === "tool" && !unavailable && !weak);
+  const first = new Set(callable.map(({ domain }) => domain));
+  for (const name of [...first].slice(0, MOST_WARMED)) domains.get(name)?.warm?.();
+}
+
+/** Names the servers whose tools cannot be found yet. */
+function stillStarting({ domain }: AskInput, { starting }: View): Saying[] {
+  const names = [...starting].filter((name) => domain === undefined || name === domain);
+  if (names.length === 0) return [];
+  const sentences =
+    names.length === 1
+      ? ["{names} is still starting.", "To find its tools, call {ask} again in a moment."]
+      : ["{names} are still starting.", "To find their tools, call {ask} again in a moment."];
+  return [{ sentences, fills: { names: listNames(names, STARTING_CHARS) } }];
+}
+
 function nothingFound(queries: readonly string[], rankings: readonly Ranking[], view: View): Saying[] {
   const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
   const other = rankings.find((ranking) => ranking.other)?.other;
@@ -181,7 +215,7 @@ function nothingFound(queries: readonly string[], rankings: readonly Ranking[], 
   return [
     {
       sentences: [
-        "Nothing here matches {asked}.",
+        view.starting.size === 0 ? "Nothing here matches {asked}." : "Nothing so far matches {asked}.",
         ...(other
           ? ["The query is in {query}, and this catalog is in {catalog}: ask in that language."]
           : []),

@@ -8,6 +8,7 @@ import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
 import type { CallSession } from "../session/session-store.ts";
 import { cutText } from "../util/cut-text.ts";
+import { domainOf } from "../util/domain-of.ts";
 import type { Json } from "../util/json.ts";
 import { nearest } from "../util/nearest.ts";
 import { reasonOf } from "../util/reason-of.ts";
@@ -106,6 +107,12 @@ export function notFound(address: string, { view, session, refusal }: Lookup): P
   if (sharing.length > 1) {
     const ops = sharing.slice(0, MOST_SHARING).map(({ op }) => op);
     return problem("NOT_FOUND", { name: `A single entry named ${cutText(address, 128)}` }, { nearest: ops });
+  }
+  const domain = domainOf(address);
+  const [only, ...others] = view.shown.filter((entry) => entry.domain === domain);
+  // A server that could not be listed yet may have it.
+  if (only?.status && others.length === 0) {
+    return problem("UNAVAILABLE", { name: `The server ${domain}`, ...only.status });
   }
   const unveiled = (session?.memory.unveiled ?? []).flatMap((route) => view.find(route) ?? []);
   const candidates = [...view.shown, ...unveiled].flatMap((entry) =>

@@ -23,7 +23,7 @@ export type RiskLevel = "safe" | "moderate" | "destructive";
 
 /** Why an entry that exists cannot be used now. */
 export interface EntryStatus {
-  readonly state: "needs_login" | "server_down" | "quarantined" | "invalid";
+  readonly state: "starting" | "needs_login" | "server_down" | "quarantined" | "invalid";
   readonly reason: string;
 }
 
@@ -269,4 +269,8 @@ export interface Domain {
   readonly readBeforeWrite?: ReadBeforeWrite;
   /** When its entries were last listed, in milliseconds since 1970. Undefined once they were listed since the start. */
   readonly keptSince?: () => number | undefined;
+  /** Parts over the limits of a listing, such as "20 of its tools after the first 50000". */
+  readonly leftOut?: () => readonly string[];
+  /** Starts what its entries need, ahead of a call. Must not throw. */
+  readonly warm?: () => void;
 }

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { loadTokenCounter } from "./tokens.ts";
@@ -15,6 +16,37 @@ describe("loadTokenCounter", () => {
     const count = await loadTokenCounter();
     expect(count("")).toBe(0);
     expect(count("hello world")).toBe(2);
+  });
+
+  it("counts any text as gpt-tokenizer does", async () => {
+    const count = await loadTokenCounter();
+    const words = fc.constantFrom(
+      "don't",
+      " the",
+      "WE'LL",
+      "漢字",
+      "🧑‍🚀",
+      "0x1F",
+      " \n\n\t",
+      "://",
+      "ß",
+      "é",
+    );
+    const parts = fc.oneof(
+      words,
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: "grapheme" }),
+      fc.string(),
+    );
+    const texts = fc.array(parts, { maxLength: 12 }).map((some) => some.join(""));
+    fc.assert(
+      fc.property(texts, (text) => {
+        // gpt-tokenizer decodes bytes to text to look them up, which drops a byte order mark.
+        fc.pre(!text.includes("\ufeff"));
+        expect(count(text)).toBe(exact(text));
+      }),
+      { numRuns: 500 },
+    );
   });
 
   it("takes special tokens and broken text for ordinary text", async () => {

@@ -1,3 +1,8 @@
+import { readFile } from "node:fs/promises";
+import { createMerger } from "./create-merger.ts";
+import { packagedFile } from "./packaged-file.ts";
+import { openTokenTable } from "./token-table.ts";
+
 /** Counts the tokens of a text. See {@link loadTokenCounter}. */
 export type TokenCounter = (text: string) => number;
 
@@ -22,17 +27,67 @@ export function loadTokenCounter(): Promise<TokenCounter> {
 
 let loading: Promise<TokenCounter> | undefined;
 
+const TABLE = "models/o200k/tokens.bin";
+
 async function load(): Promise<TokenCounter> {
-  const { countTokens } = await import("gpt-tokenizer/encoding/o200k_base");
+  const countTokens = createMerger(openTokenTable(await readFile((await packagedFile(TABLE)) ?? TABLE)));
+  const encoder = new TextEncoder();
+  const long = new Map<string, number>();
+  let bytes = new Uint8Array(4 * MAX_RUN);
+
+  function countWord(word: string): number {
+    if (bytes.length < 3 * word.length) bytes = new Uint8Array(3 * word.length);
+    return countTokens(bytes, toBytes(word));
+  }
+
+  /** Returns the number of bytes. The encoder is slow on short words, and most are ASCII. */
+  function toBytes(word: string): number {
+    for (let at = 0; at < word.length; at++) {
+      const code = word.charCodeAt(at);
+      if (code > 0x7f) return encoder.encodeInto(word, bytes).written;
+      bytes[at] = code;
+    }
+    return word.length;
+  }
+
+  /** Long words are slow to count, and text that has them repeats them. */
+  function countLongWord(word: string): number {
+    const known = long.get(word);
+    if (known !== undefined) return known;
+    const count = countWord(word);
+    if (long.size >= MAX_LONG_WORDS) long.clear();
+    // A copy, because a slice keeps the whole text in memory.
+    long.set(Buffer.from(word, "utf16le").toString("utf16le"), count);
+    return count;
+  }
+
   return (text) => {
     let count = 0;
-    for (const piece of toPieces(text)) count += countTokens(piece, AS_ORDINARY_TEXT);
+    for (const piece of toPieces(text)) {
+      for (const [word] of piece.matchAll(WORDS)) {
+        count += word.length < LONG_WORD ? countWord(word) : countLongWord(word);
+      }
+    }
     return count;
   };
 }
 
-/** Without this option, text that spells a special token is refused. */
-const AS_ORDINARY_TEXT = { disallowedSpecial: new Set<string>() };
+const LONG_WORD = 64;
+const MAX_LONG_WORDS = 512;
+
+/** The words that the vocabulary is made for: no token crosses their borders. */
+const WORDS = new RegExp(
+  [
+    String.raw`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?:'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE]))?`,
+    String.raw`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?:'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE]))?`,
+    String.raw`\p{N}{1,3}`,
+    String.raw` ?[^\s\p{L}\p{N}]+[\r\n/]*`,
+    String.raw`\s*[\r\n]+`,
+    String.raw`\s+(?!\S)`,
+    String.raw`\s+`,
+  ].join("|"),
+  "gu",
+);
 
 const MAX_RUN = 256;
 const PIECE_LENGTH = 100_000;

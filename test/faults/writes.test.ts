@@ -62,7 +62,8 @@ const STORES: Readonly<Record<string, Store>> = {
   },
   listings: {
     write: (folder, value) => {
-      const listing = { tools: [], prompts: [], resources: [], templates: [], skills: [], warnings: [value] };
+      const nothing = { tools: [], prompts: [], resources: [], templates: [], skills: [], leftOut: [] };
+      const listing = { ...nothing, warnings: [value] };
       return createListingCache(folder, "up", {}).write({ savedAt: 1, listing });
     },
     read: async (folder) => (await createListingCache(folder, "up", {}).read())?.listing.warnings[0],

@@ -126,6 +126,7 @@ export function createConnection(options: ConnectionOptions): Connection {
         login,
         era,
         clock,
+        signal: stopping.signal,
         ...limits,
         onListChanged: relistSoon,
         onLog: options.onLog,
@@ -215,7 +216,7 @@ export function createConnection(options: ConnectionOptions): Connection {
   }
 
   function list(client: Client): Promise<Listing> {
-    return fetchListing(client, limits.connectMs, config.transport === "http");
+    return fetchListing(client, limits, config.transport === "http");
   }
 
   async function relist(): Promise<void> {

@@ -58,6 +58,8 @@ export interface FollowedUpstream extends FollowedSource {
   diagnostics(): McpDiagnostics;
 }
 
+const STARTING: EntryStatus = { state: "starting", reason: "it is still starting; try again in a moment" };
+
 interface Shown {
   readonly listing: Listing | undefined;
   readonly status: EntryStatus | undefined;
@@ -84,6 +86,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   let shown: Shown | undefined;
   let writing: Promise<void> = Promise.resolve();
   let issuer: string | undefined;
+  /** Whether the first listing takes so long that nobody waits for it any more. */
+  let isSlow = false;
 
   function toReading(): Reading {
     keepListing();
@@ -94,7 +98,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
 
   function toShown(): Shown {
     const listing = upstream.listing ?? kept?.listing;
-    const { status } = upstream;
+    const status = upstream.status ?? (isStarting() ? STARTING : undefined);
     if (shown && shown.listing === listing && shown.status === status && shown.issuer === issuer)
       return shown;
     const transport = config.transport === "stdio" ? ("pipe" as const) : ("tcp" as const);
@@ -116,14 +120,24 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     const fingerprint = toFingerprint(drafts);
     if (shown?.fingerprint === fingerprint) return { ...shown, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
-    const warnings = status && isWaiting() ? [status.reason] : [];
-    const content = { domains: [{ ...domain, keptSince }], drafts, warnings };
+    const waits = status && isWaiting() ? [status.reason] : [];
+    const warnings = [...waits, ...cuts()];
+    const { warm } = upstream;
+    const content = { domains: [{ ...domain, keptSince, leftOut, warm }], drafts, warnings };
     return { listing, status, issuer, fingerprint, content };
   }
 
   /** Read with every answer, so that seeing the server again needs no new catalog. */
   function keptSince(): number | undefined {
     return upstream.listing === undefined ? kept?.savedAt : undefined;
+  }
+
+  function leftOut(): readonly string[] {
+    return (upstream.listing ?? kept?.listing)?.leftOut ?? [];
+  }
+
+  function cuts(): string[] {
+    return leftOut().map((part) => `${part} are left out`);
   }
 
   function keepListing(): void {
@@ -159,7 +173,12 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     },
     watch: ({ found }) => {
       onChange = () => found(toReading());
+      const stopWaiting = clock.after(options.limits.startingMs, () => {
+        isSlow = true;
+        if (isStarting()) onChange();
+      });
       return async () => {
+        stopWaiting();
         await writing;
         await upstream.close();
       };
@@ -182,6 +201,10 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     issuer = await login?.issuer().catch(() => undefined);
   }
 
+  function isStarting(): boolean {
+    return isSlow && !upstream.status && !upstream.listing && !kept;
+  }
+
   function isWaiting(): boolean {
     return upstream.status?.state === "quarantined";
   }
@@ -195,7 +218,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   function freshness(): Freshness {
     const own = followed.freshness();
     const { status } = upstream;
-    return status ? { ...own, isFresh: false, lastError: status.reason } : own;
+    if (status) return { ...own, isFresh: false, lastError: status.reason };
+    return isStarting() ? { ...own, count: 0, isFresh: false } : own;
   }
 
   return {
@@ -211,7 +235,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       listedAt: kept?.savedAt,
       fromCache: upstream.listing === undefined && kept !== undefined,
       entries: shown?.content.drafts.length ?? 0,
-      warnings: (upstream.listing ?? kept?.listing)?.warnings ?? [],
+      warnings: [...((upstream.listing ?? kept?.listing)?.warnings ?? []), ...cuts()],
     }),
   };
 }
@@ -234,7 +258,10 @@ function standIn(label: string, status: EntryStatus): EntryDraft {
     route: `${label}://resources/server`,
     domain: label,
     name: `${label} server`,
-    description: `The MCP server ${label}, which could not be listed yet.`,
+    description:
+      status.state === "starting"
+        ? `The MCP server ${label}, which is still starting.`
+        : `The MCP server ${label}, which could not be listed yet.`,
     aliases: [label],
     status,
     load: async () => status,

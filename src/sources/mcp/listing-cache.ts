@@ -39,6 +39,7 @@ const fileSchema = z.object({
       templates: z.array(named.extend({ uriTemplate: z.string() })),
       skills: z.array(named.extend({ uri: z.string() })).default([]),
       warnings: z.array(z.string()),
+      leftOut: z.array(z.string()).default([]),
     }),
   }),
 });

@@ -5,9 +5,9 @@ import { toVisibleText } from "../../util/visible-text.ts";
 import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";
 import { fetchSkills } from "./fetch-skills.ts";
 import { readTools, toolPageSchema } from "./read-tools.ts";
+import type { UpstreamLimits } from "./upstream-limits.ts";
 
-const MAX_PAGES = 64;
-const MAX_ENTRIES = 5_000;
+const MAX_PAGES = 1_024;
 
 /** Everything that a server offers. */
 export interface Listing {
@@ -19,6 +19,15 @@ export interface Listing {
   readonly skills: readonly ListedSkill[];
   /** Parts that could not be listed completely. */
   readonly warnings: readonly string[];
+  /** Parts over the limits of a listing, such as "20 of its tools after the first 50000". */
+  readonly leftOut: readonly string[];
+}
+
+/** Notes of a listing while it is made, and how many entries of a kind it may hold. */
+interface Notes {
+  readonly warnings: string[];
+  readonly leftOut: string[];
+  readonly maxEntries: number;
 }
 
 interface Page<T extends Listed> {
@@ -30,8 +39,14 @@ interface Page<T extends Listed> {
  * Lists everything that a connected server offers. Throws only if the tools cannot be listed. Over HTTP
  * (`inHeaders`) the newer protocol repeats some arguments in headers.
  */
-export async function fetchListing(client: Client, timeout: number, inHeaders: boolean): Promise<Listing> {
+export async function fetchListing(
+  client: Client,
+  { connectMs: timeout, maxEntries }: Pick<UpstreamLimits, "connectMs" | "maxEntries">,
+  inHeaders: boolean,
+): Promise<Listing> {
   const warnings: string[] = [];
+  const leftOut: string[] = [];
+  const notes: Notes = { warnings, leftOut, maxEntries };
   const options = { timeout };
   const {
     tools: hasTools,
@@ -45,7 +60,7 @@ export async function fetchListing(client: Client, timeout: number, inHeaders: b
     });
 
   const tools = hasTools
-    ? await walk("tools", warnings, async (cursor) => {
+    ? await walk("tools", notes, async (cursor) => {
         const page = await client.request(
           { method: "tools/list", params: at(cursor) },
           toolPageSchema,
@@ -57,17 +72,17 @@ export async function fetchListing(client: Client, timeout: number, inHeaders: b
         return { items, next: page.nextCursor };
       })
     : [];
-  const prompts = walk("prompts", warnings, async (cursor) => {
+  const prompts = walk("prompts", notes, async (cursor) => {
     if (!hasPrompts) return { items: [] };
     const page = await client.request({ method: "prompts/list", params: at(cursor) }, options);
     return { items: page.prompts, next: page.nextCursor };
   });
-  const resources = walk("resources", warnings, async (cursor) => {
+  const resources = walk("resources", notes, async (cursor) => {
     if (!hasResources) return { items: [] };
     const page = await client.request({ method: "resources/list", params: at(cursor) }, options);
     return { items: page.resources, next: page.nextCursor };
   });
-  const templates = walk("resource templates", warnings, async (cursor) => {
+  const templates = walk("resource templates", notes, async (cursor) => {
     if (!hasResources) return { items: [] };
     const page = await client.request({ method: "resources/templates/list", params: at(cursor) }, options);
     return { items: page.resourceTemplates, next: page.nextCursor };
@@ -87,35 +102,42 @@ export async function fetchListing(client: Client, timeout: number, inHeaders: b
     prompts: listedPrompts,
     resources: listedResources,
     templates: listedTemplates,
-    skills: listedSkills.filter((skill) => isSound(skill, warnings)).slice(0, MAX_ENTRIES),
+    skills: listedSkills.filter((skill) => isSound(skill, warnings)).slice(0, maxEntries),
     warnings,
+    leftOut,
   };
 }
 
-/** Follows cursors to the end, to a repeated cursor, or to a limit. */
+/** Follows cursors to the end, to a repeated cursor, or to a limit. Notes what is over the limit. */
 async function walk<T extends Listed>(
   what: string,
-  warnings: string[],
+  { warnings, leftOut, maxEntries }: Notes,
   fetchPage: (cursor: string | undefined) => Promise<Page<T>>,
 ): Promise<T[]> {
   const items: T[] = [];
   const seen = new Set<string>();
+  let over = 0;
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const { items: more, next } = await fetchPage(cursor);
-    const sound = more.filter((item) => isSound(item, warnings));
-    items.push(...sound.slice(0, MAX_ENTRIES - items.length));
-    if (next === undefined || next === "") return items;
-    if (items.length >= MAX_ENTRIES) return cut(items, `more than ${MAX_ENTRIES} ${what}`);
-    if (seen.has(next)) return cut(items, `a list of ${what} that begins again`);
+    for (const item of more) {
+      if (!isSound(item, warnings)) continue;
+      if (items.length < maxEntries) items.push(item);
+      else over += 1;
+    }
+    if (next === undefined || next === "") return cut(over);
+    if (seen.has(next)) {
+      warnings.push(`it has a list of ${what} that begins again; the first ${items.length} are listed`);
+      return cut(over);
+    }
     seen.add(next);
     cursor = next;
   }
-  return cut(items, `more than ${MAX_PAGES} pages of ${what}`);
+  return cut("an unknown number");
 
-  function cut(kept: T[], why: string): T[] {
-    warnings.push(`it has ${why}; the first ${kept.length} are listed`);
-    return kept;
+  function cut(left: number | string): T[] {
+    if (left !== 0) leftOut.push(`${left} of its ${what} after the first ${items.length}`);
+    return items;
   }
 }
 

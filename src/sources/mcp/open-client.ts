@@ -31,6 +31,8 @@ export interface OpenOptions {
   readonly login?: ServerLogin | undefined;
   readonly era: PriorDiscovery | undefined;
   readonly clock: Clock;
+  /** Raised when nobody needs the connection any more. */
+  readonly signal: AbortSignal;
   readonly connectMs: number;
   readonly maxLineBytes: number;
   readonly graceMs: number;
@@ -98,7 +100,7 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
   } catch (error) {
     // A server of the older protocol may exit on an unknown request.
     const wasAsked = options.era === undefined && options.config.transport === "stdio";
-    if (!wasAsked || !endedOverProbe(error)) throw error;
+    if (!wasAsked || options.signal.aborted || !endedOverProbe(error)) throw error;
     return attempt({ kind: "legacy" });
   }
 }

@@ -5,9 +5,13 @@ export interface UpstreamLimits {
   /** Calls that wait for their turn. */
   readonly queue: number;
   readonly connectMs: number;
+  /** How long the first listing may take before the server is shown as starting. */
+  readonly startingMs: number;
   /** How long a call may take, even if it reports progress. */
   readonly totalMs: number;
   readonly maxLineBytes: number;
+  /** Entries of one kind that a listing holds. `ask` says how many are left out. */
+  readonly maxEntries: number;
   /** How long a process may take to end by itself. */
   readonly graceMs: number;
   /** Starts within `restartWindowMs` before the server counts as down. */
@@ -26,8 +30,10 @@ export const DEFAULT_LIMITS: UpstreamLimits = {
   concurrency: 32,
   queue: 1_024,
   connectMs: 30_000,
+  startingMs: 1_000,
   totalMs: 600_000,
   maxLineBytes: 32 * 1024 * 1024,
+  maxEntries: 50_000,
   graceMs: 1_000,
   restarts: 5,
   restartWindowMs: 600_000,

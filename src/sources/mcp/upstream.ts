@@ -41,6 +41,8 @@ export interface Upstream {
   recall(era: PriorDiscovery | undefined): void;
   /** Connects if needed and lists everything again. */
   refresh(): Promise<void>;
+  /** Connects ahead of a call, unless the server is down or waits for a consent. */
+  warm(): void;
   /** Refreshes, even if the server has failed too often to be tried by itself. */
   retry(): Promise<void>;
   /** How long a server that is down has to rest; undefined while it is up. */
@@ -143,6 +145,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     },
     recall: connection.recall,
     refresh: connection.relist,
+    warm: () => {
+      if (!connection.status) connection.connect().catch(() => {});
+    },
     retry: async () => {
       connection.forgetFailures();
       const { session } = connection;

@@ -1,0 +1,107 @@
+// Large catalogs behind the built program, over stdio: the time from the start of the process to the first list of
+// tools, and to the first `ask` that finds a tool of the last server; and the memory after it. `cold` lists every
+// server; `warm` uses the listings and the index of the run before. `--docs` is the largest number of tools.
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
+import type { Benchmark, Row } from "./benchmark.ts";
+import { REQUEST_META } from "./request-meta.ts";
+
+const SIZES = [100, 1_000, 5_000, 20_000, 100_000];
+const LARGEST = 20_000;
+/** Upstreams for this many tools at most. */
+const PER_UPSTREAM = 5_000;
+const FEWEST_UPSTREAMS = 10;
+const SERVER = resolve(import.meta.dirname, "catalog/many-tools-server.ts");
+const AGAIN_MS = 50;
+
+interface Case {
+  readonly tools: number;
+  readonly upstreams: number;
+  readonly config: string;
+  readonly home: string;
+}
+
+export const benchmark: Benchmark = async ({ docs = LARGEST }) => {
+  const built = spawnSync(process.execPath, ["scripts/build.ts"], { stdio: ["ignore", "ignore", "inherit"] });
+  if (built.status !== 0) throw new Error("The package cannot be built.");
+  const rows: Row[] = [];
+  for (const tools of SIZES.filter((size) => size <= docs)) {
+    const home = await mkdtemp(resolve("node_modules/.keyhole-catalog-"));
+    try {
+      const upstreams = Math.max(FEWEST_UPSTREAMS, Math.ceil(tools / PER_UPSTREAM));
+      const config = await writeConfig(home, tools, upstreams);
+      for (const system of ["cold", "warm"])
+        rows.push(...(await measure({ tools, upstreams, config, home }, system)));
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
+  }
+  return rows;
+};
+
+async function writeConfig(home: string, tools: number, upstreams: number): Promise<string> {
+  const each = String(Math.ceil(tools / upstreams));
+  const servers = Array.from({ length: upstreams }, (_, index) => [
+    `server${index}`,
+    { command: process.execPath, args: [SERVER, `server${index}`, each] },
+  ]);
+  const path = join(home, "mcp.json");
+  await writeFile(path, JSON.stringify({ mcpServers: Object.fromEntries(servers) }));
+  return path;
+}
+
+async function measure({ tools, upstreams, config, home }: Case, system: string): Promise<Row[]> {
+  const started = performance.now();
+  const since = () => performance.now() - started;
+  const child = spawn(
+    process.execPath,
+    [resolve("dist/cli/main.js"), "serve", "--trust", "--config", config],
+    {
+      stdio: ["pipe", "pipe", "ignore"],
+      env: { ...process.env, HOME: home, XDG_CACHE_HOME: join(home, "cache") },
+    },
+  );
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  async function request(method: string, params: object): Promise<string> {
+    const message = { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: REQUEST_META } };
+    child.stdin.write(`${JSON.stringify(message)}\n`);
+    return String((await lines.next()).value);
+  }
+  try {
+    const listed = await request("tools/list", {});
+    if (!listed.includes('"ask"')) throw new Error(`No tools were listed: ${listed}`);
+    const listMs = since();
+    const wanted = `server${upstreams - 1}://tools/`;
+    const need = { query: `read the ticket of an office in server${upstreams - 1}` };
+    const ask = () => request("tools/call", { name: "ask", arguments: need });
+    let answer = await ask();
+    const askMs = since();
+    while (!answer.includes(wanted)) {
+      await setTimeout(AGAIN_MS);
+      answer = await ask();
+    }
+    const row = (metric: string, value: number, unit: string): Row => {
+      const name = `${tools.toLocaleString("en")} tools, ${upstreams} upstreams`;
+      return { bench: "catalog", case: name, system, metric, value, unit };
+    };
+    return [
+      row("list_ms", listMs, "ms"),
+      row("ask_ms", askMs, "ms"),
+      row("found_ms", since(), "ms"),
+      row("rss_mb", megabytesOf(child.pid ?? 0), "MB"),
+    ];
+  } finally {
+    child.stdin.end();
+    await once(child, "exit");
+  }
+}
+
+function megabytesOf(pid: number): number {
+  const [, kilobytes = "NaN"] = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) / 1_024;
+}

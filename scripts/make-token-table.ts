@@ -1,0 +1,16 @@
+// Writes the vocabulary that token counts need, in the compact form of src/util/token-table.ts.
+import { readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { packTokens } from "../src/util/token-table.ts";
+
+const encoding = createRequire(import.meta.url).resolve("gpt-tokenizer/encoding/o200k_base");
+const data = join(dirname(encoding), "../../data/o200k_base.tiktoken");
+const tokens: Uint8Array[] = [];
+for (const line of readFileSync(data, "utf8").trim().split("\n")) {
+  const [base64 = "", rank] = line.split(" ");
+  tokens[Number(rank)] = Buffer.from(base64, "base64");
+}
+const packed = packTokens(tokens);
+writeFileSync("models/o200k/tokens.bin", packed);
+console.log(`models/o200k/tokens.bin: ${tokens.length} tokens, ${packed.byteLength} bytes`);

@@ -1,0 +1,76 @@
+import { writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect, onTestFinished, test } from "vitest";
+import { ERAS, type Era } from "./mcp/connect.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { type ChaosOptions, chaos, gatewayOf } from "./upstream-kit.ts";
+
+const CHAOS = resolve("src/testing/chaos-upstream.ts");
+
+/** Serves a good server and one that never answers, by the program, to a client of that revision. */
+async function serve(era: Era) {
+  const folder = temporaryFolder();
+  const config = join(folder, "mcp.json");
+  const server = (...words: string[]) => ({ command: process.execPath, args: [CHAOS, ...words] });
+  writeFileSync(config, JSON.stringify({ mcpServers: { good: server(), files: server("silent") } }));
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [resolve("src/cli/main.ts"), "serve", "--trust", "--allow-write", "--config", config],
+    env: { PATH: process.env.PATH ?? "", HOME: folder },
+    stderr: "pipe",
+  });
+  const mode = era === "2026-07-28" ? { pin: era } : ("legacy" as const);
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode } });
+  onTestFinished(() => client.close());
+  await client.connect(transport);
+  const call = async (name: string, args: Record<string, unknown>) =>
+    JSON.stringify((await client.callTool({ name, arguments: args })).content);
+  return { client, call };
+}
+
+test.each(ERAS)("a server that never answers holds nothing back for a client of %s", async (era) => {
+  const { client, call } = await serve(era);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(["ask", "help", "get", "exec"]);
+  // Once it has failed, it is no longer said to be starting: everything so far came before that.
+  expect(await call("ask", { query: "add two numbers" })).toContain("files is still starting");
+  expect(await call("exec", { op: "good.add", args: { sum: 1 } })).toContain("sum");
+});
+
+/** A gateway with a server that never answers, and nobody waits for it. */
+function openHung(options: ChaosOptions = {}) {
+  const hung = chaos("files", { words: ["silent"], limits: { startingMs: 1 }, ...options });
+  const gateway = gatewayOf([chaos("good"), hung]);
+  onTestFinished(() => gateway.close());
+  return gateway;
+}
+
+test("an ask names what is still starting, and says of no tool that it is not there", async () => {
+  const gateway = openHung();
+  const { text } = await gateway.ask({ query: "zebra" });
+  expect(text).toContain("files is still starting");
+  expect(text).not.toContain("Nothing here matches");
+  expect((await gateway.ask({ query: "files" })).text).toContain("files is still starting");
+  expect((await gateway.ask({ query: "add", domain: "good" })).text).not.toContain("still starting");
+  expect(await gateway.sources.status("files")).toMatchObject({ count: 0, isFresh: false });
+});
+
+test("a principal that may not see a server does not hear that it is starting", async () => {
+  const gateway = openHung({ scopes: ["office"] });
+  expect((await gateway.ask({ query: "files" })).text).not.toContain("files is");
+});
+
+test("a call waits for the server that it names", async () => {
+  const gateway = openHung({ words: [] });
+  expect(await gateway.exec({ op: "files.add", args: { sum: 1 } })).toMatchObject({ ok: true });
+  expect((await gateway.ask({ query: "add" })).text).not.toContain("still starting");
+});
+
+test("a call of a server that has failed to start says so", async () => {
+  const gateway = openHung({ words: ["exit"] });
+  const refused = await gateway.exec({ op: "files.add", args: {} });
+  expect(refused).toMatchObject({ ok: false, error: { code: "UNAVAILABLE" } });
+  expect(refused.text).toContain("no config found");
+});
