@@ -2,6 +2,7 @@ import { mkdir, readFile, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { problem } from "../schema/problem.ts";
+import { editJsonc } from "../util/edit-jsonc.ts";
 import { field, isFields } from "../util/fields.ts";
 import type { Json } from "../util/json.ts";
 import { parseJsonc } from "../util/parse-jsonc.ts";
@@ -43,25 +44,13 @@ async function save(path: readonly string[], value: unknown, file: string): Prom
   }
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const current = read.state === "read" ? await readFile(file, "utf8") : "";
-  const text = await withSetting(current.trim() === "" ? "{}\n" : current, path, value);
+  const text = await editJsonc(current.trim() === "" ? "{}\n" : current, [{ path, value }]);
   const reread = await parseJsonc(text);
   if (!reread.ok || !isDeepStrictEqual(settingsFileSchema.safeParse(reread.value).data, checked.data)) {
     throw problem("FILE_INVALID", { file, line: 1, column: 1, reason: "it can only be changed by hand" });
   }
   // Follow a link to the file instead of replacing it.
   await writeFileAtomic(await realpath(file).catch(() => file), text, MODE);
-}
-
-/** The text of a settings file with one value changed. */
-async function withSetting(given: string, path: readonly string[], value: unknown): Promise<string> {
-  const { applyEdits, modify } = await import("jsonc-parser");
-  const [, mark, text] = /^(\uFEFF?)([\s\S]*)$/.exec(given) as unknown as [string, string, string];
-  const formattingOptions = {
-    insertSpaces: !/^\t/m.test(text),
-    tabSize: 2,
-    eol: text.includes("\r\n") ? "\r\n" : "\n",
-  };
-  return mark + applyEdits(text, modify(text, [...path], value, { formattingOptions }));
 }
 
 function withValue(holder: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
