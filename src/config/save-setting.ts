@@ -21,12 +21,12 @@ const MODE = 0o600;
 let turn: Promise<unknown> = Promise.resolve();
 
 /**
- * Sets one setting in a file, at a path such as `providers.default`. Comments and other settings stay as they
- * are. Saves run one after the other.
+ * Sets one setting in a file, at a path such as `providers.default`. Without a value, removes it. Comments
+ * and other settings stay as they are. Saves run one after the other.
  *
  * @throws FILE_INVALID if the file is wrong, or would be with the new value; the file is not touched then.
  */
-export function saveSetting(path: string, value: Json, { file }: Saving): Promise<void> {
+export function saveSetting(path: string, value: Json | undefined, { file }: Saving): Promise<void> {
   const saved = turn.then(() => save(path.split("."), value, file));
   turn = saved.catch(() => {});
   return saved;
@@ -56,6 +56,9 @@ async function save(path: readonly string[], value: unknown, file: string): Prom
 function withValue(holder: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;
   const fields = isFields(holder) ? holder : {};
-  const entries = new Map(Object.entries(fields)).set(key, withValue(field(fields, key), rest, value));
+  const entries = new Map(Object.entries(fields));
+  const inner = withValue(field(fields, key), rest, value);
+  if (inner === undefined) entries.delete(key);
+  else entries.set(key, inner);
   return Object.fromEntries(entries);
 }

@@ -153,6 +153,19 @@ verifies("clients:read", "a tool that a client excludes cannot be found or calle
   await gateway.close();
 });
 
+verifies("clients:read", "an envFile adds variables, and those of env win", async () => {
+  const folder = temporaryFolder();
+  write(join(folder, ".env"), "CHAOS_DESCRIPTION='From the file.'\n");
+  const plain = { ...chaos("bad").program().runs, cwd: folder, envFile: ".env" };
+  const servers = { plain, over: { ...plain, env: { CHAOS_DESCRIPTION: "From the config." } } };
+  const gateway = gatewayOf(fromMcpConfig({ mcpServers: servers }, { trusted: true }));
+  await gateway.ready();
+  await Promise.all([gateway.sources.refresh("mcp:plain"), gateway.sources.refresh("mcp:over")]);
+  expect((await gateway.ask({ query: "plain.add" })).text).toContain("From the file.");
+  expect((await gateway.ask({ query: "over.add" })).text).toContain("From the config.");
+  await gateway.close();
+});
+
 test("clients keep their configs where each platform has them", () => {
   const paths = (platform: NodeJS.Platform) =>
     Object.fromEntries(
