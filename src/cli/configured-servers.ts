@@ -33,7 +33,6 @@ export function settingsServers(
     return [name, config.command === undefined ? config : { cwd, ...config }];
   });
   const { usable, broken } = sortServers(Object.fromEntries(placed), folders);
-  for (const { name, error } of broken)
-    console.error(toVisibleLine(`The server ${name} is set aside: ${reasonOf(error)}`));
+  for (const { error } of broken) console.error(toVisibleLine(`${reasonOf(error)} The others are used.`));
   return fromMcpConfig({ mcpServers: usable }, serverOptions(trusted));
 }

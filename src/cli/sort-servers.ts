@@ -26,7 +26,7 @@ export function sortServers(servers: Fields, folders: Folders): SortedServers {
   for (const [name, config] of Object.entries(servers)) {
     if (isSwitchedOff(config)) continue;
     try {
-      const filled = mapTexts(config, (text) => fillFolders(text, folders));
+      const filled = mapTexts(config, (text) => fillFolders(name, text, folders));
       readServerConfig(name, filled);
       usable.set(name, filled);
       const slip = findSlip(Object.keys(config as object), KNOWN);

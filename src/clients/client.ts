@@ -1,4 +1,5 @@
 import type { Fields } from "../util/fields.ts";
+import type { FormatName } from "./formats/format.ts";
 
 /** The computer of a person, as far as it decides where clients keep their configs. */
 export interface Machine {
@@ -8,8 +9,6 @@ export interface Machine {
   /** The folder that the person works in. */
   readonly project: string;
 }
-
-export type FormatName = "json" | "toml" | "yaml";
 
 /** A file of a client, and the path in it that leads to the servers. */
 export interface Place {

@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { problem } from "../schema/problem.ts";
 import { editSchema, type Recorded, type RecordedFile, recordSchema } from "./connection-record.ts";
+import { unusable } from "./edit-config.ts";
 import { readText } from "./find-configs.ts";
+import { refused } from "./formats/format.ts";
 import type { ConnectionPlan, FileChange } from "./plan-connection.ts";
 import { undoFile, undoOwn } from "./undo-file.ts";
 import { writeText } from "./write-text.ts";
@@ -21,7 +22,7 @@ export interface Connections {
   /**
    * Carries out a plan. Returns the folder of the backups.
    *
-   * @throws CONFIG_BY_HAND if a file changed since it was planned.
+   * @throws CLIENT_CONFIG_INVALID if a file changed since it was planned.
    */
   make(plan: ConnectionPlan): Promise<string>;
   /**
@@ -53,7 +54,7 @@ export function createConnections(folder: string, now: () => Date = () => new Da
     const all = [...files, ...(own ? [own] : [])];
     for (const { path, before } of all) {
       if ((await readText(path)) === before) continue;
-      throw problem("CONFIG_BY_HAND", { path, reason: "it changed meanwhile; run the command again" });
+      throw unusable(path, refused("it changed meanwhile; run the command again"));
     }
     const place = join(folder, `${now().toISOString().replaceAll(":", "-")}-${client.name}`);
     await mkdir(place, { recursive: true, mode: 0o700 });

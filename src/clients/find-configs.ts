@@ -1,8 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { field, isFields, listOf } from "../util/fields.ts";
-import { reasonOf } from "../util/reason-of.ts";
 import type { Client, Machine, Place } from "./client.ts";
-import { readConfig } from "./formats/format.ts";
+import { readConfig, reasonWhy, unusable } from "./edit-config.ts";
+import { refused } from "./formats/format.ts";
 import { type FoundServer, readServer } from "./read-server.ts";
 
 /** The name of Keyhole's entry in the config of a client. */
@@ -61,23 +61,27 @@ async function findServers(client: Client, place: Place, machine: Machine): Prom
     });
   } catch (error) {
     // The file of Claude Code has two places and needs one report.
-    return place.at.includes("*") ? [] : [{ ...nothing, place, problem: reasonOf(error) }];
+    return place.at.includes("*") ? [] : [{ ...nothing, place, problem: reasonWhy(error) }];
   }
 }
 
-/** Reads a config as text; undefined if it does not exist. Throws with a reason. */
+/**
+ * Reads a config as text; undefined if it does not exist.
+ *
+ * @throws CLIENT_CONFIG_INVALID
+ */
 export async function readText(path: string): Promise<string | undefined> {
   try {
     const facts = await stat(path);
-    if (!facts.isFile()) throw new Error("it is not a regular file");
-    if (facts.size > MAX_BYTES) throw new Error(`it is larger than ${MAX_BYTES} bytes`);
+    if (!facts.isFile()) throw refused("it is not a regular file");
+    if (facts.size > MAX_BYTES) throw refused(`it is larger than ${MAX_BYTES} bytes`);
     const bytes = await readFile(path);
     const text = bytes.toString("utf8");
-    if (!Buffer.from(text).equals(bytes)) throw new Error("it is not UTF-8 text");
+    if (!Buffer.from(text).equals(bytes)) throw refused("it is not UTF-8 text");
     return text;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
+    throw unusable(path, error);
   }
 }
 

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { McpServerConfig } from "../sources/mcp/config/server-config.ts";
 import { toLabel } from "../sources/mcp/from-mcp-config.ts";
 import { field, fieldsOf } from "../util/fields.ts";
-import type { Client, FormatName, Machine, Program } from "./client.ts";
+import type { Client, Machine, Program } from "./client.ts";
+import { editConfig, readConfig } from "./edit-config.ts";
 import { type FoundConfig, findConfigs, KEYHOLE, readText } from "./find-configs.ts";
-import { type Edit, editConfig, readConfig } from "./formats/format.ts";
+import type { Edit, FormatName } from "./formats/format.ts";
 import type { FoundServer } from "./read-server.ts";
 
 /** A file before and after. */
@@ -53,7 +54,7 @@ export interface PlanOptions {
 /**
  * Plans to put Keyhole in the place of a client's servers. Changes nothing.
  *
- * @throws CONFIG_BY_HAND if a file cannot be read or changed safely.
+ * @throws CLIENT_CONFIG_INVALID if a file cannot be read or changed safely.
  */
 export async function planConnection(client: Client, options: PlanOptions): Promise<ConnectionPlan> {
   const { machine, program, ownPath, withProjects = false } = options;

@@ -1,10 +1,9 @@
 import { basename, sep } from "node:path";
-import { isProblem } from "../schema/problem.ts";
-import { type McpServerConfig, readServerConfig } from "../sources/mcp/config/server-config.ts";
+import { invalid, type McpServerConfig, readServerConfig } from "../sources/mcp/config/server-config.ts";
 import { type Fields, isFields } from "../util/fields.ts";
 import { nearest } from "../util/nearest.ts";
-import { reasonOf } from "../util/reason-of.ts";
 import type { Dialect } from "./client.ts";
+import { reasonWhy } from "./edit-config.ts";
 
 /** A server of a client. */
 export interface FoundServer {
@@ -43,14 +42,14 @@ export function readServer(
   }
   if (own.builtin !== undefined) return undefined;
   try {
-    const filled = mapTexts(own, (text) => fillFolders(variables?.(text) ?? text, folders)) as Fields;
+    const filled = mapTexts(own, (text) => fillFolders(name, variables?.(text) ?? text, folders)) as Fields;
     const { project } = folders;
     const isProcess = filled.command !== undefined && filled.cwd === undefined;
     const config = { ...filled, ...(isProcess && project !== undefined && { cwd: project }) };
     readServerConfig(name, config);
     return { name, config: config as McpServerConfig, notes };
   } catch (error) {
-    return staying(isProblem(error) ? String(error.details.reason) : reasonOf(error));
+    return staying(reasonWhy(error));
   }
 }
 
@@ -61,19 +60,19 @@ const OWN_VARIABLE = /^(?:env:)?[A-Za-z_]\w*(?::-.*)?$/s;
 /**
  * Fills in the variables of editors that name folders. Keyhole fills in the others when it starts the server.
  *
- * @throws Error with the reason if nothing of Keyhole's stands for a variable.
+ * @throws SERVER_CONFIG_INVALID if nothing of Keyhole's stands for a variable.
  */
-export function fillFolders(text: string, { home, project }: Folders): string {
-  if (/\$\{\{|\{file:/.test(text)) throw new Error("Keyhole cannot fill in the template of its client");
+export function fillFolders(label: string, text: string, { home, project }: Folders): string {
+  if (/\$\{\{|\{file:/.test(text)) throw invalid(label, "Keyhole cannot fill in the template of its client");
   return text.replace(VARIABLE, (whole, name: string) => {
     if (name === "userHome") return home;
     if (name === "pathSeparator" || name === "/") return sep;
     if (name === "workspaceFolder" || name === "workspaceFolderBasename") {
-      if (project === undefined) throw new Error(`${whole} is another folder in every window`);
+      if (project === undefined) throw invalid(label, `${whole} is another folder in every window`);
       return name === "workspaceFolder" ? project : basename(project);
     }
     if (OWN_VARIABLE.test(name)) return whole;
-    throw new Error(`Keyhole cannot fill in ${whole}; write \${env:NAME} and set that variable`);
+    throw invalid(label, `Keyhole cannot fill in ${whole}; write \${env:NAME} and set that variable`);
   });
 }
 

@@ -3,8 +3,9 @@ import { applyPatch, reversePatch, structuredPatch } from "diff";
 import { problem } from "../schema/problem.ts";
 import { type Fields, field, isFields } from "../util/fields.ts";
 import type { RecordedFile } from "./connection-record.ts";
+import { editConfig, readConfig } from "./edit-config.ts";
 import { entriesOf, KEYHOLE, readText } from "./find-configs.ts";
-import { type Edit, editConfig, readConfig } from "./formats/format.ts";
+import type { Edit } from "./formats/format.ts";
 
 /** The text to write so that a connection is undone. */
 export interface UndoneFile {

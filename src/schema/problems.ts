@@ -257,8 +257,8 @@ export const PROBLEMS = {
     next: "Name a module that exports domains (made with defineDomain) or sources, or a JSON file with mcpServers or servers.",
     when: "`keyhole serve` finds no config, cannot load it, or finds nothing to serve in it.",
   },
-  CONFIG_BY_HAND: {
-    sentence: "{path} cannot be changed safely: {reason}.",
+  CLIENT_CONFIG_INVALID: {
+    sentence: "{path} cannot be used: {reason}.",
     next: "Nothing was written. Correct the file, or put the entry in by hand: docs/clients.md has one for each client.",
     when: "`keyhole connect` cannot read a client's config, or cannot change it without breaking it.",
   },

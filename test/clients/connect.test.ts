@@ -135,7 +135,7 @@ test("a file that changes between the plan and the writing is left alone", async
   write(path, "{}");
   const planned = await plan(clientOf("cursor"));
   write(path, '{ "mcpServers": {} }');
-  await expect(connections.make(planned)).rejects.toMatchObject({ code: "CONFIG_BY_HAND" });
+  await expect(connections.make(planned)).rejects.toMatchObject({ code: "CLIENT_CONFIG_INVALID" });
   expect(readFileSync(path, "utf8")).toBe('{ "mcpServers": {} }');
 });
 

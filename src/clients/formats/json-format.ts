@@ -1,6 +1,6 @@
 import { editJsonc } from "../../util/edit-jsonc.ts";
 import { parseJsonc } from "../../util/parse-jsonc.ts";
-import type { Format } from "./format.ts";
+import { type Format, refused } from "./format.ts";
 
 /** JSON with or without comments. */
 export const jsonFormat: Format = {
@@ -12,7 +12,7 @@ export const jsonFormat: Format = {
     const parsed = await parseJsonc(text);
     if (parsed.ok) return parsed.value;
     const { line, column } = parsed.position;
-    throw new Error(`${parsed.reason} in line ${line}, column ${column}`);
+    throw refused(`${parsed.reason} in line ${line}, column ${column}`);
   },
   edit: (text, { at, remove, set }) =>
     editJsonc(text, [

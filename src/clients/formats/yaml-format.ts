@@ -1,5 +1,5 @@
 import { type Document, isMap, isSeq, parseDocument } from "yaml";
-import type { Edit, Format } from "./format.ts";
+import { type Edit, type Format, refused } from "./format.ts";
 
 /** YAML. The document is written anew: comments and order stay, spacing may change. */
 export const yamlFormat: Format = {
@@ -22,7 +22,7 @@ export const yamlFormat: Format = {
 function open(text: string): Document.Parsed {
   const document = parseDocument(text);
   const [error] = document.errors;
-  if (error) throw new Error(error.message.split("\n")[0]);
+  if (error) throw refused(error.message.split("\n")[0] ?? "");
   return document;
 }
 

@@ -24,9 +24,10 @@ export function readEnvFile(
 ): Record<string, string> {
   if (config.transport !== "stdio" || config.envFile === undefined) return {};
   const path = resolve(cwd, expandVariables(label, config.envFile, variables));
+  const facts = statSync(path, { throwIfNoEntry: false });
+  if (!facts?.isFile()) throw invalid(label, "its envFile does not exist");
+  if (facts.size > MAX_BYTES) throw invalid(label, `its envFile is larger than ${MAX_BYTES} bytes`);
   try {
-    const { size } = statSync(path);
-    if (size > MAX_BYTES) throw new RangeError(`it is larger than ${MAX_BYTES} bytes`);
     return { ...parseEnv(readFileSync(path, "utf8")) } as Record<string, string>;
   } catch (error) {
     throw invalid(label, `its envFile cannot be read: ${reasonOf(error)}`);
