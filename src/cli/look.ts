@@ -5,12 +5,13 @@ import { type FoundConfig, findConfigs } from "../clients/find-configs.ts";
 import type { FoundServer } from "../clients/read-server.ts";
 import { isSwitchedOff, type McpServerConfig } from "../sources/mcp/config/server-config.ts";
 import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
+import { reasonOf } from "../util/reason-of.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { askYesOrNo, hasTerminal } from "./confirm.ts";
 import { connect } from "./connect.ts";
 import { type Measured, measureServers } from "./measure-servers.ts";
 import { readArgs } from "./read-args.ts";
-import { programOf } from "./show-connection.ts";
+import { programOf, toolLines } from "./show-connection.ts";
 import { costLines, savingLines } from "./show-costs.ts";
 import { showProgram } from "./show-program.ts";
 import { thisMachine } from "./this-machine.ts";
@@ -36,7 +37,10 @@ export async function run(args: readonly string[]): Promise<void> {
   if (values["dry-run"] || (isAsked && !values.yes)) {
     for (const client of open) {
       console.log("");
-      await connect(client, { "dry-run": values["dry-run"] });
+      // A broken config of one client leaves the others their offer.
+      await connect(client, { "dry-run": values["dry-run"] }).catch((error: unknown) =>
+        console.error(toVisibleLine(reasonOf(error))),
+      );
     }
     // Saying no to an offer is no failure.
     process.exitCode = 0;
@@ -79,7 +83,9 @@ function serverLines({ name, config, stays, notes }: FoundServer, home: string):
   if (!config) return [toVisibleLine(`  ${name}  cannot run behind Keyhole: ${stays}`)];
   return [
     toVisibleLine(`  ${name}${isSwitchedOff(config) ? "  switched off" : ""}`),
-    ...showProgram(programOf({ name: "server", config }, home)).map((line) => `    ${line}`),
+    ...[...showProgram(programOf({ name: "server", config }, home)), ...toolLines(config)].map(
+      (line) => `    ${line}`,
+    ),
     ...notes.map((note) => toVisibleLine(`    note     ${note}`)),
   ];
 }

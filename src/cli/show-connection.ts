@@ -1,6 +1,7 @@
 import { createTwoFilesPatch } from "diff";
 import type { ConnectionPlan, FileChange, MovedServer } from "../clients/plan-connection.ts";
 import type { ServerProgram } from "../schema/server-program.ts";
+import type { McpServerConfig } from "../sources/mcp/config/server-config.ts";
 import { createMcpSource } from "../sources/mcp/mcp-source.ts";
 import { createRedact } from "../util/redact.ts";
 import { secretsInArgs, secretsInFields } from "../util/secret-values.ts";
@@ -21,10 +22,10 @@ export function connectionLines(plan: ConnectionPlan, home: string): string[] {
   const programs = moved.map((server) => programOf(server, home));
   const hide = createRedact(programs.flatMap(secretsOf), { kinds: true });
   return [
-    `${moved.length} servers of ${client.title} move behind Keyhole:`,
-    ...moved.flatMap(({ name, notes }, index) => [
+    `Behind Keyhole go these servers of ${client.title}: ${moved.length}`,
+    ...moved.flatMap(({ name, config, notes }, index) => [
       `  ${toVisibleLine(name)}`,
-      ...showProgram(programs[index]!).map((line) => `    ${line}`),
+      ...[...showProgram(programs[index]!), ...toolLines(config)].map((line) => `    ${line}`),
       ...notes.map((note) => `    note     ${toVisibleLine(note)}`),
     ]),
     ...staying.map(({ name, stays }) => toVisibleLine(`  ${name} stays with ${client.title}: ${stays}.`)),
@@ -35,6 +36,14 @@ export function connectionLines(plan: ConnectionPlan, home: string): string[] {
     ),
     "",
     ...[...files, ...(own ? [own] : [])].flatMap((file) => hide(diffOf(file)).split("\n").map(toVisibleLine)),
+  ];
+}
+
+/** The tools that a config leaves out. */
+export function toolLines({ includeTools, excludeTools }: McpServerConfig): string[] {
+  return [
+    ...(includeTools ? [`only     ${includeTools.map(toVisibleLine).join(", ")}`] : []),
+    ...(excludeTools ? [`without  ${excludeTools.map(toVisibleLine).join(", ")}`] : []),
   ];
 }
 
