@@ -89,7 +89,10 @@ export const LAYERS: readonly (readonly Module[])[] = [
     { name: "plain-tools", holds: "tools in the shapes of OpenAI, Anthropic and LangChain" },
     { name: "models", holds: "a provider's name to a language model: one file for each provider" },
   ],
-  [{ name: "config", holds: "files and environment to validated settings; trust in folders" }],
+  [
+    { name: "config", holds: "files and environment to validated settings; trust in folders" },
+    { name: "clients", holds: "the configs of MCP clients: found, read, connected to Keyhole and undone" },
+  ],
   [{ name: "agent", holds: "the agent loop, its events and conversations, permissions, workspace tools" }],
   [{ name: "tui", holds: "the chat of the terminal: one reducer, thin Ink components" }],
   [

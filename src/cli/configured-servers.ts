@@ -2,7 +2,10 @@ import { join } from "node:path";
 import type { LoadedSettings } from "../config/load-settings.ts";
 import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
 import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import { toVisibleLine } from "../util/visible-text.ts";
 import { openConsents } from "./open-consents.ts";
+import { sortServers } from "./sort-servers.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 /** Options of servers that a file names: none starts before a person has consented to it. */
@@ -29,5 +32,7 @@ export function settingsServers(
     const cwd = isProjectTrusted && Object.hasOwn(project, name) ? folders.project : folders.home;
     return [name, config.command === undefined ? config : { cwd, ...config }];
   });
-  return fromMcpConfig({ mcpServers: Object.fromEntries(placed) }, serverOptions(trusted));
+  const { usable, broken } = sortServers(Object.fromEntries(placed), folders);
+  for (const { error } of broken) console.error(toVisibleLine(`${reasonOf(error)} The others are used.`));
+  return fromMcpConfig({ mcpServers: usable }, serverOptions(trusted));
 }

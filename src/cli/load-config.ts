@@ -1,8 +1,10 @@
 import { existsSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { dirname, resolve } from "node:path";
+import { homedir } from "node:os";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DEFAULT_CONFIGS } from "../config/default-configs.ts";
+import { settingsPath } from "../config/settings-path.ts";
 import type { Gateway, GatewayOptions } from "../gateway-api.ts";
 import type { HttpOptions } from "../mcp/serve-http.ts";
 import { problem } from "../schema/problem.ts";
@@ -46,7 +48,7 @@ export interface ConfigOptions {
 
 /**
  * Loads a config: a module that exports options of createGateway, or the JSON config of an MCP client. The folder's
- * own config is loaded only if a person trusts the folder.
+ * own config is loaded only if a person trusts the folder. Without either it is the person's own settings.
  *
  * @throws CONFIG_INVALID if the file is missing, cannot be loaded, or has nothing to serve. CONFIG_NOT_TRUSTED
  */
@@ -54,9 +56,9 @@ export async function loadConfig(
   given: string | undefined,
   options: ConfigOptions = {},
 ): Promise<LoadedConfig> {
-  const path = given ?? defaultConfig() ?? DEFAULT_CONFIGS[0]!;
+  const path = given ?? defaultConfig() ?? personalConfig() ?? DEFAULT_CONFIGS[0]!;
   if (!existsSync(path)) throw problem("CONFIG_INVALID", { path, reason: "the file does not exist" });
-  if (given === undefined) {
+  if (given === undefined && path !== personalConfig()) {
     const folder = process.cwd();
     const { askForTrust } = await import("./trust-folder.ts");
     if (!(await askForTrust(folder))) throw problem("CONFIG_NOT_TRUSTED", { path: resolve(path), folder });
@@ -79,6 +81,12 @@ function defaultConfig(): string | undefined {
   return DEFAULT_CONFIGS.find((file) => existsSync(file));
 }
 
+/** The person's own settings. */
+function personalConfig(): string | undefined {
+  const path = settingsPath(homedir());
+  return existsSync(path) ? path : undefined;
+}
+
 function loadFile(path: string, { trusted = false }: ConfigOptions): Promise<LoadedConfig> {
   setStateFolder();
   return isJsonConfig(path) ? loadJson(path, trusted) : loadModule(path);
@@ -90,7 +98,7 @@ export function isJsonConfig(path: string | undefined): boolean {
 }
 
 async function loadJson(path: string, trusted: boolean): Promise<LoadedConfig> {
-  const [{ readJsonConfig }, { serverOptions }] = await Promise.all([
+  const [{ readJsonConfig, workspaceOf }, { serverOptions }] = await Promise.all([
     import("./read-json-config.ts"),
     import("./configured-servers.ts"),
   ]);
@@ -102,7 +110,7 @@ async function loadJson(path: string, trusted: boolean): Promise<LoadedConfig> {
   const read = () =>
     readJsonConfig(path, {
       ...options,
-      cwd: dirname(resolve(path)),
+      cwd: workspaceOf(path),
       mayStart: (program) => {
         if (isNaming) named.add(program.hash);
         return named.has(program.hash) || mayStart?.(program) === true;

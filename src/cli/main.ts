@@ -21,7 +21,16 @@ const OPERATIONS: Readonly<Record<Exclude<OperationName, "run">, string>> = {
 
 const WRONG_USAGE = 2;
 
+const LOOK: Command = { summary: "", load: () => import("./look.ts") };
+
 const COMMANDS: Readonly<Record<string, Command>> = {
+  connect: {
+    summary: "Move the servers of an MCP client behind Keyhole, and back.",
+    load: () => import("./connect.ts"),
+  },
+  list: { summary: "List servers with their state, tools and tokens.", load: () => import("./list.ts") },
+  add: { summary: "Add a server to Keyhole's own config.", load: () => import("./add.ts") },
+  remove: { summary: "Remove a server from Keyhole's own config.", load: () => import("./remove.ts") },
   serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
   ...Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),
@@ -55,10 +64,12 @@ function operation(name: string, summary: string): Command {
 keepCompiled();
 
 const [name = "", ...args] = process.argv.slice(2);
-if (["", "--help", "-h"].includes(name)) {
+if (["--help", "-h"].includes(name)) {
   console.log(usage());
 } else if (["--version", "-v"].includes(name)) {
   console.log(PROGRAM_VERSION);
+} else if (name === "" || name.startsWith("--")) {
+  await start(LOOK, process.argv.slice(2));
 } else if (!Object.hasOwn(COMMANDS, name)) {
   const { nearest } = await import("../util/nearest.ts");
   const [near] = nearest(name, Object.keys(COMMANDS));
@@ -66,15 +77,15 @@ if (["", "--help", "-h"].includes(name)) {
   console.error(`Command ${JSON.stringify(name)} not found.\n${hint}`);
   process.exitCode = WRONG_USAGE;
 } else {
-  await start(COMMANDS[name]!);
+  await start(COMMANDS[name]!, args);
 }
 
-async function start(command: Command): Promise<void> {
+async function start(command: Command, given: readonly string[]): Promise<void> {
   const { installSafeConsole } = await import("./safe-console.ts");
   installSafeConsole();
   try {
     const { run } = await command.load();
-    await run(args);
+    await run(given);
   } catch (error) {
     console.error(isProblem(error) ? `${error.code}: ${error.message}\n${error.next}` : unexpected(error));
     process.exit(1);
@@ -83,7 +94,8 @@ async function start(command: Command): Promise<void> {
 
 function usage(): string {
   const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(10)}${summary}`);
-  return `Usage: keyhole COMMAND [options]\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
+  return `Usage: keyhole COMMAND [options]
+       keyhole [--yes] [--dry-run] [--json]   finds the servers of your MCP clients and their cost\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
 }
 
 /** People get a sentence; the stack is for who looks for the mistake. */

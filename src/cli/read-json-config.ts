@@ -1,56 +1,76 @@
 import { readFile } from "node:fs/promises";
+import { homedir } from "node:os";
+import { basename, dirname, resolve } from "node:path";
+import type { Folders } from "../clients/read-server.ts";
+import { settingsPath } from "../config/settings-path.ts";
 import { isProblem, problem } from "../schema/problem.ts";
-import { readServerConfig } from "../sources/mcp/config/server-config.ts";
+import { SERVER_FIELDS } from "../sources/mcp/config/server-config.ts";
 import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
 import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
-import { field, isFields } from "../util/fields.ts";
+import { type Fields, field, isFields } from "../util/fields.ts";
 import { findSlip } from "../util/find-slip.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../util/parse-jsonc.ts";
 import { reasonOf } from "../util/reason-of.ts";
+import { sortServers } from "./sort-servers.ts";
 
 type Parsed = Extract<ParsedJsonc, { ok: true }>;
 
 /** The paths under which configs of MCP clients list their servers. */
 const PLACES: readonly (readonly string[])[] = [["mcpServers"], ["servers"], ["mcp", "servers"]];
 const ROOTS = ["mcpServers", "servers"];
-const FIELDS = ["command", "args", "env", "cwd", "url", "headers", "type", "timeoutMs", "disabled"];
+
+/** Receives a sentence about a server that is set aside, or about a field that is not known. */
+export type Report = (sentence: string) => void;
 
 /**
- * Reads the JSON config of an MCP client: one source for each server.
+ * Reads the JSON config of an MCP client: one source for each server. A broken server is set aside and reported;
+ * the others are used.
  *
- * @throws CONFIG_INVALID with the line and column of the mistake.
+ * @throws CONFIG_INVALID with the line and column of the mistake if no server can be used.
  */
-export async function readJsonConfig(path: string, options: McpSourceOptions): Promise<McpSource[]> {
+export async function readJsonConfig(
+  path: string,
+  options: McpSourceOptions,
+  report: Report = console.error,
+): Promise<McpSource[]> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {
     throw problem("CONFIG_INVALID", { path, reason: reasonOf(error) });
   });
-  const plain = readPlain(text);
-  if (plain) return fromMcpConfig(plain, options);
+  const folders = { home: homedir(), project: workspaceOf(path) };
+  const plain = readPlain(text, folders);
+  if (plain) return fromMcpConfig({ servers: plain }, options);
   const parsed = await parseJsonc(text);
   if (!parsed.ok) throw wrongAt(path, parsed.position, parsed.reason);
   const place = PLACES.find((candidate) => isFields(valueAt(parsed.value, candidate)));
   if (!place) throw withoutServers(path, parsed);
-  for (const [name, config] of Object.entries(valueAt(parsed.value, place) as object)) {
-    if (isFields(config) && config.disabled === true) continue;
-    try {
-      readServerConfig(name, config);
-    } catch (error) {
-      throw wrongServer(path, parsed, [...place, name], config, error);
-    }
+  const { usable, broken, slips } = sortServers(valueAt(parsed.value, place) as Fields, folders);
+  const problems = broken.map(({ name, config, error }) =>
+    wrongServer(path, parsed, [...place, name], config, error),
+  );
+  if (problems.length > 0 && Object.keys(usable).length === 0) throw problems[0];
+  for (const { message } of problems) report(`${message} Its other servers are used.`);
+  for (const { name, given, meant } of slips) {
+    const { line, column } = parsed.positionOf([...place, name, given]);
+    report(`${path}:${line}:${column}: ${given} is an unknown field; did you mean ${meant}?`);
   }
-  return fromMcpConfig(parsed.value, options);
+  return fromMcpConfig({ servers: usable }, options);
+}
+
+/** The folder that `.vscode` and its like belong to, and in which the config's servers start. */
+export function workspaceOf(path: string): string {
+  const folder = dirname(resolve(path));
+  if (folder === dirname(settingsPath(homedir()))) return homedir();
+  return [".vscode", ".cursor"].includes(basename(folder)) ? dirname(folder) : folder;
 }
 
 /** Reads a correct plain JSON config, the usual case, without the parser that knows positions. */
-function readPlain(text: string): object | undefined {
+function readPlain(text: string, folders: Folders): Fields | undefined {
   try {
     const value: unknown = JSON.parse(text);
     const place = PLACES.find((candidate) => isFields(valueAt(value, candidate)));
     if (!place) return undefined;
-    for (const [name, config] of Object.entries(valueAt(value, place) as object)) {
-      if (!isFields(config) || config.disabled !== true) readServerConfig(name, config);
-    }
-    return value as object;
+    const { usable, broken, slips } = sortServers(valueAt(value, place) as Fields, folders);
+    return broken.length + slips.length === 0 ? usable : undefined;
   } catch {
     return undefined;
   }
@@ -74,7 +94,7 @@ function wrongServer(
 ) {
   const reason = isProblem(error) ? String(error.details.reason) : reasonOf(error);
   const keys = isFields(config) ? Object.keys(config) : [];
-  const slip = findSlip(keys, FIELDS);
+  const slip = findSlip(keys, SERVER_FIELDS);
   const hint = slip ? `; the field nearest to ${JSON.stringify(slip.given)} is ${slip.meant}` : "";
   const position = parsed.positionOf(slip ? [...place, slip.given] : place);
   return wrongAt(path, position, `the server ${JSON.stringify(place.at(-1))}: ${reason}${hint}`);

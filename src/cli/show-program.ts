@@ -22,6 +22,7 @@ export function showProgram({ runs }: ServerProgram): string[] {
     `program  ${runs.path === undefined ? "not found" : toVisibleLine(runs.path)}`,
     `in       ${toVisibleLine(runs.cwd)}`,
     ...fields("variable", runs.env),
+    ...(runs.envFile === undefined ? [] : [`and all  variables of ${toVisibleLine(runs.envFile)}`]),
     ...sent([...runs.args, ...Object.values(runs.env)], "the program"),
   ];
 }

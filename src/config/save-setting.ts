@@ -2,6 +2,7 @@ import { mkdir, readFile, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { problem } from "../schema/problem.ts";
+import { editJsonc } from "../util/edit-jsonc.ts";
 import { field, isFields } from "../util/fields.ts";
 import type { Json } from "../util/json.ts";
 import { parseJsonc } from "../util/parse-jsonc.ts";
@@ -20,12 +21,12 @@ const MODE = 0o600;
 let turn: Promise<unknown> = Promise.resolve();
 
 /**
- * Sets one setting in a file, at a path such as `providers.default`. Comments and other settings stay as they
- * are. Saves run one after the other.
+ * Sets one setting in a file, at a path such as `providers.default`. Without a value, removes it. Comments
+ * and other settings stay as they are. Saves run one after the other.
  *
  * @throws FILE_INVALID if the file is wrong, or would be with the new value; the file is not touched then.
  */
-export function saveSetting(path: string, value: Json, { file }: Saving): Promise<void> {
+export function saveSetting(path: string, value: Json | undefined, { file }: Saving): Promise<void> {
   const saved = turn.then(() => save(path.split("."), value, file));
   turn = saved.catch(() => {});
   return saved;
@@ -43,7 +44,7 @@ async function save(path: readonly string[], value: unknown, file: string): Prom
   }
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const current = read.state === "read" ? await readFile(file, "utf8") : "";
-  const text = await withSetting(current.trim() === "" ? "{}\n" : current, path, value);
+  const text = await editJsonc(current.trim() === "" ? "{}\n" : current, [{ path, value }]);
   const reread = await parseJsonc(text);
   if (!reread.ok || !isDeepStrictEqual(settingsFileSchema.safeParse(reread.value).data, checked.data)) {
     throw problem("FILE_INVALID", { file, line: 1, column: 1, reason: "it can only be changed by hand" });
@@ -52,21 +53,12 @@ async function save(path: readonly string[], value: unknown, file: string): Prom
   await writeFileAtomic(await realpath(file).catch(() => file), text, MODE);
 }
 
-/** The text of a settings file with one value changed. */
-async function withSetting(given: string, path: readonly string[], value: unknown): Promise<string> {
-  const { applyEdits, modify } = await import("jsonc-parser");
-  const [, mark, text] = /^(\uFEFF?)([\s\S]*)$/.exec(given) as unknown as [string, string, string];
-  const formattingOptions = {
-    insertSpaces: !/^\t/m.test(text),
-    tabSize: 2,
-    eol: text.includes("\r\n") ? "\r\n" : "\n",
-  };
-  return mark + applyEdits(text, modify(text, [...path], value, { formattingOptions }));
-}
-
 function withValue(holder: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;
   const fields = isFields(holder) ? holder : {};
-  const entries = new Map(Object.entries(fields)).set(key, withValue(field(fields, key), rest, value));
+  const entries = new Map(Object.entries(fields));
+  const inner = withValue(field(fields, key), rest, value);
+  if (inner === undefined) entries.delete(key);
+  else entries.set(key, inner);
   return Object.fromEntries(entries);
 }

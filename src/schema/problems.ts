@@ -257,6 +257,16 @@ export const PROBLEMS = {
     next: "Name a module that exports domains (made with defineDomain) or sources, or a JSON file with mcpServers or servers.",
     when: "`keyhole serve` finds no config, cannot load it, or finds nothing to serve in it.",
   },
+  CLIENT_CONFIG_INVALID: {
+    sentence: "{path} cannot be used: {reason}.",
+    next: "Nothing was written. Correct the file, or put the entry in by hand: docs/clients.md has one for each client.",
+    when: "`keyhole connect` cannot read a client's config, or cannot change it without breaking it.",
+  },
+  CONNECTION_CHANGED: {
+    sentence: "{path} has changed so much since it was connected that Keyhole cannot undo its part.",
+    next: "Take what you need from the backup: {backup}.",
+    when: "`keyhole connect --undo` finds a config whose entry of Keyhole was edited.",
+  },
   GATEWAY_UNREACHABLE: {
     sentence: "No gateway answers at {url}: {reason}.",
     next: "Check the address and the token (KEYHOLE_TOKEN), or leave out the address to use a config.",

@@ -17,6 +17,8 @@ export interface ServerProcess {
   /** The folder that it runs in. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** The file with more variables. */
+  readonly envFile?: string;
 }
 
 /** A server over HTTP. */

@@ -116,7 +116,11 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       // Without the path and query, which may hold secrets.
       url: config.transport === "stdio" ? undefined : URL.parse(config.url)?.origin,
     };
-    const drafts = listing ? toDrafts(listing, shared) : status ? [standIn(label, status)] : [];
+    const drafts = listing
+      ? toDrafts(offered(listing, config), shared)
+      : status
+        ? [standIn(label, status)]
+        : [];
     const fingerprint = toFingerprint(drafts);
     if (shown?.fingerprint === fingerprint) return { ...shown, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
@@ -238,6 +242,13 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       warnings: [...((upstream.listing ?? kept?.listing)?.warnings ?? []), ...cuts()],
     }),
   };
+}
+
+/** A listing without the tools that the config excludes. */
+function offered(listing: Listing, { includeTools, excludeTools = [] }: ServerConfig): Listing {
+  const isOffered = ({ name }: Listing["tools"][number]) =>
+    (includeTools?.includes(name) ?? true) && !excludeTools.includes(name);
+  return { ...listing, tools: listing.tools.filter(isOffered) };
 }
 
 function toDomain(

@@ -1,5 +1,5 @@
 import { isFields } from "../../util/fields.ts";
-import { invalid, type McpServerConfig } from "./config/server-config.ts";
+import { invalid, isSwitchedOff, type McpServerConfig } from "./config/server-config.ts";
 import { createMcpSource, type McpSource, type McpSourceOptions } from "./mcp-source.ts";
 
 const CONFIG = "in the config";
@@ -24,7 +24,7 @@ export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): Mc
   if (!isFields(servers)) throw invalid(CONFIG, "it has neither mcpServers nor servers");
   const taken = new Set<string>();
   return Object.entries(servers)
-    .filter(([, config]) => !isFields(config) || config.disabled !== true)
+    .filter(([, config]) => !isSwitchedOff(config))
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, config]) =>
       // The source itself reports errors in its config.
@@ -33,10 +33,14 @@ export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): Mc
 }
 
 /** Turns a server name (free text) into a label (the start of a route). */
-function freeLabel(name: string, taken: Set<string>): string {
+export function toLabel(name: string): string {
   const words = name.match(/[A-Za-z0-9_]+/g) ?? [];
   const joined = words.join("-").slice(0, 48);
-  const plain = /^[a-z]/i.test(joined) ? joined : `server-${joined || "unnamed"}`;
+  return /^[a-z]/i.test(joined) ? joined : `server-${joined || "unnamed"}`;
+}
+
+function freeLabel(name: string, taken: Set<string>): string {
+  const plain = toLabel(name);
   let label = plain;
   for (let count = 2; taken.has(label); count += 1) label = `${plain}-${count}`;
   taken.add(label);

@@ -11,6 +11,7 @@ import type { Clock } from "../../util/clock.ts";
 import { PROGRAM_VERSION } from "../../util/program-version.ts";
 import { secretsInArgs, secretsInFields } from "../../util/secret-values.ts";
 import { expandAll, expandVariables } from "./config/expand-variables.ts";
+import { readEnvFile } from "./config/read-env-file.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { BROKEN_OFF, isLost } from "./failure.ts";
 import { keepListening } from "./keep-listening.ts";
@@ -108,20 +109,21 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
 function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), options: OpenOptions): Made {
   const { label, config, variables, login } = options;
   if (config.transport === "http") return makeHttpTransport(sdk, login!, createNoticeGate(options.clock));
-  const env = expandAll(label, config.env, variables);
+  const folder = config.cwd ?? options.cwd;
+  const cwd = folder === undefined ? undefined : expandVariables(label, folder, variables);
+  const env = { ...readEnvFile(options, cwd), ...expandAll(label, config.env, variables) };
   const args = config.args.map((argument) => expandVariables(label, argument, variables));
   knowSecrets([
     ...secretsInArgs(args),
     ...secretsInFields(env),
     ...secretsInFields(usedIn(config.args, variables)),
   ]);
-  const cwd = config.cwd ?? options.cwd;
   const process = createStdioTransport({
     label,
     command: expandVariables(label, config.command, variables),
     args,
     env,
-    ...(cwd !== undefined && { cwd: expandVariables(label, cwd, variables) }),
+    ...(cwd !== undefined && { cwd }),
     maxLineBytes: options.maxLineBytes,
     graceMs: options.graceMs,
     readMessage: sdk.parseJSONRPCMessage,

@@ -1,10 +1,18 @@
 import { z } from "zod";
 import { problem } from "../../../schema/problem.ts";
+import { isFields } from "../../../util/fields.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
+const names = z.array(z.string().min(1)).max(10_000);
+
 const common = {
   disabled: z.boolean().optional(),
+  enabled: z.boolean().optional(),
+  /** Only these tools exist, by the server's names for them. */
+  includeTools: names.optional(),
+  /** These tools do not exist. */
+  excludeTools: names.optional(),
   /** Time limit for one call, in milliseconds. */
   timeoutMs: z.number().int().positive().optional(),
 };
@@ -14,6 +22,8 @@ const stdioSchema = z.object({
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   env: texts.default({}),
+  /** A file with more variables, as `NAME=value` lines. Those of `env` win. */
+  envFile: z.string().min(1).optional(),
   cwd: z.string().min(1).optional(),
   ...common,
 });
@@ -54,23 +64,47 @@ export type ServerConfig =
 export type HttpConfig = Extract<ServerConfig, { readonly transport: "http" }>;
 export type OAuthConfig = z.output<typeof oauthSchema>;
 
+/** Every field of a server that Keyhole reads. */
+export const SERVER_FIELDS: readonly string[] = Object.keys({ ...stdioSchema.shape, ...httpSchema.shape });
+
+/** Names that other clients give to a field. */
+const ALIASES: Readonly<Record<string, string>> = {
+  httpUrl: "url",
+  serverUrl: "url",
+  disabledTools: "excludeTools",
+  enabledTools: "includeTools",
+};
+
+/** Fields that are read under another name. */
+export const SERVER_ALIASES: readonly string[] = Object.keys(ALIASES);
+
 /** Parses the config of one server. Error messages never contain values. */
 export function readServerConfig(label: string, config: unknown): ServerConfig {
-  const fields = z.record(z.string(), z.unknown()).safeParse(config);
-  if (!fields.success) throw invalid(label, "it is not an object");
-  const url = fields.data.url ?? fields.data.httpUrl ?? fields.data.serverUrl;
-  if (fields.data.type === "sse")
-    throw invalid(label, "SSE is not supported; give the Streamable HTTP address");
-  if (fields.data.command !== undefined && url !== undefined)
-    throw invalid(label, "it has both a command and a url");
-  if (fields.data.command === undefined && url === undefined)
-    throw invalid(label, "it has neither a command nor a url");
+  const parsed = z.record(z.string(), z.unknown()).safeParse(config);
+  if (!parsed.success) throw invalid(label, "it is not an object");
+  const fields = withOwnNames(parsed.data);
+  const { command, url } = fields;
+  if (fields.type === "sse") throw invalid(label, "SSE is not supported; give the Streamable HTTP address");
+  if (command !== undefined && url !== undefined) throw invalid(label, "it has both a command and a url");
+  if (command === undefined && url === undefined) throw invalid(label, "it has neither a command nor a url");
   if (url === undefined) {
-    const { type: _, ...stdio } = parse(label, stdioSchema, fields.data);
+    const { type: _, ...stdio } = parse(label, stdioSchema, fields);
     return { ...stdio, transport: "stdio" };
   }
-  const { type: _, ...http } = parse(label, httpSchema, { ...fields.data, url });
+  const { type: _, ...http } = parse(label, httpSchema, fields);
   return { ...http, transport: "http" };
+}
+
+/** Whether a config switches its server off. */
+export function isSwitchedOff(config: unknown): boolean {
+  return isFields(config) && (config.disabled === true || config.enabled === false);
+}
+
+function withOwnNames(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const renamed = Object.entries(ALIASES)
+    .filter(([alias, name]) => fields[alias] !== undefined && fields[name] === undefined)
+    .map(([alias, name]) => [name, fields[alias]]);
+  return { ...fields, ...Object.fromEntries(renamed) };
 }
 
 function parse<T extends z.ZodType>(label: string, schema: T, value: unknown): z.output<T> {

@@ -11,10 +11,12 @@ export interface ProgramOptions {
   readonly cwd?: string | undefined;
 }
 
+const NO_SECRETS = { env: {}, envFile: "", headers: {}, oauth: {} };
+
 /** Describes what a server runs, with two hashes of it. Looks the command up, starts nothing. */
 export function toServerProgram(label: string, config: ServerConfig, options: ProgramOptions): ServerProgram {
   const runs = config.transport === "http" ? toAddress(config) : toProcess(label, config, options);
-  const { env: _, headers: __, oauth: ___, ...program } = { env: {}, headers: {}, oauth: {}, ...runs };
+  const { env: _, envFile: __, headers: ___, oauth: ____, ...program } = { ...NO_SECRETS, ...runs };
   return { label, hash: hashOf(runs), identity: hashOf(program), runs };
 }
 
@@ -35,11 +37,18 @@ function toProcess(
       return text;
     }
   };
-  const { command, args, env } = config;
+  const { command, args, env, envFile } = config;
   const folder = realFolder(resolve(expand(config.cwd ?? cwd)));
   const searched = expand(env.PATH ?? process.env.PATH ?? "");
   const path = findCommand(expand(command), searched, folder);
-  return { command, ...(path !== undefined && { path }), args, cwd: folder, env };
+  return {
+    command,
+    ...(path !== undefined && { path }),
+    args,
+    cwd: folder,
+    env,
+    ...(envFile !== undefined && { envFile: resolve(folder, expand(envFile)) }),
+  };
 }
 
 /** Looks a command up in the way that starting it will. */

@@ -1,0 +1,42 @@
+import { toVisibleLine } from "../util/visible-text.ts";
+import { measureServers, type ServerCost } from "./measure-servers.ts";
+import { openConsents } from "./open-consents.ts";
+import { readArgs } from "./read-args.ts";
+import { costLines, savingLines } from "./show-costs.ts";
+import { findServers } from "./survey-servers.ts";
+
+const USAGE = `Usage: keyhole list [--config FILE] [--json]
+
+Lists the servers of the config and of the settings: their state, tools and tokens. Starts only servers that a person
+has allowed, and only if their listing is older than a day.
+
+  --config FILE    as for keyhole serve
+  --json
+  --help`;
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { values } = readArgs("list", {
+    args: [...args],
+    options: {
+      config: { type: "string" },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  if (values.help) return console.log(USAGE);
+  const { guarded, pins, problems } = await findServers(values.config);
+  for (const reason of problems) console.error(toVisibleLine(reason));
+  const consents = openConsents();
+  const allowed = new Set(guarded.filter((one) => consents.isGiven(one.program())).map(({ id }) => id));
+  const measured = await measureServers(guarded, pins);
+  const servers = measured.servers.map((cost) => ({ ...cost, state: stateOf(cost, allowed) }));
+  if (values.json) return console.log(JSON.stringify({ ...measured, servers }, null, 2));
+  if (servers.length === 0) return console.log("No servers. Add one: keyhole add NAME -- COMMAND ARGS");
+  console.log([...costLines(servers), "", ...savingLines(measured)].join("\n"));
+}
+
+function stateOf({ label, failure, waiting }: ServerCost, allowed: ReadonlySet<string>): string {
+  if (!allowed.has(`mcp:${label}`)) return `waits for consent: keyhole servers allow ${label}`;
+  if (failure !== undefined) return `down: ${failure}`;
+  return waiting > 0 ? `${waiting} of them wait for approval: keyhole pins approve ${label}` : "ready";
+}

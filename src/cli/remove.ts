@@ -1,0 +1,31 @@
+import { loadSettings } from "../config/load-settings.ts";
+import { saveSetting } from "../config/save-setting.ts";
+import { problem } from "../schema/problem.ts";
+import { nearest } from "../util/nearest.ts";
+import { readArgs } from "./read-args.ts";
+import { ownConfig, thisMachine } from "./this-machine.ts";
+
+const USAGE = `Usage: keyhole remove NAME
+
+Removes a server from Keyhole's own config. Gateways that run notice it.
+
+  --help`;
+
+export async function run(args: readonly string[]): Promise<void> {
+  const { values, positionals } = readArgs("remove", {
+    args: [...args],
+    allowPositionals: true,
+    options: { help: { type: "boolean", default: false } },
+  });
+  if (values.help) return console.log(USAGE);
+  const [name = "", ...more] = positionals;
+  const { home } = thisMachine();
+  const { mcpServers } = (await loadSettings({ home, project: home })).settings;
+  if (more.length > 0 || !Object.hasOwn(mcpServers, name)) {
+    const [near] = nearest(name, Object.keys(mcpServers));
+    const hint = near === undefined ? "keyhole list shows all" : `nearest: ${near}`;
+    throw problem("INVALID_INPUT", { operation: "remove", reason: `server ${name} not found; ${hint}` });
+  }
+  await saveSetting(`mcpServers.${name}`, undefined, { file: ownConfig() });
+  console.log(`Removed ${name}.`);
+}

@@ -1,0 +1,117 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { expect, onTestFinished } from "vitest";
+import { verifies } from "../requirements.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { write } from "./kit.ts";
+
+const MAIN = resolve("src/cli/main.ts");
+const CHAOS = resolve("src/testing/chaos-upstream.ts");
+
+/** A person with one server in Cursor, and a way to run the program. */
+function setUp() {
+  const home = temporaryFolder();
+  const path = join(home, ".cursor", "mcp.json");
+  const text = `// Mine.\r\n{ "mcpServers": { "tasks": ${JSON.stringify({
+    command: process.execPath,
+    args: [CHAOS],
+    env: { SECRET_TOKEN: "never-shown-1234" },
+    includeTools: ["add", "fail"],
+    excludeTools: ["add"],
+  })} } }`;
+  write(path, text);
+  const env = { PATH: process.env.PATH ?? "", HOME: home };
+  const keyhole = async (...args: string[]) => {
+    const child = spawn(process.execPath, [MAIN, ...args], {
+      cwd: home,
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let [out, errors] = ["", ""];
+    child.stdout.on("data", (chunk) => {
+      out += chunk;
+    });
+    child.stderr.on("data", (chunk) => {
+      errors += chunk;
+    });
+    const [code] = await once(child, "close");
+    return { out, errors, code: Number(code) };
+  };
+  const ask = async (program: { command: string; args: string[] }, query: string) => {
+    const client = new Client({ name: "test", version: "1" });
+    await client.connect(new StdioClientTransport({ ...program, cwd: home, env, stderr: "ignore" }));
+    onTestFinished(() => client.close());
+    const { content } = await client.callTool({ name: "ask", arguments: { query } });
+    return (content as { text: string }[])[0]?.text ?? "";
+  };
+  return { home, path, text, keyhole, ask };
+}
+
+verifies("clients:undo", "the command connects, the client's entry works, and --undo goes back", async () => {
+  const { home, path, text, keyhole, ask } = setUp();
+  const dry = await keyhole("connect", "cursor", "--dry-run");
+  expect(dry).toMatchObject({ code: 0, out: expect.stringContaining("Nothing was written.") });
+  expect(await keyhole("connect", "cursor")).toMatchObject({
+    code: 1,
+    errors: expect.stringContaining("PERSON_NEEDED"),
+  });
+  expect(readFileSync(path, "utf8")).toBe(text);
+
+  const connected = await keyhole("connect", "cursor", "--yes");
+  expect(connected).toMatchObject({ code: 0, out: expect.stringContaining("Cursor is connected.") });
+  expect(dry.out + connected.out).not.toContain("never-shown");
+  const { mcpServers } = JSON.parse(readFileSync(path, "utf8").replace("// Mine.", ""));
+  expect(Object.keys(mcpServers)).toEqual(["keyhole"]);
+  expect(await ask(mcpServers.keyhole, "tasks")).toContain("tasks://tools/fail");
+  // Without a config, the person's own is served.
+  const answer = await ask({ command: process.execPath, args: [MAIN, "serve"] }, "tasks.add");
+  expect(answer).toContain("tasks://");
+  expect(answer).not.toContain("tasks://tools/add");
+  const listed = await keyhole("list", "--json");
+  expect(JSON.parse(listed.out).servers).toEqual([
+    expect.objectContaining({ label: "tasks", tools: 1, waiting: 1 }),
+  ]);
+
+  expect(await keyhole("connect", "cursor", "--undo")).toMatchObject({ code: 0 });
+  expect(readFileSync(path, "utf8")).toBe(text);
+  expect(existsSync(join(home, ".keyhole", "settings.json"))).toBe(false);
+});
+
+verifies("clients:read", "keyhole alone lists, and starts servers only if it may", async () => {
+  const { keyhole } = setUp();
+  const looked = await keyhole();
+  expect(looked).toMatchObject({ code: 0, errors: "" });
+  expect(looked.out).toContain(`runs     ${process.execPath} ${CHAOS}`);
+  expect(looked.out).toContain("Nothing was started.");
+  expect(looked.out).not.toContain("never-shown");
+  const { configs, measured } = JSON.parse((await keyhole("--yes", "--json")).out);
+  expect(configs).toMatchObject([{ client: "cursor", servers: [{ name: "tasks", usable: true }] }]);
+  expect(measured).toMatchObject({ servers: [{ label: "tasks", tools: 1 }] });
+  expect(measured.before).toBeGreaterThan(0);
+  expect((await keyhole("--help")).out).toContain("Usage: keyhole COMMAND");
+});
+
+verifies("clients:read", "add and remove edit Keyhole's own config", async () => {
+  const { home, keyhole } = setUp();
+  const own = join(home, ".keyhole", "settings.json");
+  expect(await keyhole("add", "notes", "--env", "A=b=c", "--", "notes-mcp", "--port", "1")).toMatchObject({
+    code: 0,
+  });
+  expect(await keyhole("add", "web", "https://x.example/mcp", "--header", "X-Key: 1")).toMatchObject({
+    code: 0,
+  });
+  expect(JSON.parse(readFileSync(own, "utf8"))).toEqual({
+    mcpServers: {
+      notes: { command: "notes-mcp", args: ["--port", "1"], env: { A: "b=c" } },
+      web: { url: "https://x.example/mcp", headers: { "X-Key": "1" } },
+    },
+  });
+  expect((await keyhole("add", "web", "https://y.example")).errors).toContain("the server web exists");
+  expect((await keyhole("remove", "nots")).errors).toContain("nearest: notes");
+  await keyhole("remove", "notes");
+  expect(Object.keys(JSON.parse(readFileSync(own, "utf8")).mcpServers)).toEqual(["web"]);
+});

@@ -1,0 +1,153 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { CLIENTS } from "../../src/clients/clients.ts";
+import { findConfigs } from "../../src/clients/find-configs.ts";
+import { verifies } from "../requirements.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { clientOf, fixtureOf, PROGRAM, pathOf, setUp, write } from "./kit.ts";
+
+describe.each(CLIENTS.map((client) => [client.name, client] as const))("%s", (_, client) => {
+  verifies("clients:undo", "connects and is undone byte for byte, however its file is written", async () => {
+    const home = temporaryFolder();
+    const { machine, ownPath, connections, plan } = setUp(home);
+    const path = pathOf(client, machine);
+    const fixture = fixtureOf(client);
+    const style = fc.record({
+      eol: fc.constantFrom("\n", "\r\n"),
+      bom: fc.boolean(),
+      indent: fc.constantFrom(...(path.endsWith(".yaml") ? ["  "] : ["  ", "    ", "\t", ""])),
+      end: fc.constantFrom("", "\n", "\n\n", "  \n"),
+      own: fc.constantFrom(undefined, "", '{ // mine\n\t"mcpServers": { "mine": { "command": "x" } }\n}'),
+    });
+    await fc.assert(
+      fc.asyncProperty(style, async ({ eol, bom, indent, end, own }) => {
+        const indented = fixture.replace(/^( {2})+/gm, (blanks) => indent.repeat(blanks.length / 2));
+        const text = `${bom ? "\uFEFF" : ""}${`${indented.trimEnd()}${end}`.replaceAll("\n", eol)}`;
+        write(path, text);
+        if (own === undefined) rmSync(ownPath, { force: true });
+        else write(ownPath, own);
+
+        const planned = await plan(client);
+        await connections.make(planned);
+        const [after] = await findConfigs([client], machine);
+        expect(after).toMatchObject({ isConnected: true });
+        expect(after?.servers.filter(({ config }) => config)).toEqual([]);
+        expect(readFileSync(path, "utf8").startsWith("\uFEFF")).toBe(bom);
+        expect(
+          readFileSync(path, "utf8")
+            .replaceAll("\r\n", "")
+            .includes(eol === "\n" ? "\r" : "\n"),
+        ).toBe(false);
+
+        expect(await connections.undo(client.name)).toMatchObject({ restored: [path], mended: [] });
+        expect(readFileSync(path, "utf8")).toBe(text);
+        expect(existsSync(ownPath) ? readFileSync(ownPath, "utf8") : undefined).toBe(own);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  verifies("clients:undo", "a client without a config gets one, and undoing removes it", async () => {
+    const { machine, connections, plan } = setUp(temporaryFolder());
+    const { path } = client.places(machine)[0]!;
+    await connections.make(await plan(client));
+    expect(await findConfigs([client], machine)).toMatchObject([{ isConnected: true, servers: [] }]);
+    expect(readFileSync(path, "utf8")).toContain(PROGRAM.args[0]);
+    await connections.undo(client.name);
+    expect(existsSync(path)).toBe(false);
+  });
+
+  verifies(
+    "clients:undo",
+    "a file that changed since keeps the change and gets its servers back",
+    async () => {
+      const { machine, connections, plan } = setUp(temporaryFolder());
+      const path = pathOf(client, machine);
+      const text = fixtureOf(client);
+      write(path, text);
+      const before = await findConfigs([client], machine);
+      await connections.make(await plan(client));
+      const mark = path.endsWith("json") || path.endsWith("jsonc") ? "// Mine.\n" : "# Mine.\n";
+      write(path, mark + readFileSync(path, "utf8"));
+      expect(await connections.undo(client.name)).toMatchObject({ restored: [], mended: [path] });
+      expect(readFileSync(path, "utf8")).toBe(mark + text);
+      expect(await findConfigs([client], machine)).toEqual(before);
+    },
+  );
+});
+
+verifies("clients:undo", "a reprinted file is mended by its entries", async () => {
+  const { machine, connections, plan } = setUp(temporaryFolder());
+  const client = clientOf("claude-code");
+  const path = pathOf(client, machine);
+  write(path, fixtureOf(client));
+  await connections.make(await plan(client, true));
+  const changed = JSON.parse(readFileSync(path, "utf8"));
+  write(path, JSON.stringify({ ...changed, numStartups: 413 }));
+  await connections.undo(client.name);
+  expect(JSON.parse(readFileSync(path, "utf8"))).toEqual({
+    ...JSON.parse(fixtureOf(client)),
+    numStartups: 413,
+  });
+});
+
+verifies(
+  "clients:undo",
+  "an edited entry of Keyhole is refused with the backup, and nothing is touched",
+  async () => {
+    const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
+    const client = clientOf("cursor");
+    const path = pathOf(client, machine);
+    write(path, fixtureOf(client));
+    const place = await connections.make(await plan(client));
+    const edited = readFileSync(path, "utf8").replace("/opt/keyhole", "/elsewhere");
+    write(path, edited);
+    const own = readFileSync(ownPath, "utf8");
+    await expect(connections.undo("cursor")).rejects.toMatchObject({
+      code: "CONNECTION_CHANGED",
+      next: expect.stringContaining(join(place, "1-before")),
+    });
+    expect(readFileSync(join(place, "1-before"), "utf8")).toBe(fixtureOf(client));
+    expect([readFileSync(path, "utf8"), readFileSync(ownPath, "utf8")]).toEqual([edited, own]);
+  },
+);
+
+test("clients share equal servers, and the last one takes them along", async () => {
+  const { machine, ownPath, connections, plan } = setUp(temporaryFolder());
+  const text = '{ "mcpServers": { "same": { "command": "x" }, "other": { "command": "NAME" } } }';
+  for (const name of ["cursor", "windsurf"]) {
+    write(pathOf(clientOf(name), machine), text.replace("NAME", name));
+    await connections.make(await plan(clientOf(name)));
+  }
+  const servers = () => Object.keys(JSON.parse(readFileSync(ownPath, "utf8")).mcpServers);
+  expect(servers()).toEqual(["same", "other", "other-windsurf"]);
+  await connections.undo("cursor");
+  expect(servers()).toEqual(["same", "other-windsurf"]);
+  await connections.undo("windsurf");
+  expect(servers()).toEqual([]);
+});
+
+test("a file that changes between the plan and the writing is left alone", async () => {
+  const { machine, connections, plan } = setUp(temporaryFolder());
+  const path = pathOf(clientOf("cursor"), machine);
+  write(path, "{}");
+  const planned = await plan(clientOf("cursor"));
+  write(path, '{ "mcpServers": {} }');
+  await expect(connections.make(planned)).rejects.toMatchObject({ code: "CLIENT_CONFIG_INVALID" });
+  expect(readFileSync(path, "utf8")).toBe('{ "mcpServers": {} }');
+});
+
+test.each([
+  ["broken JSON", "cursor", "{ oops"],
+  ["UTF-16", "cursor", Buffer.from("\uFEFF{}", "utf16le")],
+  ["servers inline in TOML", "codex", 'mcp_servers = { a = { command = "x" } }\n'],
+])("%s is refused, not rewritten", async (_, name, content) => {
+  const { machine, connections, plan } = setUp(temporaryFolder());
+  const path = pathOf(clientOf(name), machine);
+  write(path, content);
+  const connecting = async () => connections.make(await plan(clientOf(name)));
+  await expect(connecting()).rejects.toThrow();
+  expect(readFileSync(path).equals(Buffer.from(content))).toBe(true);
+});
