@@ -1,5 +1,5 @@
 // A server with many tools, in pages: node many-tools-server.ts LABEL COUNT.
-import { Server } from "@modelcontextprotocol/server";
+import { Server, type Tool } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
 const PAGE = 1_000;
@@ -20,7 +20,7 @@ const PLACES = ["office", "warehouse", "archive", "customer", "project", "region
 const [label = "server", count = "0"] = process.argv.slice(2);
 const tools = Array.from({ length: Number(count) }, (_, index) => toTool(index));
 
-function toTool(index: number) {
+function toTool(index: number): Tool {
   const pick = (words: readonly string[], by: number) => words[Math.floor(index / by) % words.length]!;
   const verb = pick(VERBS, 1);
   const thing = pick(THINGS, VERBS.length);
@@ -29,7 +29,7 @@ function toTool(index: number) {
     name: `${verb}_${thing}_${index}`,
     description: `Use this to ${verb} the ${thing} of a ${place} in ${label}, number ${index}.`,
     inputSchema: {
-      type: "object" as const,
+      type: "object",
       properties: {
         id: { type: "string", description: `The id of the ${thing}.` },
         [place]: { type: "string" },

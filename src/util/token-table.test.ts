@@ -16,7 +16,7 @@ test("a packed token has its place as its rank, and other bytes have none", () =
 
 test("a cut table is refused", () => {
   const packed = packTokens([bytesOf("a"), bytesOf("bc")]);
-  expect(() => openTokenTable(packed.subarray(0, -1))).toThrow("damaged");
+  expect(() => openTokenTable(packed.subarray(0, -1))).toThrow(RangeError);
 });
 
 test("the table of the package is the published vocabulary", () => {
