@@ -46,7 +46,7 @@ verifies("pins:quarantine", "approved tools work at once, one or all", async () 
     expect(await pins.approve({ source: "bad" })).toBe(17);
     expect(await exec({ op: "bad.fail", args: {} })).toMatchObject({ error: { code: "UPSTREAM_ERROR" } });
     expect(new Set(pins.list().map(({ state }) => state))).toEqual(new Set(["approved"]));
-    expect(await pins.revoke("all")).toBe(14);
+    expect(await pins.revoke("all")).toBe(18);
     expect(await exec({ op: "bad.add", args: {} })).toMatchObject({ error: { code: "UNAVAILABLE" } });
   });
 });
