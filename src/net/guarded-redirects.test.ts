@@ -61,7 +61,12 @@ async function fetched(url: string, request: GuardedRequest = {}, options: Guard
 }
 
 describe("a redirect within the origin", () => {
-  const headers = { authorization: "Bearer x", "content-type": "text/plain", "Content-Language": "en" };
+  const headers = {
+    authorization: "Bearer x",
+    "content-type": "text/plain",
+    "Content-Language": "en",
+    "x-content-of": "x",
+  };
 
   test.each([
     [301, "POST", "GET"],
@@ -78,7 +83,11 @@ describe("a redirect within the origin", () => {
     redirect(status, "/there");
     const body = method === "GET" ? {} : { body: "text" };
     const got = await fetched(`${home}/start`, { method, headers, ...body });
-    expect(got).toMatchObject({ method: then, url: "/there", headers: { authorization: "Bearer x" } });
+    expect(got).toMatchObject({
+      method: then,
+      url: "/there",
+      headers: { authorization: "Bearer x", "x-content-of": "x" },
+    });
     const keepsBody = method !== "GET" && then === method;
     expect(got.body).toBe(keepsBody ? "text" : "");
     if (method !== then)
@@ -156,6 +165,14 @@ describe("a redirect to another origin", () => {
       expect([got.headers.authorization, got.headers.cookie]).toEqual([undefined, undefined]);
     },
   );
+
+  test("keeps HEAD as it is", async () => {
+    redirect(302, `${other}/x`);
+    const guarded = createGuardedFetch({ allowPrivateHosts: ["127.0.0.1"], redirects: "public" });
+    const response = await guarded(`${home}/start`, { method: "HEAD" });
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+    await guarded.close();
+  });
 
   test.each([302, 303, 307])("takes no write along (%i)", async (status) => {
     redirect(status, `${other}/x`);
@@ -257,11 +274,26 @@ describe("a host that cannot be reached", () => {
   });
 
   test("for a TLS error is named by its cause", async () => {
+    const alert = "C0A7:error:0A00010B:SSL routines:ssl3_get_record:wrong version number:record.c:1:";
+    const error = Object.assign(new Error(alert), { code: "EPROTO" });
+    await expect(fetched("https://example.com/", {}, failing(error))).rejects.toMatchObject({
+      details: { network: "ERR_SSL_WRONG_VERSION_NUMBER" },
+    });
     await expect(fetched(home.replace("http:", "https:"))).rejects.toMatchObject({
       code: "CALL_FAILED",
       details: { network: expect.stringMatching(/^ERR_SSL_[A-Z_]+$/) },
     });
   });
+});
+
+test("a closed fetch lets its connections go", async () => {
+  const guarded = createGuardedFetch({ allowPrivateHosts: ["127.0.0.1"] });
+  const open = () =>
+    new Promise<number>((resolve) => servers[0]!.getConnections((_, count) => resolve(count)));
+  await (await guarded(`${home}/x`)).text();
+  const before = await open();
+  await guarded.close();
+  await expect.poll(open).toBe(before - 1);
 });
 
 test("a fetch that sent nothing is closed at once", async () => {

@@ -11,18 +11,20 @@ test("known secrets are replaced in text and throughout a value; others stay", (
   });
 });
 
-test("short and common values stay", () => {
+test("short and common values stay, but short ones of letters and digits are secrets", () => {
+  knowSecrets(["a1b2c3"]);
+  expect(hideSecrets("x a1b2c3")).toBe("x [secret]");
   knowSecrets(["abc12", "password", "x"]);
   expect(hideSecrets("abc12 password x")).toBe("abc12 password x");
 });
 
 test("of more than a thousand the oldest are forgotten, and one that is used again is young", () => {
   knowSecrets(["oldest-secret-0", "again-secret-0"]);
-  const many = Array.from({ length: 999 }, (_, at) => `many-secret-${at}`);
+  const many = Array.from({ length: 1_000 }, (_, at) => `many-secret-${at}`);
   knowSecrets(many.slice(0, 500));
   knowSecrets(["again-secret-0"]);
   knowSecrets(many.slice(500));
-  expect(hideSecrets("again-secret-0 many-secret-0 many-secret-998")).toBe("[secret] [secret] [secret]");
+  expect(hideSecrets("again-secret-0 many-secret-400 many-secret-999")).toBe("[secret] [secret] [secret]");
   expect(hideSecrets("oldest-secret-0")).toBe("oldest-secret-0");
 });
 

