@@ -4,14 +4,16 @@ import { z } from "zod";
 import { settingsFileSchema } from "../src/config/settings-schema.ts";
 import { PROBLEMS } from "../src/schema/problems.ts";
 import { LAYERS } from "../test/layers.ts";
+import { clientSnippets } from "./client-snippets.ts";
 import { providersTable, providerVariablesTable } from "./provider-tables.ts";
 
 const pages: Record<string, string> = {
   "docs/problems.md": problemsPage(),
   "settings.schema.json": settingsSchema(),
   "ARCHITECTURE.md": architecturePage(),
-  "docs/models.md": withTable("docs/models.md", providersTable()),
-  "docs/configuration.md": withTable("docs/configuration.md", providerVariablesTable()),
+  "docs/models.md": withPart("docs/models.md", "providers", providersTable()),
+  "docs/configuration.md": withPart("docs/configuration.md", "providers", providerVariablesTable()),
+  "docs/clients.md": withPart("docs/clients.md", "clients", await clientSnippets()),
 };
 const check = process.argv.includes("--check");
 const stale = Object.entries(pages).filter(([path, text]) => read(path) !== text);
@@ -50,10 +52,10 @@ function settingsSchema(): string {
   return `${JSON.stringify({ title: "Settings of Keyhole", ...schema }, undefined, 2)}\n`;
 }
 
-/** Replaces the table between the page's markers. */
-function withTable(path: string, table: string): string {
-  const marked = /(?<=<!-- generated: providers -->\n)[\s\S]*?(?=\n<!-- end -->)/;
-  return (read(path) ?? "").replace(marked, () => table);
+/** Replaces the part between the page's markers. */
+function withPart(path: string, name: string, part: string): string {
+  const marked = new RegExp(`(<!-- generated: ${name} -->\\n)[\\s\\S]*?\\n?(<!-- end -->)`);
+  return (read(path) ?? "").replace(marked, (_, begin, end) => `${begin}${part}\n${end}`);
 }
 
 function read(path: string): string | undefined {

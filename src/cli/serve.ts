@@ -14,8 +14,8 @@ import { cacheFolder } from "./user-folders.ts";
 const USAGE = `Usage: keyhole serve [options]
 
   --config FILE    a module that exports options of createGateway, at least domains or sources
-                   (default: keyhole.config.ts or .js in this folder), or the JSON config of an MCP
-                   client, whose changes are applied while serving
+                   (default: keyhole.config.ts or .js in this folder, or your settings), or the JSON config
+                   of an MCP client, whose changes are applied while serving
   --trust          start the servers that a JSON config names now, and accept their definitions without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
   --allow-write    let callers run tools that write

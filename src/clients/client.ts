@@ -27,6 +27,8 @@ export interface Client {
   /** Its configs, those in use or not. The first is created if the client has none. */
   places(machine: Machine): readonly Place[];
   readonly dialect: Dialect;
+  /** Whether another part of the config switches a server off. */
+  isOff?(config: unknown, name: string): boolean;
   /** Keyhole's entry, as the client wants it, with its switch that keeps the few tools loaded. */
   entry(program: Program): Fields;
 }

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { field, fieldsOf, listOf } from "../util/fields.ts";
 import type { Client, Machine, Place, Program } from "./client.ts";
 import { CLINE, CODEX, CONTINUE, GEMINI, GOOSE, OPENCODE, STANDARD, ZED } from "./dialects.ts";
 
@@ -66,6 +67,7 @@ export const CLIENTS: readonly Client[] = [
       inProject(join(project, ".gemini", "settings.json"), ["mcpServers"]),
     ],
     dialect: GEMINI,
+    isOff: isExcluded,
     entry: plain,
   },
   {
@@ -76,6 +78,7 @@ export const CLIENTS: readonly Client[] = [
       inProject(join(project, ".qwen", "settings.json"), ["mcpServers"]),
     ],
     dialect: GEMINI,
+    isOff: isExcluded,
     entry: (program) => ({ ...plain(program), alwaysLoadTools: true }),
   },
   {
@@ -163,6 +166,12 @@ export const CLIENTS: readonly Client[] = [
     }),
   },
 ];
+
+/** Gemini CLI and Qwen Code also have lists of allowed and excluded servers. */
+function isExcluded(config: unknown, name: string): boolean {
+  const { allowed, excluded } = fieldsOf(field(config, "mcp"));
+  return listOf(excluded).includes(name) || (Array.isArray(allowed) && !allowed.includes(name));
+}
 
 function plain({ command, args }: Program) {
   return { command, args };

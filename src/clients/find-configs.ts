@@ -55,7 +55,8 @@ async function findServers(client: Client, place: Place, machine: Machine): Prom
           .filter(([name]) => name !== KEYHOLE)
           .flatMap(([name, entry]) => {
             return readServer(name, entry, client.dialect, { home: machine.home, project }) ?? [];
-          }),
+          })
+          .map((server) => (client.isOff?.(value, server.name) ? switchedOff(server) : server)),
         isConnected: entries.some(([name]) => name === KEYHOLE),
       };
     });
@@ -97,6 +98,10 @@ function expand(at: readonly string[], value: unknown): Expanded[] {
   return Object.keys(isFields(holder) ? holder : {})
     .map((folder) => ({ at: at.with(star, folder), folder }))
     .filter((one) => entriesOf(one.at.reduce(field, value)).length > 0);
+}
+
+function switchedOff(server: FoundServer): FoundServer {
+  return { ...server, ...(server.config && { config: { ...server.config, disabled: true } }) };
 }
 
 /** The servers by name, also if they are a list. */

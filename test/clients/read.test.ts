@@ -125,6 +125,17 @@ verifies("clients:read", "a loss and an unknown field are told", async () => {
   ]);
 });
 
+verifies("clients:read", "a server that a list of the client excludes stays off", async () => {
+  const home = temporaryFolder();
+  const client = clientOf("gemini");
+  const one = { command: "x" };
+  const config = { mcp: { allowed: ["a", "b"], excluded: ["b"] }, mcpServers: { a: one, b: one, c: one } };
+  write(pathOf(client, machineIn(home)), JSON.stringify(config));
+  const [found] = await findConfigs([client], machineIn(home));
+  const off = { ...one, disabled: true };
+  expect(found?.servers.map((server) => server.config)).toEqual([one, off, off]);
+});
+
 verifies("clients:read", "a project's file fills in its folder", async () => {
   const home = temporaryFolder();
   const machine = machineIn(home);

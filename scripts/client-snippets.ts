@@ -1,0 +1,44 @@
+import type { Client, Machine } from "../src/clients/client.ts";
+import { CLIENTS } from "../src/clients/clients.ts";
+import { editConfig } from "../src/clients/edit-config.ts";
+import { KEYHOLE } from "../src/clients/find-configs.ts";
+
+const PROGRAM = {
+  command: "/usr/bin/node",
+  args: ["/path/to/keyhole/main.js", "serve", "--config", "/home/me/.keyhole/settings.json", "--allow-write"],
+};
+const PLATFORMS = { linux: "Linux", darwin: "macOS", win32: "Windows" } as const;
+
+/** For each client: its files, and the entry that `keyhole connect` writes into an empty one. */
+export async function clientSnippets(): Promise<string> {
+  const sections = CLIENTS.map(async (client) => {
+    const { path, at, format } = client.places(machine("linux"))[0]!;
+    const edit = {
+      at,
+      remove: [],
+      set: { [KEYHOLE]: client.entry(PROGRAM) },
+      ...(client.dialect.isList && { isList: true }),
+    };
+    const text = await editConfig({ path, format }, "", [edit]);
+    return `### ${client.title}\n\n\`keyhole connect ${client.name}\`\n\n${fileLines(client).join("\n")}\n\n\`\`\`${format}\n${text.trimEnd()}\n\`\`\``;
+  });
+  return `\n${(await Promise.all(sections)).join("\n\n")}\n`;
+}
+
+function fileLines(client: Client): string[] {
+  const byPath = new Map<string, string[]>();
+  for (const [platform, title] of Object.entries(PLATFORMS)) {
+    for (const { path, scope, at } of client.places(machine(platform as NodeJS.Platform))) {
+      const key = `\`${path}\` (${scope}${at.includes("*") ? ", by folder" : ""})`;
+      byPath.set(key, [...(byPath.get(key) ?? []), title]);
+    }
+  }
+  const all = Object.keys(PLATFORMS).length;
+  return [...byPath].map(
+    ([key, titles]) => `- ${key}${titles.length === all ? "" : `: ${titles.join(", ")}`}`,
+  );
+}
+
+function machine(platform: NodeJS.Platform): Machine {
+  return { home: "~", platform, env: { APPDATA: "%APPDATA%" }, project: "." };
+}
