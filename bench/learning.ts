@@ -88,25 +88,32 @@ function learn(questions: readonly Asked[], uses: number, wrong: number, half: b
   const unused = new Set(half ? shuffled(tools, random).slice(0, tools.length / 2) : []);
   const known = new Map<string, number>();
   for (const [number, question] of questions.slice(0, from).entries()) {
+    const routes: string[] = [];
     for (const id of question.gold) {
       const count = known.get(id) ?? 0;
       if (count >= uses || unused.has(id)) continue;
       known.set(id, count + 1);
       const other = tools[Math.floor(random() * tools.length)]!;
-      const route = random() < wrong && !unused.has(other) ? other : id;
-      use(learning, question, route, `${number}`);
+      routes.push(random() < wrong && !unused.has(other) ? other : id);
     }
+    use(learning, question, routes, `${number}`);
   }
   return { learning, known, rest: questions.slice(from) };
 }
 
-/** One ask and the call that followed it, as a gateway records them. */
-function use(learning: Learning, { query, hits }: Asked, route: string, conversation: string): void {
+/** One ask and the calls that followed it, as a gateway records them. */
+function use(
+  learning: Learning,
+  { query, hits }: Asked,
+  routes: readonly string[],
+  conversation: string,
+): void {
+  if (routes.length === 0) return;
   const best = hits[0]?.score ?? 1;
   const found = hits.slice(0, SHOWN).map(({ id, score }): [string, number] => [id, score / best]);
   const shown = found.map(([id]) => id);
   learning.note({ kind: "asked", scope: SCOPE, conversation, query, shown, found });
-  learning.note({ kind: "used", scope: SCOPE, conversation, route });
+  for (const route of routes) learning.note({ kind: "used", scope: SCOPE, conversation, route });
 }
 
 function termsOf(query: string): string[] {

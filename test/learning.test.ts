@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { expect, test } from "vitest";
+import { PLAYGROUND } from "../examples/playground/principals.ts";
+import { createSystems } from "../examples/playground/systems.ts";
 import { verifies } from "./requirements.ts";
 
 const domains = [
@@ -43,6 +45,26 @@ verifies(
     expect((await forgetful.ask({ query: "paper scan please" })).hits[0]?.op).toBe(first);
   },
 );
+
+test("a call that has nothing to do with the ask before it does not mislead later asks", async () => {
+  const systems = createSystems();
+  const gateway = createGateway({
+    domains: systems.flatMap((system) => system.domains),
+    sources: systems.flatMap((system) => system.sources),
+  });
+  const OWNER = { principal: PLAYGROUND };
+  const need = "who is behind these accounts";
+  const before = await gateway.ask({ query: need }, OWNER);
+  const asked = await gateway.ask({ query: "two accounts seem to belong to one customer" }, OWNER);
+  const stray = "onto.project.create";
+  expect([...before.hits, ...asked.hits].map((hit) => hit.op)).not.toContain(stray);
+  const made = await gateway.exec({ op: stray, args: { title: "Website" } }, OWNER);
+  expect(made).toMatchObject({ ok: true });
+  const after = await gateway.ask({ query: need }, OWNER);
+  expect(after.hits.map((hit) => hit.op)).toEqual(before.hits.map((hit) => hit.op));
+  await gateway.close();
+  await Promise.all(systems.map((system) => system.close()));
+});
 
 test("frequent next calls become guidance, and unmet queries are reported", async () => {
   const gateway = createGateway({ domains });

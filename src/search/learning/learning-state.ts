@@ -107,7 +107,8 @@ export function createLearningState(
     const place = routes.indexOf(route);
     const passedOver = place < 0 ? routes : routes.slice(0, place);
     const shortfall = 1 - (query.found.get(route) ?? 0);
-    const example = { id, route, at, weight, ask: query.id, shortfall, passedOver };
+    const shown = query.shown.includes(route);
+    const example = { id, route, at, weight, ask: query.id, shown, shortfall, passedOver };
     change({ kind: "add", scope, query: query.query, ...example });
   }
 

@@ -37,7 +37,8 @@ test("an entry that ran after a query comes first for like queries, in its scope
   const learning = createLearning(termsOf);
   await useOnce(learning, "settle the bill of a customer", "b");
   expect(await firstOf(learning, "settle the bill of a customer")).toBe("b");
-  expect(await firstOf(learning, "pay a customer's bill")).toBe("b");
+  expect(await firstOf(learning, "settle a customer's bill")).toBe("b");
+  expect(await liftOf(learning, "pay a customer's bill", "b")).toBeGreaterThan(0.1);
   expect(await liftOf(learning, "weather in Rome tomorrow", "b")).toBeLessThan(0.05);
   expect(await liftOf(learning, "settle the bill of a customer", "b", HITS, "another scope")).toBe(0);
 });
@@ -46,6 +47,25 @@ test("past use brings in an entry that search did not find", async () => {
   const learning = createLearning(termsOf);
   await useOnce(learning, "ring the bell", "unfound");
   expect(await firstOf(learning, "ring the bell")).toBe("unfound");
+});
+
+test("an entry that was neither shown nor found comes in only for the same need or by two agreeing asks", async () => {
+  const learning = createLearning(termsOf);
+  await useOnce(learning, "two accounts seem to belong to one customer", "stray", "one");
+  expect(await liftOf(learning, "who is behind these accounts", "stray")).toBe(0);
+  expect(await liftOf(learning, "which accounts have the same owner", "stray")).toBe(0);
+  expect(await firstOf(learning, "do two accounts belong to one customer")).toBe("stray");
+  await useOnce(learning, "do these accounts share an owner", "stray", "two");
+  expect(await liftOf(learning, "which accounts have the same owner", "stray")).toBeGreaterThan(0.5);
+});
+
+test("a single distant example raises an entry less than a near one", async () => {
+  const learning = createLearning(termsOf);
+  await useOnce(learning, "settle the bill of a customer", "b");
+  const near = await liftOf(learning, "settle the bill of our customer", "b");
+  const distant = await liftOf(learning, "customer address", "b");
+  expect(near).toBeGreaterThan(0.2);
+  expect(distant).toBeLessThan(near / 4);
 });
 
 test("a use of what search ranks first anyway changes nothing", async () => {
