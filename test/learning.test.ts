@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { PLAYGROUND } from "../examples/playground/principals.ts";
 import { createSystems } from "../examples/playground/systems.ts";
 import { verifies } from "./requirements.ts";
@@ -64,6 +65,37 @@ test("a call that has nothing to do with the ask before it does not mislead late
   expect(after.hits.map((hit) => hit.op)).toEqual(before.hits.map((hit) => hit.op));
   await gateway.close();
   await Promise.all(systems.map((system) => system.close()));
+});
+
+test("a tool that fails after an ask loses what its uses had brought; wrong params do not count", async () => {
+  let fails = false;
+  const tool = (name: string) =>
+    defineTool({
+      name,
+      description: `The tool ${name}.`,
+      inputSchema: z.object({ count: z.number().optional() }),
+      execute: () => {
+        if (fails) throw new Error("paper jam");
+        return name;
+      },
+    });
+  const office = defineDomain({
+    name: "office",
+    description: "Papers and post.",
+    tools: [tool("scan_paper"), tool("scan_paper_fast")],
+  });
+  const gateway = createGateway({ domains: [office] });
+  const query = "paper scan please";
+  const order = async () => (await gateway.ask({ query })).hits.map((hit) => hit.op);
+  const [first = "", second = ""] = await order();
+  await gateway.exec({ op: second });
+  expect((await order())[0]).toBe(second);
+  expect(await gateway.exec({ op: second, args: { count: "many" } })).toMatchObject({ ok: false });
+  expect((await order())[0]).toBe(second);
+  fails = true;
+  expect(await gateway.exec({ op: second })).toMatchObject({ ok: false });
+  expect((await order())[0]).toBe(first);
+  await gateway.close();
 });
 
 test("frequent next calls become guidance, and unmet queries are reported", async () => {
