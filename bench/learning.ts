@@ -19,6 +19,7 @@ const ASKED_SHARE = 0.25;
 const DEPTH = 20;
 const SHOWN = 10;
 const SCOPE = "bench";
+const ASKING = { scope: SCOPE, conversation: "asking", principal: "asking" };
 
 interface Asked extends Question {
   readonly hits: readonly SearchHit[];
@@ -58,7 +59,7 @@ async function curve(name: string, asked: readonly Asked[], half: boolean): Prom
         const random = createRandom(1, split, 7);
         const { learning, known, rest } = learn(shuffled(asked, random), uses, wrong, half, random);
         for (const question of rest.filter(({ gold }) => gold.some((id) => known.has(id)) !== half)) {
-          const lifted = await learning.lift(SCOPE, question.query, question.hits);
+          const lifted = await learning.lift(ASKING, question.query, question.hits);
           tested.push(question);
           answers.push(lifted.map((hit) => hit.id));
         }

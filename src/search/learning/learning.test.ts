@@ -18,17 +18,20 @@ const ask = (query: string, shown: string[], conversation = "c") =>
 const use = (route: string, conversation = "c") =>
   ({ kind: "used", scope: "s", conversation, route }) as const;
 
+const CALLER = { scope: "s", conversation: "asking", principal: "asking" };
+
 /** How far learning raises an entry for a query that search itself finds `hits` for. */
 async function liftOf(learning: Learning, query: string, route: string, hits = HITS, scope = "s") {
   const before = hits.find((hit) => hit.id === route)?.score ?? 0;
-  const after = (await learning.lift(scope, query, hits)).find((hit) => hit.id === route)?.score ?? 0;
+  const after =
+    (await learning.lift({ ...CALLER, scope }, query, hits)).find((hit) => hit.id === route)?.score ?? 0;
   return after - before;
 }
 const firstOf = async (learning: Learning, query: string, hits = HITS) =>
-  (await learning.lift("s", query, hits))[0]?.id;
+  (await learning.lift(CALLER, query, hits))[0]?.id;
 
 async function useOnce(learning: Learning, query: string, route: string, conversation = "c") {
-  await learning.lift("s", query, HITS);
+  await learning.lift(CALLER, query, HITS);
   learning.note(ask(query, ["a", "b"], conversation));
   learning.note(use(route, conversation));
 }
@@ -152,7 +155,7 @@ test("calls long after a query, or in another conversation, teach nothing", asyn
   learning.note(use("a", "other"));
   now += 11 * 60_000;
   learning.note(use("a"));
-  expect(await learning.lift("s", "send invoice", HITS)).toEqual(HITS);
+  expect(await learning.lift(CALLER, "send invoice", HITS)).toEqual(HITS);
 });
 
 test("what often follows is told after the third time", () => {
@@ -163,6 +166,33 @@ test("what often follows is told after the third time", () => {
     learning.note(use("b"));
   }
   expect(learning.after("s", "a", "c")).toEqual(["b"]);
+});
+
+test("what often follows the last use ranks a little higher in that conversation, if search finds it", async () => {
+  const learning = createLearning(termsOf);
+  const mine = { scope: "s", conversation: "c", principal: "c" };
+  const hits = [
+    { id: "x", score: 1 },
+    { id: "b", score: 0.95 },
+  ];
+  const idsFor = async (caller: typeof mine, found = hits) =>
+    (await learning.lift(caller, "ring the bell", found)).map((hit) => hit.id);
+  for (let time = 0; time < 3; time++) {
+    learning.note(use("a"));
+    learning.note(use("b"));
+  }
+  expect(await idsFor(mine)).toEqual(["x", "b"]);
+  learning.note(use("a"));
+  expect(await idsFor(mine)).toEqual(["b", "x"]);
+  expect(await idsFor(mine, [{ id: "x", score: 1 }])).toEqual(["x"]);
+  expect(
+    await idsFor(mine, [
+      { id: "x", score: 1 },
+      { id: "b", score: 0.8 },
+    ]),
+  ).toEqual(["x", "b"]);
+  expect(await idsFor({ ...mine, conversation: "another" })).toEqual(["x", "b"]);
+  expect(await idsFor({ ...mine, scope: "another" })).toEqual(["x", "b"]);
 });
 
 test("queries that nothing shown has met are reported, most often asked first", () => {
@@ -199,7 +229,7 @@ test("a replayed log gives the same state; damaged lines are passed over", async
       if (events.length > 0) appendFileSync(log, '{"kind":"asked"\n\u0000\n{"kind":"used","route":7}\n');
       const second = createLearning(termsOf, { log, now: () => 1 });
       for (const query of ["a", "b c", "a b c"])
-        expect(await second.lift("s", query, HITS)).toEqual(await first.lift("s", query, HITS));
+        expect(await second.lift(CALLER, query, HITS)).toEqual(await first.lift(CALLER, query, HITS));
       for (const route of ["a", "b", "c"])
         expect(second.after("s", route, "c")).toEqual(first.after("s", route, "c"));
       expect(second.unmet().map(({ query, times }) => [query, times])).toEqual(
