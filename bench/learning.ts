@@ -19,6 +19,7 @@ const ASKED_SHARE = 0.25;
 const DEPTH = 20;
 const SHOWN = 10;
 const SCOPE = "bench";
+const ASKING = { scope: SCOPE, conversation: "asking", principal: "asking" };
 
 interface Asked extends Question {
   readonly hits: readonly SearchHit[];
@@ -58,7 +59,7 @@ async function curve(name: string, asked: readonly Asked[], half: boolean): Prom
         const random = createRandom(1, split, 7);
         const { learning, known, rest } = learn(shuffled(asked, random), uses, wrong, half, random);
         for (const question of rest.filter(({ gold }) => gold.some((id) => known.has(id)) !== half)) {
-          const lifted = await learning.lift(SCOPE, question.query, question.hits);
+          const lifted = await learning.lift(ASKING, question.query, question.hits);
           tested.push(question);
           answers.push(lifted.map((hit) => hit.id));
         }
@@ -88,25 +89,32 @@ function learn(questions: readonly Asked[], uses: number, wrong: number, half: b
   const unused = new Set(half ? shuffled(tools, random).slice(0, tools.length / 2) : []);
   const known = new Map<string, number>();
   for (const [number, question] of questions.slice(0, from).entries()) {
+    const routes: string[] = [];
     for (const id of question.gold) {
       const count = known.get(id) ?? 0;
       if (count >= uses || unused.has(id)) continue;
       known.set(id, count + 1);
       const other = tools[Math.floor(random() * tools.length)]!;
-      const route = random() < wrong && !unused.has(other) ? other : id;
-      use(learning, question, route, `${number}`);
+      routes.push(random() < wrong && !unused.has(other) ? other : id);
     }
+    use(learning, question, routes, `${number}`);
   }
   return { learning, known, rest: questions.slice(from) };
 }
 
-/** One ask and the call that followed it, as a gateway records them. */
-function use(learning: Learning, { query, hits }: Asked, route: string, conversation: string): void {
+/** One ask and the calls that followed it, as a gateway records them. */
+function use(
+  learning: Learning,
+  { query, hits }: Asked,
+  routes: readonly string[],
+  conversation: string,
+): void {
+  if (routes.length === 0) return;
   const best = hits[0]?.score ?? 1;
   const found = hits.slice(0, SHOWN).map(({ id, score }): [string, number] => [id, score / best]);
   const shown = found.map(([id]) => id);
   learning.note({ kind: "asked", scope: SCOPE, conversation, query, shown, found });
-  learning.note({ kind: "used", scope: SCOPE, conversation, route });
+  for (const route of routes) learning.note({ kind: "used", scope: SCOPE, conversation, route });
 }
 
 function termsOf(query: string): string[] {

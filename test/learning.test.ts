@@ -3,6 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { expect, test } from "vitest";
+import { z } from "zod";
+import { PLAYGROUND } from "../examples/playground/principals.ts";
+import { createSystems } from "../examples/playground/systems.ts";
 import { verifies } from "./requirements.ts";
 
 const domains = [
@@ -43,6 +46,57 @@ verifies(
     expect((await forgetful.ask({ query: "paper scan please" })).hits[0]?.op).toBe(first);
   },
 );
+
+test("a call that has nothing to do with the ask before it does not mislead later asks", async () => {
+  const systems = createSystems();
+  const gateway = createGateway({
+    domains: systems.flatMap((system) => system.domains),
+    sources: systems.flatMap((system) => system.sources),
+  });
+  const OWNER = { principal: PLAYGROUND };
+  const need = "who is behind these accounts";
+  const before = await gateway.ask({ query: need }, OWNER);
+  const asked = await gateway.ask({ query: "two accounts seem to belong to one customer" }, OWNER);
+  const stray = "onto.project.create";
+  expect([...before.hits, ...asked.hits].map((hit) => hit.op)).not.toContain(stray);
+  const made = await gateway.exec({ op: stray, args: { title: "Website" } }, OWNER);
+  expect(made).toMatchObject({ ok: true });
+  const after = await gateway.ask({ query: need }, OWNER);
+  expect(after.hits.map((hit) => hit.op)).toEqual(before.hits.map((hit) => hit.op));
+  await gateway.close();
+  await Promise.all(systems.map((system) => system.close()));
+});
+
+test("a tool that fails after an ask loses what its uses had brought; wrong params do not count", async () => {
+  let fails = false;
+  const tool = (name: string) =>
+    defineTool({
+      name,
+      description: `The tool ${name}.`,
+      inputSchema: z.object({ count: z.number().optional() }),
+      execute: () => {
+        if (fails) throw new Error("paper jam");
+        return name;
+      },
+    });
+  const office = defineDomain({
+    name: "office",
+    description: "Papers and post.",
+    tools: [tool("scan_paper"), tool("scan_paper_fast")],
+  });
+  const gateway = createGateway({ domains: [office] });
+  const query = "paper scan please";
+  const order = async () => (await gateway.ask({ query })).hits.map((hit) => hit.op);
+  const [first = "", second = ""] = await order();
+  await gateway.exec({ op: second });
+  expect((await order())[0]).toBe(second);
+  expect(await gateway.exec({ op: second, args: { count: "many" } })).toMatchObject({ ok: false });
+  expect((await order())[0]).toBe(second);
+  fails = true;
+  expect(await gateway.exec({ op: second })).toMatchObject({ ok: false });
+  expect((await order())[0]).toBe(first);
+  await gateway.close();
+});
 
 test("frequent next calls become guidance, and unmet queries are reported", async () => {
   const gateway = createGateway({ domains });

@@ -7,7 +7,7 @@ import {
   loadTokenCounter,
   onEvent,
 } from "keyhole";
-import { describe, expect, onTestFinished } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { createMemorySessionStore } from "../src/session/memory-session-store.ts";
 import { ann, bob, openPages, pages, textOf } from "./pages.ts";
@@ -17,6 +17,37 @@ import { temporaryFolder } from "./temporary-folder.ts";
 const countTokens = await loadTokenCounter();
 
 describe("a session", () => {
+  test("an ask again names what earlier answers showed in one line, except the best hit", async () => {
+    const tool = (name: string, visibility: "entry" | "listed" = "listed") =>
+      defineTool({ name, description: `The tool ${name}.`, visibility, execute: () => name });
+    const tools = [tool("list_pages"), tool("list_drafts"), tool("list_authors"), tool("overview", "entry")];
+    const gateway = createGateway({
+      domains: [defineDomain({ name: "cms", description: "Pages.", tools })],
+      learning: false,
+    });
+    const ask = (query: string, session?: string) =>
+      gateway.ask({ query, limit: 3, ...(session && { session }) });
+    const first = await ask("list drafts", "new");
+    expect(first.text).not.toContain("shown before");
+    expect(first.hits.map(({ name }) => name)).toContain("overview");
+
+    const again = await ask("list pages", first.session);
+    const [best, ...others] = again.hits;
+    expect(best).toMatchObject({ name: "list_pages", signature: "()" });
+    expect(others.map(({ name }) => name).toSorted()).toEqual(["list_authors", "list_drafts"]);
+    for (const hit of others) {
+      expect(hit).toMatchObject({ shownBefore: true });
+      expect(hit).not.toHaveProperty("signature");
+    }
+    const note = `Also fits, shown before in this session: ${others.map(({ op }) => op).join(", ")}`;
+    expect(again.text.split("\n").filter((line) => /list_|\.list|overview/.test(line))).toHaveLength(2);
+    expect(again.text.split("\n")).toContain(note);
+
+    expect((await ask("list pages", "new")).text).not.toContain("shown before");
+    expect((await ask("list pages")).text).not.toContain("shown before");
+    await gateway.close();
+  });
+
   verifies("session:memory", "remembers entries that were found, described, used and unveiled", async () => {
     const { gateway, session } = await openPages();
     const memory = async () => (await gateway.session(session)).memory;

@@ -8,6 +8,7 @@ import { type CallEnvironment, conversationOf } from "./call-environment.ts";
 import type { EntryRun } from "./entry-run.ts";
 import { findWithin } from "./find-within.ts";
 import { guidanceSteps } from "./guidance-steps.ts";
+import { isToolFailure } from "./is-tool-failure.ts";
 import { type RunOptions, rememberFailure, rememberRun } from "./remember-run.ts";
 import { withDeadline } from "./with-deadline.ts";
 
@@ -18,19 +19,17 @@ export async function runEntry(
   call: (context: CallContext) => Promise<unknown>,
   options: RunOptions,
 ): Promise<EntryRun> {
+  const { discovery, learning, shapes } = environment.services;
+  const noted = { ...conversationOf(environment), route: entry.route };
   try {
     const ran = await run(entry, environment, call);
-    const { services } = environment;
-    services.discovery.used(conversationOf(environment).conversation, entry.route);
-    services.learning?.note({
-      kind: "used",
-      ...conversationOf(environment),
-      route: entry.route,
-    });
-    if (!options.dry) environment.services.shapes.note(environment.view.scopeKey, entry, ran.value);
+    discovery.used(noted.conversation, entry.route);
+    learning?.note({ kind: "used", ...noted });
+    if (!options.dry) shapes.note(noted.scope, entry, ran.value);
     rememberRun(entry, environment, ran, options);
     return ran;
   } catch (error) {
+    if (isToolFailure(error)) learning?.note({ kind: "failed", ...noted });
     if (!options.dry) rememberFailure(entry, environment);
     throw error;
   }

@@ -49,7 +49,8 @@ export const ask = defineOperation({
   noteShown: (output, context) => {
     const found = output.hits.filter((hit) => !hit.entryPoint);
     warmUp(found, context.view);
-    const discovered = toDiscover(found, context.discovers).filter((hit) => hit.kind !== "resource");
+    const seen = context.discovers === undefined ? output.hits : toDiscover(found, context.discovers);
+    const discovered = seen.filter((hit) => hit.kind !== "resource");
     context.session?.update((memory) =>
       deliverRules(discover(memory, discovered.map(addressOf)), output.rules.map(ruleId)),
     );
@@ -90,6 +91,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     view,
     hits,
     relevant: new Set(relevant),
+    shownBefore: shownBefore(context),
     rules: rulesFor(discovers === undefined ? hits : relevant.slice(0, discovers), context),
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
     notes: [
@@ -116,11 +118,13 @@ function withoutRest(ranking: Ranking): Ranking {
 function toText(output: AskOutput): string {
   const groups = output.domains.map(({ name, description }) => [
     description ? `## ${name}: ${description}` : `## ${name}`,
-    ...entryPointsFirst(output.hits.filter((hit) => hit.domain === name)).map(hitLine),
+    ...entryPointsFirst(output.hits.filter((hit) => hit.domain === name && !hit.shownBefore)).map(hitLine),
   ]);
+  const repeated = output.hits.filter((hit) => hit.shownBefore).map(addressOf);
   return [
     ...output.notes,
     ...groups.flat(),
+    ...(repeated.length > 0 ? [`Also fits, shown before in this session: ${repeated.join(", ")}`] : []),
     ...output.rules.map(ruleText),
     ...(output.suggestions.length > 0 ? [`Near names: ${output.suggestions.join(", ")}`] : []),
     ...(output.leftOut ? [leftOutText(output.leftOut)] : []),
@@ -134,6 +138,12 @@ function entryPointsFirst(hits: readonly Hit[]): Hit[] {
   const { points = [], found = [] } = Object.groupBy(hits, (hit) => (hit.entryPoint ? "points" : "found"));
   const place = found.findIndex(({ kind }) => kind === "resource");
   return place < 0 ? [...found, ...points] : found.toSpliced(place, 0, ...points);
+}
+
+/** Where found tools become tools of the model, every answer that finds them counts, so nothing is left out. */
+function shownBefore({ session, view, discovers }: OperationContext): ReadonlySet<Entry> {
+  const names = discovers === undefined ? (session?.memory.discoveredTools ?? []) : [];
+  return new Set(names.map((name) => view.find(name)).filter((entry) => entry !== undefined));
 }
 
 /** The rules of the domains and categories in the answer that this session has not received yet. */

@@ -4,6 +4,7 @@ import { type Hit, hitForms, hitLine } from "../render/hit.ts";
 import { ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
 import { type Saying, say } from "../schema/say.ts";
+import { addressOf } from "../util/address-of.ts";
 import { toSummary } from "../util/to-summary.ts";
 import type { TokenCounter } from "../util/tokens.ts";
 import { type AskInput, type AskOutput, MIN_ASK_TOKENS } from "./ask-input.ts";
@@ -17,6 +18,8 @@ export interface Found {
   readonly hits: readonly Entry[];
   /** Hits above the place where relevance falls off. */
   readonly relevant: ReadonlySet<Entry>;
+  /** Entries that earlier answers of the session showed. All but the best hit are only named. */
+  readonly shownBefore: ReadonlySet<Entry>;
   readonly rules: readonly Rule[];
   readonly suggestions: readonly string[];
   readonly notes: readonly Saying[];
@@ -101,8 +104,9 @@ function assemble(
   });
   const places = new Map(hits.map((entry, place) => [entry.route, place]));
   const placeOf = (hit: Hit) => places.get(hit.route) ?? places.size;
-  const held = new Set(draft.hits.map((hit) => hit.domain));
-  const closed = new Set(dropped.flatMap(({ wayInto }) => wayInto ?? [])).difference(held);
+  const shown = new Set(draft.hits.map((hit) => hit.domain));
+  const held = new Set(draft.hits.filter((hit) => !hit.shownBefore).map((hit) => hit.domain));
+  const closed = new Set(dropped.flatMap(({ wayInto }) => wayInto ?? [])).difference(shown);
   return {
     ...draft,
     queries: [...queries],
@@ -132,7 +136,9 @@ function toParts(found: Found, { words }: Room): Part[] {
   const matched = [...new Set(found.hits.map((entry) => entry.domain))];
   const first = found.hits[0];
   const hitSet = new Set(found.hits);
-  const isWanted = (entry: Entry) => !hitSet.has(entry) && (input.kinds?.includes(entry.kind) ?? true);
+  const isRepeated = (entry: Entry) => entry !== first && found.shownBefore.has(entry);
+  const isWanted = (entry: Entry) =>
+    !hitSet.has(entry) && !isRepeated(entry) && (input.kinds?.includes(entry.kind) ?? true);
   const pointsOf = (name: string) => (view.entryPoints.get(name) ?? []).filter(isWanted);
   const others = input.domain ? [] : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
   const formsOf = (entry: Entry) =>
@@ -144,10 +150,11 @@ function toParts(found: Found, { words }: Room): Part[] {
     ...[...matched, ...lonely].flatMap((name) => [
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.domain),
       ...found.hits
-        .filter((entry) => entry.domain === name)
+        .filter((entry) => entry.domain === name && !isRepeated(entry))
         .map((entry) => hitPart(formsOf(entry), entry === first, found.relevant.has(entry))),
       ...pointsOf(name).map((entry) => entryPointPart(entry, PRICE.entryPoint)),
     ]),
+    ...found.hits.filter(isRepeated).map((entry) => repeatedPart(entry, found.relevant.has(entry))),
     ...others.flatMap((name) => [
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.otherEntryPoint),
       ...pointsOf(name).map((entry) => entryPointPart(entry, PRICE.otherEntryPoint)),
@@ -170,6 +177,16 @@ function hitPart(forms: readonly Hit[], first: boolean, isRelevant: boolean): Pa
     prices: [PRICE.shorterHit, PRICE.signatureOnly, PRICE.bareHit, first ? PRICE.firstHit : PRICE.hit],
     missed: true,
     put: (draft, form) => draft.hits.push(isRelevant ? forms[form]! : { ...forms[form]!, weak: true }),
+  };
+}
+
+function repeatedPart(entry: Entry, isRelevant: boolean): Part {
+  const hit: Hit = { ...hitForms(entry).at(-1)!, shownBefore: true, ...(!isRelevant && { weak: true }) };
+  return {
+    forms: [addressOf(entry), ""],
+    prices: [PRICE.hit],
+    missed: true,
+    put: (draft) => draft.hits.push(hit),
   };
 }
 

@@ -72,7 +72,7 @@ export async function rank(query: string, input: AskInput, context: OperationCon
     ...(input.explain && { explain: true }),
   });
   const phrased = await liftByPhrases(asked, rankByQuality(found, qualityOf), view.shown);
-  const hits = (await context.services.learning?.lift(view.scopeKey, asked, phrased)) ?? phrased;
+  const hits = (await context.services.learning?.lift(conversationOf(context), asked, phrased)) ?? phrased;
   const ranked = toEntries(hits);
   const named = inOrder(namedEntries(asked, view), ranked, asked).filter(wanted);
   const segments = await segmentsOf(ranked, view, async (domain, tags, most) => {

@@ -22,6 +22,8 @@ export const hitSchema = z.object({
   entryPoint: z.literal(true).optional(),
   /** Below the place where relevance falls off: shown because the caller wants that many. */
   weak: z.literal(true).optional(),
+  /** An earlier answer of the session showed it, so this one only names it. */
+  shownBefore: z.literal(true).optional(),
 });
 export type Hit = z.output<typeof hitSchema>;
 

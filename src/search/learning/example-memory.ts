@@ -12,6 +12,8 @@ export interface Example {
   weight: number;
   /** The ask it came from; one ask may lead to several entries. */
   readonly ask: string;
+  /** Whether the ask had shown the entry. */
+  readonly shown: boolean;
   /** How far below the best hit search itself had ranked the entry: 0 is first, 1 is not found. */
   readonly shortfall: number;
   /** Entries that search had ranked above it. */

@@ -13,9 +13,14 @@ export interface UnmetQuery {
   readonly lastAsked: number;
 }
 
+/** The conversation of a call, and whose it is. */
+export type Caller = Required<Pick<LearningEvent, "scope" | "conversation" | "principal">>;
+
 export interface LearningState {
   apply(event: LearningEvent): void;
   after: FollowUps["after"];
+  /** Entries that often run after the one that the conversation used last, most often first. */
+  expected(caller: Caller, now: number): readonly string[];
   /** Most often asked first. */
   unmet(now: number): readonly UnmetQuery[];
 }
@@ -54,7 +59,7 @@ export function createLearningState(
   const open = lazy(() => new LRUCache<string, readonly OpenQuery[]>({ max: MAX_CONVERSATIONS }));
   const lastUsed = lazy(
     () =>
-      new LRUCache<string, { readonly route: string; readonly at: number }>({
+      new LRUCache<string, { readonly scope: string; readonly route: string; readonly at: number }>({
         max: MAX_CONVERSATIONS,
       }),
   );
@@ -107,7 +112,8 @@ export function createLearningState(
     const place = routes.indexOf(route);
     const passedOver = place < 0 ? routes : routes.slice(0, place);
     const shortfall = 1 - (query.found.get(route) ?? 0);
-    const example = { id, route, at, weight, ask: query.id, shortfall, passedOver };
+    const shown = query.shown.includes(route);
+    const example = { id, route, at, weight, ask: query.id, shown, shortfall, passedOver };
     change({ kind: "add", scope, query: query.query, ...example });
   }
 
@@ -121,10 +127,11 @@ export function createLearningState(
   function follow(event: LearningEvent & { kind: "used" }): void {
     const { conversation, scope, route, at, principal = conversation } = event;
     const previous = lastUsed().get(conversation);
-    if (previous && previous.route !== route && at - previous.at <= WINDOW_MS) {
+    const isNext = previous?.scope === scope && previous.route !== route && at - previous.at <= WINDOW_MS;
+    if (isNext) {
       follows.note({ scope, principal, route: previous.route, next: route });
     }
-    lastUsed().set(conversation, { route, at });
+    lastUsed().set(conversation, { scope, route, at });
   }
 
   return {
@@ -134,6 +141,11 @@ export function createLearningState(
       if (event.kind === "used") follow(event);
     },
     after: follows.after,
+    expected: ({ scope, conversation, principal }, now) => {
+      const last = lastUsed().get(conversation);
+      if (!last || last.scope !== scope || now - last.at > WINDOW_MS) return [];
+      return follows.after(scope, last.route, principal);
+    },
     unmet: (now) => {
       for (const [conversation, queries] of [...open()]) {
         if (queries.some((query) => now - query.at <= WINDOW_MS)) continue;

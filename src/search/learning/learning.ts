@@ -7,7 +7,8 @@ import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { createExampleStore } from "./example-store.ts";
 import type { Forgotten, LearningEvent } from "./learning-event.ts";
 import { type LearningLog, openLearningLog } from "./learning-log.ts";
-import { createLearningState, type LearningState } from "./learning-state.ts";
+import { type Caller, createLearningState, type LearningState } from "./learning-state.ts";
+import { liftExpected } from "./lift-hits.ts";
 
 /** How a gateway learns from use. */
 export interface LearningOptions {
@@ -24,8 +25,8 @@ type Noted<E> = E extends LearningEvent ? Omit<E, "at"> : never;
 export interface Learning extends Pick<LearningState, "after"> {
   /** Several queries of one ask are noted with the same `shown` array. */
   note(event: Noted<LearningEvent>): void;
-  /** Ranks search's hits for a query again by what past use of the scope says. */
-  lift(scope: string, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
+  /** Ranks search's hits for a query again by what past use of the scope says, and by what often comes next. */
+  lift(caller: Caller, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
   unmet(): ReturnType<LearningState["unmet"]>;
   /** Drops events, in memory and in the log, with everything learned from them. Resolves to their number. */
   forget(what: Forgotten): Promise<number>;
@@ -83,10 +84,12 @@ export function createLearning(
       state.apply(event);
       log.append(event);
     },
-    lift: (scope, query, hits) => {
+    lift: async (caller, query, hits) => {
+      const { scope } = caller;
       const asked = withoutSecrets(query);
       orders.set(keyOf(scope, asked), toOrder(hits));
-      return examples.lift(scope, asked, hits, now());
+      const lifted = await examples.lift(scope, asked, hits, now());
+      return liftExpected(lifted, state.expected(caller, now()));
     },
     forget: async (what) => {
       const gone = await log.forget(what);

@@ -49,7 +49,7 @@ async function remember(entries: readonly Phrased[]): Promise<ExampleMemory> {
   if (phrases.length === 0) return memory;
   const vectors = await vectorsOf(phrases.map(({ phrase }) => phrase));
   for (const [at, { route, phrase }] of phrases.entries()) {
-    const unused = { at: 0, weight: 1, ask: "", shortfall: 1, passedOver: [] };
+    const unused = { at: 0, weight: 1, ask: "", shown: true, shortfall: 1, passedOver: [] };
     memory.add({ id: String(at), route, terms: termsOf(phrase), vector: vectors[at], ...unused });
   }
   return memory;
