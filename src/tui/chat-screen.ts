@@ -6,7 +6,7 @@ import type { Chat } from "./create-chat.ts";
 import { InputBox } from "./input-box.ts";
 import { PermissionDialog } from "./permission-dialog.ts";
 import { Spinner } from "./spinner.ts";
-import { isAnswerKey, useAttention } from "./use-attention.ts";
+import { useAttention } from "./use-attention.ts";
 import { useDraft } from "./use-draft.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
@@ -67,7 +67,7 @@ export function ChatScreen({ chat, banner, files, onLeave }: ChatScreenProps): R
       lines: permission ? DRAFT_LINES_ASKING : DRAFT_LINES,
       files,
       ready: state.phase === "idle",
-      isTaken: (key) => attention.isGiven() && isAnswerKey(key),
+      isTaken: attention.takes,
       onSubmit: (text) => void chat.submit(text),
       onType: () => {
         attention.typed();

@@ -1,12 +1,12 @@
 import { Box, Text, useInput } from "ink";
-import { createElement as h, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { createElement as h, type ReactNode, useMemo, useRef, useState } from "react";
 import { describeRule } from "../agent/permissions/describe-rule.ts";
 import { showExactly } from "../agent/permissions/show-exactly.ts";
 import type { PermissionAnswer } from "./chat-agent.ts";
 import type { Permission } from "./chat-state.ts";
 import { colour } from "./colour.ts";
 import { tintOf } from "./diff-view.ts";
-import { type Attention, isAnswerKey } from "./use-attention.ts";
+import type { Attention } from "./use-attention.ts";
 import type { DraftState } from "./use-draft.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
@@ -42,12 +42,6 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
     show(place.current);
   }
 
-  useEffect(() => {
-    if (attention.given) return;
-    place.current = { ...place.current, chosen: undefined };
-    show(place.current);
-  }, [attention.given]);
-
   function answer(choice: Choice | undefined): void {
     if (!choice || (choice.allows && place.current.seen + height < lines.length)) return;
     if (choice.answer === "instead") {
@@ -58,16 +52,16 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
   }
 
   useInput((_input, key) => {
-    if (!attention.isGiven() || !isAnswerKey(key)) return;
-    const { top, seen, chosen } = place.current;
+    if (!attention.takes(key)) return;
+    const { top, seen } = place.current;
     if (key.pageDown) {
       const next = Math.min(last, top + height);
       move({ top: next, seen: Math.max(seen, next) });
     } else if (key.pageUp) move({ top: Math.max(0, top - height) });
-    else if (key.upArrow) move({ chosen: Math.max(0, (chosen ?? choices.length) - 1) });
-    else if (key.downArrow) move({ chosen: Math.min(choices.length - 1, (chosen ?? -1) + 1) });
+    else if (key.upArrow) attention.choose((chosen = choices.length) => Math.max(0, chosen - 1));
+    else if (key.downArrow) attention.choose((chosen = -1) => Math.min(choices.length - 1, chosen + 1));
     else if (key.escape) onAnswer("deny");
-    else if (chosen !== undefined) answer(choices[chosen]);
+    else answer(choices[attention.latest() ?? choices.length]);
   });
 
   return h(
@@ -87,8 +81,8 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
     choices.map(({ label, allows }, index) =>
       h(
         Text,
-        { key: label, bold: index === shown.chosen, dimColor: allows && !whole },
-        `${index === shown.chosen ? "›" : " "} ${label}`,
+        { key: label, bold: index === attention.chosen, dimColor: allows && !whole },
+        `${index === attention.chosen ? "›" : " "} ${label}`,
       ),
     ),
     h(Text, { dimColor: true }, attention.given ? ANSWERING : TYPING),
@@ -102,10 +96,9 @@ interface Place {
   /** The first line on the screen, and that of the last page seen. */
   readonly top: number;
   readonly seen: number;
-  readonly chosen: number | undefined;
 }
 
-const START: Place = { top: 0, seen: 0, chosen: undefined };
+const START: Place = { top: 0, seen: 0 };
 
 interface Choice {
   readonly label: string;

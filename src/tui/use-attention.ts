@@ -4,35 +4,56 @@ import { useEffect, useRef, useState } from "react";
 /** A pause this long without a key means that the person has stopped typing and looks at the question. */
 const PAUSE_MS = 600;
 
-/** Whether a question takes keys. Until then, every key belongs to the draft. */
+/** A question and the keys that it takes. Until it has attention, every key belongs to the draft. */
 export interface Attention {
-  /** For drawing. */
+  /** Whether the question takes keys, for drawing. */
   readonly given: boolean;
-  /** For keys, which can arrive before the screen is drawn again. */
-  isGiven(): boolean;
-  /** The person types: the question waits for another pause. */
+  /** The number of the choice, for drawing. */
+  readonly chosen: number | undefined;
+  /** Whether a key is for the question. No key that writes text is, and Enter only after a choice. */
+  takes(key: Partial<Key>): boolean;
+  choose(next: (chosen: number | undefined) => number): void;
+  /** The choice, also if the screen is not drawn yet. */
+  latest(): number | undefined;
+  /** The person types: the choice is dropped, and the question waits for another pause. */
   typed(): void;
 }
 
 /** Gives attention to a question once it has been on the screen for a pause without keys. */
 export function useAttention(question: number | undefined): Attention {
   const [keys, count] = useState(0);
-  const [shown, show] = useState<string>();
-  const given = useRef<string>(undefined);
+  const [shown, show] = useState<Given>();
+  const given = useRef<Given>(undefined);
   const pause = question === undefined ? undefined : `${question} after ${keys}`;
 
   useEffect(() => {
     if (pause === undefined) return;
     const timer = setTimeout(() => {
-      given.current = pause;
-      show(pause);
+      given.current = { pause, chosen: undefined };
+      show(given.current);
     }, PAUSE_MS);
     return () => clearTimeout(timer);
   }, [pause]);
 
+  // Keys can arrive before the screen is drawn again, so they go by the latest state.
+  const now = () => (pause !== undefined && given.current?.pause === pause ? given.current : undefined);
+  const drawn = shown?.pause === pause ? shown : undefined;
   return {
-    given: pause !== undefined && shown === pause,
-    isGiven: () => pause !== undefined && given.current === pause,
+    given: drawn !== undefined,
+    chosen: drawn?.chosen,
+    takes: (key) => {
+      const current = now();
+      if (!current || key.ctrl || key.meta || key.shift) return false;
+      if (key.return) return current.chosen !== undefined;
+      return [key.upArrow, key.downArrow, key.pageUp, key.pageDown, key.escape].includes(true);
+    },
+    choose: (next) => {
+      const current = now();
+      if (!current) return;
+      given.current = { ...current, chosen: next(current.chosen) };
+      show(given.current);
+    },
+    latest: () => now()?.chosen,
     typed: () => {
       given.current = undefined;
       if (question !== undefined) count((before) => before + 1);
@@ -40,8 +61,8 @@ export function useAttention(question: number | undefined): Attention {
   };
 }
 
-/** Keys that answer a question with attention. No key that writes text is among them. */
-export function isAnswerKey(key: Partial<Key>): boolean {
-  if (key.ctrl || key.meta || key.shift) return false;
-  return [key.upArrow, key.downArrow, key.pageUp, key.pageDown, key.return, key.escape].includes(true);
+interface Given {
+  /** The pause that gave the attention. */
+  readonly pause: string;
+  readonly chosen: number | undefined;
 }
