@@ -1,18 +1,20 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import type { ModelScript } from "../src/testing/scripted-model.ts";
 import { serveScriptedModel } from "../src/testing/serve-scripted-model.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
-import { openTerminal, tmuxMissing } from "./tmux.ts";
+import { openTerminal, type Terminal, tmuxMissing } from "./tmux.ts";
 
 const MAIN = resolve("src/cli/main.ts");
 
 const script: ModelScript = ({ messages }) => {
   const last = messages.at(-1);
   if (last?.role === "tool")
-    return { text: `The command answered: ${/from-\w+/.exec(last.text)?.[0] ?? "no"}.` };
+    return { text: `The command answered: ${/from-\w+|The person refused./.exec(last.text)?.[0] ?? "no"}.` };
   if (last?.text.includes("wait")) return exec("sleep 600");
+  if (last?.text.includes("make")) return exec("touch made");
   if (last?.text.includes("run")) return exec("printf from-%s shell");
   const asked = messages.filter(({ role }) => role === "user").length;
   return { text: `# Well\n\nThis is answer **${asked}**.` };
@@ -22,18 +24,7 @@ const missing = tmuxMissing();
 if (missing) console.warn(`The chat is not driven in a terminal: ${missing}.`);
 
 test.skipIf(missing !== undefined)("a chat in a real terminal", async () => {
-  const model = await serveScriptedModel(script);
-  onTestFinished(() => model.close());
-  const home = temporaryFolder();
-  const folder = temporaryFolder();
-  mkdirSync(join(home, ".keyhole"));
-  const settings = {
-    providers: { default: "local", local: { baseUrl: `${model.url}/v1`, model: "scripted" } },
-    agent: { mode: "fixed" },
-  };
-  writeFileSync(join(home, ".keyhole/settings.json"), JSON.stringify(settings));
-  const place = { folder, env: { HOME: home, XDG_CACHE_HOME: join(home, "cache") } };
-
+  const { folder, place } = await setUp();
   const terminal = openTerminal([process.execPath, MAIN, "chat"], place);
   await terminal.sees("Keyhole, local scripted.");
   await terminal.sees("›");
@@ -46,15 +37,15 @@ test.skipIf(missing !== undefined)("a chat in a real terminal", async () => {
   terminal.press("Enter");
   await terminal.sees("Allow shell-run?");
   expect(terminal.screen()).toContain("printf from-%s shell");
-  terminal.type("y");
+  expect(terminal.screen()).toContain(`in the folder: ${folder}`);
+  await allow(terminal);
   await terminal.sees("The command answered: from-shell.");
   expect(terminal.screen()).toContain("✓ exec");
 
   terminal.type("And wait");
   terminal.press("Enter");
   await terminal.sees("sleep 600");
-  await terminal.sees("Allow shell-run?");
-  terminal.type("y");
+  await allow(terminal);
   await terminal.sees("Running exec");
   terminal.press("C-c");
   await terminal.sees("Cancelled.");
@@ -81,6 +72,62 @@ test.skipIf(missing !== undefined)("a chat in a real terminal", async () => {
   again.press("Enter");
   await again.ends();
 });
+
+const DRAFT = "yes please always also say yes, sand and any of it ";
+
+test.skipIf(missing !== undefined).each([
+  ["in bursts", 6, 25],
+  ["steadily", 1, 80],
+])("a draft typed %s over an opening question stays a draft", async (_how, size, pauseMs) => {
+  const { folder, place, model } = await setUp();
+  const terminal = openTerminal([process.execPath, MAIN, "chat"], place);
+  await terminal.sees("›");
+  terminal.type("Now make it");
+  await terminal.sees("Now make it");
+  terminal.press("Enter");
+  await expect.poll(() => model.requests.length, { timeout: 60_000, interval: 5 }).toBe(1);
+  // Typing starts as the question opens, and goes on while it is open.
+  let typed = "";
+  let whileOpen = 0;
+  while (whileOpen < DRAFT.length) {
+    const next = DRAFT.slice(typed.length % DRAFT.length, (typed.length % DRAFT.length) + size);
+    terminal.type(next);
+    typed += next;
+    if (terminal.screen().includes("Allow shell-run?")) whileOpen += next.length;
+    await sleep(pauseMs);
+  }
+  terminal.press("Enter");
+  await terminal.sees("is sent when this is over");
+  await terminal.sees("↑↓ and Enter answer");
+  expect(existsSync(join(folder, "made"))).toBe(false);
+
+  terminal.press("Escape");
+  await terminal.sees("The person refused.");
+  // The draft is sent after the turn, and the model gets all of it.
+  const sent = () => model.requests.at(-1)?.messages.findLast(({ role }) => role === "user")?.text;
+  await expect.poll(sent, { timeout: 60_000, interval: 50 }).toBe(typed.trim());
+  expect(existsSync(join(folder, "made"))).toBe(false);
+});
+
+async function setUp() {
+  const model = await serveScriptedModel(script);
+  onTestFinished(() => model.close());
+  const home = temporaryFolder();
+  const folder = temporaryFolder();
+  mkdirSync(join(home, ".keyhole"));
+  const settings = {
+    providers: { default: "local", local: { baseUrl: `${model.url}/v1`, model: "scripted" } },
+    agent: { mode: "fixed" },
+  };
+  writeFileSync(join(home, ".keyhole/settings.json"), JSON.stringify(settings));
+  const place = { folder, env: { HOME: home, XDG_CACHE_HOME: join(home, "cache") } };
+  return { folder, place, model };
+}
+
+async function allow(terminal: Terminal): Promise<void> {
+  await terminal.sees("↑↓ and Enter answer");
+  terminal.press("Down", "Enter");
+}
 
 function exec(command: string) {
   return { calls: [{ name: "exec", args: { op: "workspace.shell", args: { command } } }] };

@@ -15,7 +15,11 @@ export function told(event: Told): AgentEvent {
 export interface Stage {
   readonly signal: AbortSignal;
   /** Asks for a permission and returns the person's answer. */
-  permission(callId: string, action: string): AsyncGenerator<AgentEvent, PermissionAnswer>;
+  permission(
+    callId: string,
+    action: string,
+    more?: { scope?: string; diff?: string; always?: readonly string[]; keptIn?: string },
+  ): AsyncGenerator<AgentEvent, PermissionAnswer>;
   /** Waits until the turn is cancelled. */
   cancelled(): Promise<void>;
 }
@@ -34,7 +38,7 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
 
   const stageOf = (signal: AbortSignal): Stage => ({
     signal,
-    permission: async function* (callId, action) {
+    permission: async function* (callId, action, more = {}) {
       const { promise, resolve } = Promise.withResolvers<PermissionAnswer>();
       waiting.set(callId, resolve);
       yield told({
@@ -43,9 +47,13 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
         scope: "shell-run",
         action,
         reason: "No rule allows it.",
+        always: [],
+        ...more,
       });
       const answer = await promise;
-      yield told({ type: "permission-answer", callId, answer });
+      const said =
+        typeof answer === "string" ? { answer } : { answer: "deny" as const, instead: answer.deny };
+      yield told({ type: "permission-answer", callId, ...said });
       return answer;
     },
     cancelled: () =>

@@ -90,7 +90,15 @@ function runOfAgent(text: string): AgentEvent[] {
     { type: "llm-text", step: 1, text, span: chat },
     { type: "llm-end", step: 1, text, usage, finish: "stop", span: chat },
     { type: "tool-start", callId: "c1", tool: "read_file", args: { path: text }, span: call },
-    { type: "permission-request", callId: "c1", scope: "fs-read", action: text, reason: text, span: call },
+    {
+      type: "permission-request",
+      callId: "c1",
+      scope: "fs-read",
+      action: text,
+      reason: text,
+      always: [text],
+      span: call,
+    },
     { type: "permission-answer", callId: "c1", answer: "once", span: call },
     {
       type: "tool-end",

@@ -68,11 +68,19 @@ export type AgentEvent = { readonly span: SpanContext } & (
       /** The exact action, with invisible characters made visible. */
       readonly action: string;
       readonly reason: string;
+      /** The change of a file as a unified diff, whole. */
+      readonly diff?: string;
+      /** The rules that the answer `always` saves; without any, it is not offered. */
+      readonly always: readonly string[];
+      /** Where they are saved. */
+      readonly keptIn?: string;
     }
   | {
       readonly type: "permission-answer";
       readonly callId: string;
       readonly answer: "once" | "session" | "always" | "deny";
+      /** Why the person denies it, or what to do instead. */
+      readonly instead?: string;
     }
   | {
       readonly type: "tool-end";

@@ -21,6 +21,7 @@ export function createApprove({ approved }: Pick<SessionState, "approved">): App
       always: [],
     });
     if (answer === "session" || answer === "always") approved.add(op);
+    if (typeof answer === "object") return { declined: answer.deny };
     return answer === "deny" ? "declined" : { by: "person" };
   };
 }

@@ -14,6 +14,10 @@ export interface AskRequest {
   readonly reason: string;
   /** The rules that `always` saves; without any, `always` counts as `session`. */
   readonly always: readonly string[];
+  /** Where `always` saves them. */
+  readonly keptIn?: string;
+  /** The change of a file as a unified diff. */
+  readonly diff?: string;
 }
 
 /** Asks a person. Without it, every question is answered with deny. */

@@ -4,20 +4,17 @@ import type { AskAnswer, AskRequest } from "./ask-request.ts";
 import type { PermissionAnswer, PermissionQuestion } from "./permissions/permissions.ts";
 import { runContext } from "./run-context.ts";
 
-/** The answer of a person. */
-const ANSWERS: readonly AskAnswer[] = ["once", "session", "always", "deny"];
+const ANSWERS: readonly unknown[] = ["once", "session", "always", "deny"];
 
 /** Asks through the events of the current run. Outside of a tool call the answer is deny. */
-export async function askInRun(
-  question: Pick<AskRequest, "scope" | "action" | "reason" | "always">,
-): Promise<AskAnswer> {
+export async function askInRun(question: Omit<AskRequest, "span" | "callId">): Promise<AskAnswer> {
   const context = runContext.getStore();
   if (!context?.call) return "deny";
   const { emit, ask, signal, call } = context;
-  const { scope, action, reason } = question;
-  emit({ type: "permission-request", callId: call.callId, scope, action, reason }, call.span);
+  emit({ type: "permission-request", callId: call.callId, ...question }, call.span);
   const answer = ask ? await answerOf(ask({ ...call, ...question }, signal), signal) : "deny";
-  emit({ type: "permission-answer", callId: call.callId, answer }, call.span);
+  const said = typeof answer === "string" ? { answer } : { answer: "deny" as const, instead: answer.deny };
+  emit({ type: "permission-answer", callId: call.callId, ...said }, call.span);
   return answer;
 }
 
@@ -35,15 +32,17 @@ export async function askInRun(
  * ```
  */
 export async function askPermission(question: PermissionQuestion): Promise<PermissionAnswer> {
-  const { scope, action, resource, given, reason, always } = question;
+  const { action, resource, given, folder, ...more } = question;
   const spelled = given === undefined ? "" : ` (given as ${given})`;
-  return askInRun({ scope, action: `${action}: ${resource}${spelled}`, reason, always });
+  const place = folder === undefined ? "" : `\nin the folder: ${folder}`;
+  return askInRun({ ...more, action: `${action}: ${resource}${spelled}${place}` });
 }
 
 /** An error or an unknown answer counts as deny. */
 async function answerOf(asked: Promise<AskAnswer>, signal: AbortSignal): Promise<AskAnswer> {
   try {
     const answer = await untilAborted(asked, signal);
+    if (typeof answer === "object" && typeof answer?.deny === "string") return { deny: answer.deny };
     return ANSWERS.includes(answer) ? answer : "deny";
   } catch (error) {
     runContext

@@ -49,6 +49,8 @@ const REPEATED =
 
 const DENIED = "The person did not allow this call. Do not try to get round it: ask, or go on without.";
 
+const declined = (said: string) => `The person did not allow this call, and says: ${said}`;
+
 interface Attempted {
   readonly output: unknown;
   readonly part: ToolResultPart;
@@ -57,7 +59,12 @@ interface Attempted {
 }
 
 /** Marks a refusal, so that no tool result can be mistaken for one. */
-class Denied {}
+class Denied {
+  readonly text: string;
+  constructor(text: string) {
+    this.text = text;
+  }
+}
 
 /** Makes the calls of one step in parallel. Every call gets a result. */
 export function callTools(calls: readonly WantedCall[], context: CallsContext): Promise<ToolOutcome[]> {
@@ -94,12 +101,12 @@ async function callTool(
       context: undefined,
     };
     const work = async () => {
-      if (Object.hasOwn(ownTools, tool) && !(await isAllowed(call, found, session.messages)))
-        return new Denied();
+      const denied = Object.hasOwn(ownTools, tool) && (await denialOf(call, found, session.messages));
+      if (denied) return denied;
       return lastOf(await found.execute?.(args as never, options as never));
     };
     const output = await untilAborted(runContext.run({ ...context, call: { callId, span } }, work), signal);
-    if (output instanceof Denied) return refuse("APPROVAL_DECLINED", DENIED);
+    if (output instanceof Denied) return refuse("APPROVAL_DECLINED", output.text);
     return { output, part: await toPart(call, output, found), error: codeOf(output) };
   }
 
@@ -126,20 +133,22 @@ async function callTool(
 }
 
 /** Asks the person about a tool of the application that needs approval. */
-async function isAllowed(
+async function denialOf(
   { callId, tool, args }: WantedCall,
   { needsApproval }: ToolSet[string],
   messages: SessionState["messages"],
-): Promise<boolean> {
+): Promise<Denied | undefined> {
   const options = { toolCallId: callId, messages, context: undefined };
   const needs: unknown =
     typeof needsApproval === "function"
       ? await needsApproval(args as never, options as never)
       : needsApproval;
-  if (needs !== true) return true;
+  if (needs !== true) return undefined;
   const action = showExactly(`${tool} ${JSON.stringify(args)}`);
   const reason = "The application wants the call confirmed.";
-  return (await askInRun({ scope: "tool", action, reason, always: [] })) !== "deny";
+  const answer = await askInRun({ scope: "tool", action, reason, always: [] });
+  if (typeof answer === "object") return new Denied(declined(answer.deny));
+  return answer === "deny" ? new Denied(DENIED) : undefined;
 }
 
 /** Why a call does not run: a code, and a text for the model. */

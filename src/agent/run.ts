@@ -152,6 +152,10 @@ function toLogged(event: AgentEvent): AgentEvent {
       const { calls: _, ...rest } = event;
       return { ...rest, text: "" };
     }
+    case "permission-request": {
+      const { diff: _, ...rest } = event;
+      return rest;
+    }
     case "tool-end":
     case "agent-end":
       return { ...event, text: "" };

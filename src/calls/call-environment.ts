@@ -33,10 +33,10 @@ export interface RequestContext {
 }
 
 /**
- * The answer to a question: approved, approved by somebody whom the audit log names, declined by a person, or false
- * if there is nobody to ask.
+ * The answer to a question: approved, approved by somebody whom the audit log names, declined by a person, declined
+ * with their words for the model, or false if there is nobody to ask.
  */
-export type Approval = boolean | "declined" | { readonly by: string };
+export type Approval = boolean | "declined" | { readonly declined: string } | { readonly by: string };
 
 /** Decides on calls that need a person's approval. */
 export type Approve = (request: ApprovalRequest) => Approval | Promise<Approval>;

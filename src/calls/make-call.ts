@@ -115,9 +115,11 @@ export async function askFirst(
 ): Promise<string> {
   const answer = await approve(question);
   if (answer === true) return "application";
-  if (typeof answer === "object") return answer.by;
-  const code = answer === "declined" ? "APPROVAL_DECLINED" : "APPROVAL_REQUIRED";
-  throw problem(code, { name: question.op }, { call_hash: question.hash });
+  if (typeof answer === "object" && "by" in answer) return answer.by;
+  const details = { call_hash: question.hash };
+  if (answer === false) throw problem("APPROVAL_REQUIRED", { name: question.op }, details);
+  const said = typeof answer === "object" ? `, and says: ${answer.declined}` : "";
+  throw problem("APPROVAL_DECLINED", { name: question.op, said }, details);
 }
 
 const NEVER_RAN: readonly ProblemCode[] = ["APPROVAL_REQUIRED", "APPROVAL_DECLINED", "AUDIT_FAILED"];

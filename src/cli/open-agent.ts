@@ -29,7 +29,7 @@ import { loadAnyConfig } from "./load-config.ts";
 import { closeAudit, openAudit, recordDecisions } from "./open-audit.ts";
 import { openPins } from "./open-pins.ts";
 import { openSkills } from "./open-skills.ts";
-import { telemetryName, withModel } from "./provider-in-use.ts";
+import { refuseFallback, telemetryName, withModel } from "./provider-in-use.ts";
 import { readSystemPrompt } from "./system-prompt.ts";
 import { askForTrust } from "./trust-folder.ts";
 import { cacheFolder } from "./user-folders.ts";
@@ -43,8 +43,10 @@ export interface OpenAgentOptions {
   readonly model?: string | undefined;
   /** Starts the servers of a JSON config, and accepts the definitions of all servers without approval. */
   readonly trust?: boolean;
-  /** Runs tools that write without asking. Destructive tools always ask. */
+  /** Runs tools that write without asking, also those of the project's files. Destructive tools always ask. */
   readonly allowWrite?: boolean;
+  /** Rules that allow something for this run, beside those of the user. */
+  readonly allow?: readonly string[];
   /** Asks a person. Without it, every question is answered with deny. */
   readonly ask?: Ask;
 }
@@ -69,6 +71,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const trusted = await askForTrust(folder, options.config === undefined);
   const loaded = await loadSettings({ project: folder, env: environment(options) });
   const { settings } = loaded;
+  refuseFallback(loaded, options);
   if (!trusted) await tellLeftOut(folder);
   const data = settings.agent.dataDir || join(homedir(), ".keyhole");
   const secrets = [...secretVariables(process.env), ...secretsOf(settings)];
@@ -76,7 +79,10 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
   const permissions = createPermissions({
     root: folder,
-    user: toRules(settings.permissions.user),
+    user: withAllowed(toRules(settings.permissions.user), [
+      ...(options.allow ?? []),
+      ...(allowWrite ? ["fs-write(**)"] : []),
+    ]),
     project: toRules(settings.permissions.project),
     ask: askPermission,
     ...(trusted && { store: projectRules(settings, folder) }),
@@ -209,6 +215,7 @@ async function tellLeftOut(folder: string): Promise<void> {
 function projectRules({ permissions }: Settings, folder: string): RuleStore {
   let allow: readonly string[] = permissions.project.allow;
   return {
+    place: settingsPath(folder),
     allow: async (rules) => {
       allow = [...new Set([...allow, ...rules])];
       const wasTrusted = await isTrusted(folder);
@@ -219,6 +226,10 @@ function projectRules({ permissions }: Settings, folder: string): RuleStore {
       await recordDecisions("allowed", "folder", [{ name: contents.folder, digest: contents.hash }]);
     },
   };
+}
+
+function withAllowed({ allow = [], ...rules }: PermissionRules, more: readonly string[]): PermissionRules {
+  return { ...rules, allow: [...allow, ...more] };
 }
 
 function toRules({ allow, ask, deny }: PermissionLists): PermissionRules {

@@ -19,11 +19,15 @@ const USAGE = `Usage: keyhole run -p PROMPT [options]
   --model NAME             the model to use
   --config FILE            as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists)
   --trust                  start the servers of a JSON config and accept all definitions without approval
-  --allow-write            run tools that write without asking; destructive tools stay denied
+  --allow RULE             allow something for this run, such as 'shell-run(npm test)' or 'fs-write(src/**)';
+                           give it as often as needed
+  --allow-write            run tools that write without asking, also those that write the folder's files;
+                           commands and destructive tools stay denied
   --help
 
 Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 a limit was reached (also that of the answer) or the model
-repeated itself, 4 the provider's content filter stopped the answer, 130 interrupted. Nobody can be asked, so calls that no rule of the settings allows are denied.`;
+repeated itself, 4 the provider's content filter stopped the answer, 130 interrupted. Nobody can be asked, so calls
+that no rule of the settings or of --allow allows are denied.`;
 
 const MAX_INPUT_CHARS = 10_000_000;
 const WRONG_USAGE = 2;
@@ -41,6 +45,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const output =
     values["json-schema"] === undefined ? undefined : await readSchemaFile(values["json-schema"]);
 
+  await checkRules(values.allow);
   await loadPackage("ai", "keyhole run", () => import("ai"));
   const [{ openAgent }, { run: runAgent }, { printEvents }] = await Promise.all([
     import("./open-agent.ts"),
@@ -53,6 +58,7 @@ export async function run(args: readonly string[]): Promise<void> {
     provider: values.provider,
     model: values.model,
     trust: values.trust,
+    allow: values.allow,
     allowWrite: values["allow-write"],
   });
   for (const { message } of loaded.problems) console.error(message);
@@ -91,6 +97,7 @@ function readOptions(args: readonly string[]) {
         model: { type: "string" },
         config: { type: "string" },
         trust: { type: "boolean", default: false },
+        allow: { type: "string", multiple: true, default: [] },
         "allow-write": { type: "boolean", default: false },
         help: { type: "boolean", default: false },
       },
@@ -105,6 +112,15 @@ function readOptions(args: readonly string[]) {
     return { ...values, format, prompt: [values.prompt ?? "", ...positionals].join(" ").trim() };
   } catch (error) {
     return fail(reasonOf(error));
+  }
+}
+
+async function checkRules(allow: readonly string[]): Promise<void> {
+  const { readRules } = await import("../agent/permissions/permission-rules.ts");
+  try {
+    readRules("user", { allow });
+  } catch (error) {
+    fail(`--allow: ${reasonOf(error)}`);
   }
 }
 

@@ -23,12 +23,20 @@ export function installSafeConsole(): void {
 
 /** A console for this stream, and stderr for errors. */
 export function createSafeConsole(stdout: NodeJS.WritableStream): Console {
-  return new Console({ stdout: throughSafe(stdout), stderr: throughSafe(process.stderr) });
+  return new SafeConsole(stdout, process.stderr);
+}
+
+class SafeConsole extends Console {
+  /** Ink makes a console of the same class, which prints above the screen. */
+  override readonly Console = SafeConsole as unknown as Console["Console"];
+
+  constructor(stdout: NodeJS.WritableStream, stderr: NodeJS.WritableStream) {
+    super({ stdout: throughSafe(stdout, stdout === process.stderr), stderr: throughSafe(stderr, true) });
+  }
 }
 
 /** Reports each write as done at once, so that nothing is lost when the process exits. */
-function throughSafe(stream: NodeJS.WritableStream): Writable {
-  const isLog = stream === process.stderr;
+function throughSafe(stream: NodeJS.WritableStream, isLog: boolean): Writable {
   return new Writable({
     decodeStrings: false,
     write: (chunk, _encoding, done) => {

@@ -1,5 +1,10 @@
 import type { Provider } from "../models/providers/define-provider.ts";
-import { isProviderSupported, PROVIDERS } from "../models/providers/providers.ts";
+import {
+  getSupportedProviders,
+  isProviderSupported,
+  PROVIDERS,
+  type ProviderName,
+} from "../models/providers/providers.ts";
 import { type Problem, problem } from "../schema/problem.ts";
 import { nearest } from "../util/nearest.ts";
 import { mergeSettings } from "./merge-settings.ts";
@@ -48,9 +53,14 @@ export interface EnvSettings {
 
 /**
  * Reads settings from variables. An empty variable counts as not set; one with a wrong value is left out and
- * reported. `below` are the settings of the files.
+ * reported. `below` are the settings of the files; `isChosen` says whether they choose a provider. If nobody does,
+ * the first provider with a key is used.
  */
-export function envSettings(env: Variables, below: Pick<Settings, "providers">): EnvSettings {
+export function envSettings(
+  env: Variables,
+  below: Pick<Settings, "providers">,
+  isChosen: boolean,
+): EnvSettings {
   const problems: Problem[] = [];
   const names: string[] = [];
   let value: SettingsFile = {};
@@ -68,9 +78,20 @@ export function envSettings(env: Variables, below: Pick<Settings, "providers">):
     problems.push(problem("VARIABLE_INVALID", { name, reason: issue ? issueReason(issue) : "wrong value" }));
   };
   for (const [name, variable] of Object.entries(VARIABLES)) set(name, variable);
-  const providers = mergeSettings(below.providers, value.providers ?? {});
+  const given = mergeSettings(below.providers, value.providers ?? {});
+  const found = isChosen || value.providers?.default ? undefined : providerWithKey(given);
+  if (found) value = mergeSettings<SettingsFile>(value, { providers: { default: found } });
+  const providers = found ? { ...given, default: found } : given;
   set(MODEL, { path: ["providers", ...modelPath(providers)] });
   return { value, problems: [...problems, ...misspelt(env)], names };
+}
+
+/** The first provider of the table with a key of its own. A token of GitHub is no sign that its models are wanted. */
+function providerWithKey(providers: Settings["providers"]): ProviderName | undefined {
+  return getSupportedProviders().find((name) => {
+    const { apiKey } = (providers[name] ?? {}) as { readonly apiKey?: string };
+    return apiKey !== undefined && apiKey.trim() !== "";
+  });
 }
 
 /** The provider in use and its field that names the model. */

@@ -61,7 +61,8 @@ export async function loadSettings({
   const given = toSource("project", projectFile, readProject, last);
   const { value, refused } = restrictProject(given.value, below, trusted);
   const merged = mergeSettings<object>(below, value) as Omit<Settings, "permissions">;
-  const environment = envSettings(env, merged);
+  const isChosen = (user.value.providers?.default ?? value.providers?.default) !== undefined;
+  const environment = envSettings(env, merged, isChosen);
   const sources: SettingsSource[] = [
     user,
     given,

@@ -9,7 +9,7 @@ import {
 import { loadPackage } from "./providers/load-package.ts";
 import { failWith, type ModelResponse } from "./providers/model-response.ts";
 import type { ProviderHost } from "./providers/provider-host.ts";
-import { getSupportedProviders, isProviderSupported, PROVIDERS } from "./providers/providers.ts";
+import { isProviderSupported, PROVIDERS, unknownProvider } from "./providers/providers.ts";
 import { toErrorResponse } from "./to-error-response.ts";
 
 /** Makes a provider's model from its part of a config. Never throws. */
@@ -19,8 +19,7 @@ export async function createModel(
   host: ProviderHost,
 ): Promise<ModelResponse<ReadyModel>> {
   if (!isProviderSupported(name)) {
-    const known = getSupportedProviders().join(", ");
-    return failWith("PROVIDER_NOT_SUPPORTED", { name: name.slice(0, 100), known });
+    return failWith("PROVIDER_NOT_SUPPORTED", unknownProvider(name));
   }
   const provider: Provider = PROVIDERS[name];
   const parsed = readProviderConfig(provider, given, host.env);

@@ -40,7 +40,7 @@ export const PROBLEMS = {
     when: "A call needs approval, and there is nobody to give it.",
   },
   APPROVAL_DECLINED: {
-    sentence: "The person declined {name}.",
+    sentence: "The person declined {name}{said}.",
     next: "Do not repeat the call: go on without it, or ask what they want instead.",
     when: "A person was asked to approve a call and said no.",
   },
@@ -284,7 +284,7 @@ export const PROBLEMS = {
     when: "A provider's config is incomplete or wrong, its address is refused, or its package is missing.",
   },
   PROVIDER_NOT_SUPPORTED: {
-    sentence: "Provider {name} not found. Providers: {known}.",
+    sentence: "Provider {name} not found.{hint} Providers: {known}.",
     next: "Name one of these providers in providers.default.",
     when: "The config names a provider that does not exist.",
   },

@@ -1,7 +1,8 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
+import type { PermissionAnswer } from "../agent/permissions/permissions.ts";
 import type { ContextReport } from "./context-report.ts";
 
-export type PermissionAnswer = Extract<AgentEvent, { type: "permission-answer" }>["answer"];
+export type { PermissionAnswer };
 
 /** One line of a list: a name and its description. */
 export interface Fact {

@@ -2,6 +2,10 @@ import { expect, test, vi } from "vitest";
 import { openFakeTerminal } from "../../test/fake-terminal.ts";
 import { answer, cancelled, createScriptedAgent, type Turn, told } from "../../test/scripted-agent.ts";
 
+/** Shown once a question takes keys. */
+const READY = "↑↓ and Enter answer";
+const [UP, DOWN, PAGE_DOWN, ESCAPE] = ["\u001b[A", "\u001b[B", "\u001b[6~", "\u001b"] as const;
+
 const shellTurn: Turn = async function* (_prompt, stage) {
   yield told({ type: "tool-start", callId: "c1", tool: "shell", args: { command: "rm -rf build" } });
   const given = yield* stage.permission("c1", "run command: rm -rf build\u200b");
@@ -33,19 +37,89 @@ test("a permission shows the exact command and passes the answer back", async ()
   await terminal.type("go\r");
   await terminal.sees("Allow shell-run?");
   expect(terminal.text()).toContain("│ run command: rm -rf build‹U+200B›");
-  await terminal.type("s");
+  await terminal.sees(READY);
+  await terminal.type(DOWN);
+  await terminal.type(DOWN);
+  await terminal.type("\r");
   await terminal.sees("Done.");
   expect(terminal.text()).toContain("✓ shell");
   expect(terminal.text()).toContain("1.5 s");
   expect(terminal.text()).toContain("answer: session");
 });
 
-test("Enter alone denies", async () => {
+test("neither Enter alone nor a letter answers, and Esc denies", async () => {
   const terminal = openFakeTerminal(createScriptedAgent([shellTurn]));
   await terminal.type("go\r");
-  await terminal.sees("› n  no");
+  await terminal.sees(READY);
   await terminal.type("\r");
+  for (const letter of "ysan") await terminal.type(letter);
+  await terminal.sees("› ysan");
+  await terminal.type("\r");
+  expect(terminal.chat.state().permissions).toHaveLength(1);
+  await expect.poll(() => terminal.text().split(READY).length, { timeout: 20_000 }).toBeGreaterThan(2);
+  await terminal.type(ESCAPE);
   await terminal.sees("answer: deny");
+});
+
+test("typing drops a choice that was made before", async () => {
+  const terminal = openFakeTerminal(createScriptedAgent([shellTurn]));
+  await terminal.type("go\r");
+  await terminal.sees(READY);
+  await terminal.type(DOWN);
+  await terminal.sees("› yes, once");
+  await terminal.type("and then\r");
+  await terminal.sees("is sent when this is over");
+  expect(terminal.chat.state().permissions).toHaveLength(1);
+});
+
+test("the draft can be the answer: it denies, and its text goes to the model", async () => {
+  const answers: unknown[] = [];
+  const turn: Turn = async function* (_prompt, stage) {
+    yield told({ type: "tool-start", callId: "c1", tool: "shell", args: {} });
+    answers.push(yield* stage.permission("c1", "run command: npm test"));
+    yield* answer("Understood.");
+  };
+  const terminal = openFakeTerminal(createScriptedAgent([turn]));
+  await terminal.type("go\r");
+  await terminal.sees("Allow shell-run?");
+  await terminal.type("use pnpm");
+  await terminal.sees("no, do what the draft says");
+  await terminal.sees(READY);
+  await terminal.type(UP);
+  await terminal.sees("› no, do what the draft says");
+  await terminal.type("\r");
+  await terminal.sees("Understood.");
+  expect(answers).toEqual([{ deny: "use pnpm" }]);
+});
+
+test("a question shows the whole diff, and what always covers and where it is kept", async () => {
+  const diff = "--- a/x.ts\n+++ b/x.ts\n@@ -1 +1 @@\n-\told\n+<!-- new -->\n";
+  const turn: Turn = async function* (_prompt, stage) {
+    yield told({ type: "tool-start", callId: "c1", tool: "edit", args: {} });
+    const given = yield* stage.permission("c1", "write file: /p/x.ts", {
+      scope: "fs-write",
+      diff,
+      always: ["fs-write(x.ts)"],
+      keptIn: "/p/.keyhole/settings.json",
+    });
+    yield* answer(`Given: ${given}.`);
+  };
+  const terminal = openFakeTerminal(createScriptedAgent([turn]));
+  await terminal.type("go\r");
+  await terminal.sees(READY);
+  for (const part of [
+    "│ write file: /p/x.ts",
+    "│ -→   old",
+    "│ +<!-- new -->",
+    "│ “Always” saves in /p/.keyhole/settings.json:",
+    "│ fs-write(x.ts): writing the file x.ts alone",
+    "yes, and any change of this file again in this session",
+  ])
+    expect(terminal.text()).toContain(part);
+  for (let step = 0; step < 3; step += 1) await terminal.type(DOWN);
+  await terminal.sees("› yes, always");
+  await terminal.type("\r");
+  await terminal.sees("Given: always.");
 });
 
 test("a question is paged with its reason, and cannot be allowed before its end was seen", async () => {
@@ -57,16 +131,18 @@ test("a question is paged with its reason, and cannot be allowed before its end 
   };
   const terminal = openFakeTerminal(createScriptedAgent([turn]));
   await terminal.type("go\r");
-  await terminal.sees("of 62; space shows more.");
-  await terminal.type("y");
-  for (const lines of ["19–36 of 62", "37–54 of 62", "45–62 of 62"]) {
-    await terminal.type(" ");
+  await terminal.sees("of 62; Page Down shows more.");
+  await terminal.sees(READY);
+  await terminal.type(DOWN);
+  await terminal.type("\r");
+  for (const lines of ["14–26 of 62", "27–39 of 62", "40–52 of 62", "50–62 of 62"]) {
+    await terminal.type(PAGE_DOWN);
     await terminal.sees(lines);
   }
   expect(terminal.chat.state().permissions).toHaveLength(1);
   for (let line = 0; line < 60; line += 1) expect(terminal.text()).toContain(`│ line ${line}`);
   expect(terminal.text()).toContain("│ Why it asks: No rule allows it.");
-  await terminal.type("y");
+  await terminal.type("\r");
   await terminal.sees("Given: once.");
 });
 
@@ -176,8 +252,9 @@ test("no line is wider than forty columns", async () => {
   };
   const terminal = openFakeTerminal(createScriptedAgent([turn]), { columns: 40 });
   await terminal.type(`${"typed ".repeat(20)}\r`);
-  await terminal.sees("Allow shell-run?");
-  await terminal.type("y");
+  await terminal.sees(READY);
+  await terminal.type(DOWN);
+  await terminal.type("\r");
   await terminal.sees("ccc");
   for (const command of ["/help", "/context", "/tools", "/nope"]) {
     await terminal.type(command);
@@ -196,8 +273,9 @@ test("NO_COLOR loses no information", async () => {
   vi.stubEnv("FORCE_COLOR", "3");
   const terminal = openFakeTerminal(createScriptedAgent([shellTurn]));
   await terminal.type("go\r");
-  await terminal.sees("Allow shell-run?");
-  await terminal.type("y");
+  await terminal.sees(READY);
+  await terminal.type(DOWN);
+  await terminal.type("\r");
   await terminal.sees("Done.");
   vi.unstubAllEnvs();
   // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are escape sequences

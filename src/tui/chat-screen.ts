@@ -6,10 +6,15 @@ import type { Chat } from "./create-chat.ts";
 import { InputBox } from "./input-box.ts";
 import { PermissionDialog } from "./permission-dialog.ts";
 import { Spinner } from "./spinner.ts";
+import { useAttention } from "./use-attention.ts";
+import { useDraft } from "./use-draft.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
 /** Rows reserved below a growing answer for the status, the input and completions. */
 const ROWS_BELOW = 8;
+/** Most lines of the draft, alone and below a question. */
+const DRAFT_LINES = 8;
+const DRAFT_LINES_ASKING = 3;
 
 export interface ChatScreenProps {
   readonly chat: Chat;
@@ -24,6 +29,8 @@ export function ChatScreen({ chat, banner, files, onLeave }: ChatScreenProps): R
   const state = useSyncExternalStore(chat.subscribe, chat.state);
   const { columns, rows } = useWindowSize();
   const [permission] = state.permissions;
+  const draft = useDraft();
+  const attention = useAttention(permission?.number);
 
   useInput((input, key) => {
     if (key.ctrl && input === "c") chat.interrupt();
@@ -45,26 +52,29 @@ export function ChatScreen({ chat, banner, files, onLeave }: ChatScreenProps): R
     h(StatusLine, { state }),
     permission
       ? h(PermissionDialog, {
-          key: permission.callId,
+          key: permission.number,
           permission,
           columns,
           rows,
+          attention,
+          draft,
           onAnswer: (answer) => chat.answer(answer),
         })
       : null,
-    h(
-      Box,
-      { display: permission ? "none" : "flex" },
-      h(InputBox, {
-        columns,
-        files,
-        ready: state.phase === "idle",
-        active: permission === undefined,
-        onSubmit: (text) => void chat.submit(text),
-        onType: () => chat.stay(),
-        onLeave,
-      }),
-    ),
+    h(InputBox, {
+      draft,
+      columns,
+      lines: permission ? DRAFT_LINES_ASKING : DRAFT_LINES,
+      files,
+      ready: state.phase === "idle",
+      isTaken: attention.takes,
+      onSubmit: (text) => void chat.submit(text),
+      onType: () => {
+        attention.typed();
+        chat.stay();
+      },
+      onLeave,
+    }),
   );
 }
 

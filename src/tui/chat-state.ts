@@ -33,10 +33,15 @@ export type Block =
   | { readonly kind: "context"; readonly report: ContextReport };
 
 export interface Permission {
+  /** Counts the questions of a chat: a call may ask more than one. */
+  readonly number: number;
   readonly callId: string;
   readonly scope: string;
   readonly action: string;
   readonly reason: string;
+  readonly diff?: string;
+  readonly always: readonly string[];
+  readonly keptIn?: string;
 }
 
 /** The state that the screen shows. */
@@ -50,6 +55,8 @@ export interface ChatState {
   readonly phase: "idle" | "running" | "cancelling";
   /** Questions that wait for an answer; the first is shown. */
   readonly permissions: readonly Permission[];
+  /** The number of questions so far. */
+  readonly asked: number;
   readonly usage: TokenUse;
   /** The tokens of the last request, which are the model's context. */
   readonly lastInput: number;
@@ -65,6 +72,7 @@ export const NEW_CHAT: ChatState = {
   live: [],
   phase: "idle",
   permissions: [],
+  asked: 0,
   usage: { input: 0, output: 0, cached: 0 },
   lastInput: 0,
   leaving: false,

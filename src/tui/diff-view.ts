@@ -14,13 +14,14 @@ export function DiffView({ diff }: { diff: string }): ReactNode {
     lines
       .slice(0, MOST_LINES)
       .map((line, index) =>
-        h(Text, { key: index, wrap: "hard", ...tint(line) }, line.replaceAll("\t", "  ") || " "),
+        h(Text, { key: index, wrap: "hard", ...tintOf(line) }, line.replaceAll("\t", "  ") || " "),
       ),
     more > 0 ? h(Text, { dimColor: true }, `… ${more} more lines`) : null,
   );
 }
 
-function tint(line: string): object {
+/** Colours for a line of a diff. */
+export function tintOf(line: string): object {
   if (line.startsWith("+++") || line.startsWith("---")) return { bold: true };
   if (line.startsWith("@@")) return colour("cyan");
   if (line.startsWith("+")) return colour("green");

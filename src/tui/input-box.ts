@@ -1,23 +1,26 @@
-import { Box, Text, useInput, usePaste } from "ink";
-import { createElement as h, type ReactNode, useEffect, useRef, useState } from "react";
+import { Box, type Key, Text, useInput, usePaste } from "ink";
+import { createElement as h, type ReactNode, useEffect, useState } from "react";
 import { toVisibleText } from "../util/visible-text.ts";
 import { colour } from "./colour.ts";
 import { complete } from "./complete.ts";
 import { keyToEdit, typedText } from "./key-to-edit.ts";
-import { type Draft, type Edit, EMPTY_DRAFT, edit } from "./line-editor.ts";
+import type { Draft, Edit } from "./line-editor.ts";
+import type { DraftState } from "./use-draft.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
-const MOST_LINES = 8;
 /** Marks the cursor while lines are wrapped. Typed text cannot contain it. */
 const CURSOR = "\u0001";
 
 export interface InputBoxProps {
+  readonly draft: DraftState;
   readonly columns: number;
+  /** Most lines of the draft to show. */
+  readonly lines: number;
   readonly files: readonly string[];
   /** Whether Enter sends. While something runs, the draft waits. */
   readonly ready: boolean;
-  /** Whether keys edit the draft. */
-  readonly active: boolean;
+  /** Whether a key belongs to somebody else. */
+  isTaken(key: Key): boolean;
   onSubmit(text: string): void;
   onType(): void;
   onLeave(): void;
@@ -25,23 +28,19 @@ export interface InputBoxProps {
 
 /** The input: several lines, history, paste and completion. */
 export function InputBox(props: InputBoxProps): ReactNode {
-  const { columns, files, ready, active } = props;
-  const [draft, setDraft] = useState<Draft>(EMPTY_DRAFT);
-  // Keys can arrive faster than the screen is drawn, so each builds on the previous state.
-  const latest = useRef(draft);
-  const completions = active ? complete(draft.text, draft.cursor, files) : [];
+  const { columns, lines, files, ready, draft } = props;
+  const completions = complete(draft.shown.text, draft.shown.cursor, files);
 
   // Enter was pressed while something ran; the draft is sent when that is over.
   const [waits, setWaits] = useState(false);
 
   function change(next: Edit): void {
     setWaits(false);
-    latest.current = edit(latest.current, next);
-    setDraft(latest.current);
+    draft.change(next);
   }
 
   function enter(): void {
-    const { text, cursor } = latest.current;
+    const { text, cursor } = draft.latest();
     if (text[cursor - 1] === "\\") change({ type: "replace", from: cursor - 1, text: "\n" });
     else if (text.trim() === "") return;
     else if (!ready) setWaits(true);
@@ -55,42 +54,37 @@ export function InputBox(props: InputBoxProps): ReactNode {
     if (ready && waits) enter();
   });
 
-  useInput(
-    (input, key) => {
-      const { text } = latest.current;
-      if (key.ctrl && input === "c") {
-        setWaits(false);
-        if (text !== "" && ready) change({ type: "clear" });
-        return;
-      }
-      props.onType();
-      if (key.ctrl && input === "d" && text === "") props.onLeave();
-      else if (key.return && (key.meta || key.shift)) change({ type: "insert", text: "\n" });
-      else if (key.return) enter();
-      else if (key.tab && completions[0]) change(completions[0].edit);
-      else if (input.length > 1 && input.indexOf("\r") === input.length - 1) {
-        // Fast typing can arrive together with its Enter.
-        change({ type: "insert", text: typedText(input.slice(0, -1)) });
-        enter();
-      } else {
-        const next = keyToEdit(input, key);
-        if (next) change(next);
-      }
-    },
-    { isActive: active },
-  );
-  usePaste(
-    (text) => {
-      props.onType();
-      change({ type: "insert", text: typedText(text) });
-    },
-    { isActive: active },
-  );
+  useInput((input, key) => {
+    if (props.isTaken(key)) return;
+    const { text } = draft.latest();
+    if (key.ctrl && input === "c") {
+      setWaits(false);
+      if (text !== "" && ready) change({ type: "clear" });
+      return;
+    }
+    props.onType();
+    if (key.ctrl && input === "d" && text === "") props.onLeave();
+    else if (key.return && (key.meta || key.shift)) change({ type: "insert", text: "\n" });
+    else if (key.return) enter();
+    else if (key.tab && completions[0]) change(completions[0].edit);
+    else if (input.length > 1 && input.indexOf("\r") === input.length - 1) {
+      // Fast typing can arrive together with its Enter.
+      change({ type: "insert", text: typedText(input.slice(0, -1)) });
+      enter();
+    } else {
+      const next = keyToEdit(input, key);
+      if (next) change(next);
+    }
+  });
+  usePaste((text) => {
+    props.onType();
+    change({ type: "insert", text: typedText(text) });
+  });
 
   return h(
     Box,
     { flexDirection: "column", marginTop: 1 },
-    toLines(draft, columns - 2).map(({ key, mark, before, under, after }) =>
+    toLines(draft.shown, columns - 2, lines).map(({ key, mark, before, under, after }) =>
       h(
         Text,
         { key },
@@ -117,13 +111,13 @@ interface ShownLine {
 }
 
 /** As many lines around the cursor as fit. */
-function toLines({ text, cursor }: Draft, columns: number): ShownLine[] {
+function toLines({ text, cursor }: Draft, columns: number, most: number): ShownLine[] {
   const shown = `${text.slice(0, cursor)}${CURSOR}${text.slice(cursor)}`;
   // One cell is reserved for a cursor at the end of a line; the mark itself counts as two.
   const lines = wrapHard(shown, columns - 3);
   const place = lines.findIndex((line) => line.includes(CURSOR));
-  const start = Math.max(0, Math.min(place - MOST_LINES + 2, lines.length - MOST_LINES));
-  return lines.slice(start, start + MOST_LINES).map((line, index): ShownLine => {
+  const start = Math.max(0, Math.min(place - most + 2, lines.length - most));
+  return lines.slice(start, start + most).map((line, index): ShownLine => {
     const key = start + index;
     const mark = key === 0 ? "› " : key === start ? "… " : "  ";
     const at = line.indexOf(CURSOR);

@@ -8,7 +8,7 @@ import { plainChat } from "./plain-chat.ts";
 const asking: Turn = async function* (_prompt, stage) {
   yield told({ type: "tool-start", callId: "c1", tool: "shell", args: { command: "ls" } });
   const given = yield* stage.permission("c1", "run command: ls");
-  yield told({ type: "tool-end", callId: "c1", tool: "shell", ok: false, text: given, ms: 2 });
+  yield told({ type: "tool-end", callId: "c1", tool: "shell", ok: false, text: String(given), ms: 2 });
   yield* answer("Not allowed.");
 };
 

@@ -43,14 +43,30 @@ test("a permission keeps all of its action and its reason", () => {
   const long = `\u202e${"word ".repeat(20_000)}end`;
   const asked = reduce(
     NEW_CHAT,
-    told({ type: "permission-request", callId: "a", scope: "shell-run", action: long, reason: long }),
+    told({
+      type: "permission-request",
+      callId: "a",
+      scope: "shell-run",
+      action: long,
+      reason: long,
+      always: [],
+    }),
   );
-  expect(asked.permissions).toEqual([{ callId: "a", scope: "shell-run", action: long, reason: long }]);
+  expect(asked.permissions).toEqual([
+    { number: 1, callId: "a", scope: "shell-run", action: long, reason: long, always: [] },
+  ]);
 });
 
 test("permissions queue up, and an answer takes one away", () => {
   const request = (callId: string) =>
-    told({ type: "permission-request", callId, scope: "shell-run", action: "rm\u202e -rf", reason: "" });
+    told({
+      type: "permission-request",
+      callId,
+      scope: "shell-run",
+      action: "rm\u202e -rf",
+      reason: "",
+      always: [],
+    });
   const start = (callId: string) => told({ type: "tool-start", callId, tool: "shell", args: "ls" });
   const asked = play([start("a"), start("b"), request("a"), request("b")]);
   // The action stays whole, because the dialog shows all of it.

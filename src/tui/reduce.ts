@@ -57,11 +57,12 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
       return event.messages.reduce(addPast, {
         ...NEW_CHAT,
         conversation: state.conversation,
+        asked: state.asked,
         done: state.done,
       });
     case "cleared":
       return add(
-        { ...NEW_CHAT, conversation: state.conversation + 1 },
+        { ...NEW_CHAT, conversation: state.conversation + 1, asked: state.asked },
         { kind: "notice", text: "A new conversation." },
       );
     case "agent-start":
@@ -85,11 +86,21 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
         status: "running",
       });
     case "permission-request": {
-      const { callId, scope, action, reason } = event;
+      const { callId, scope, action, reason, diff, always, keptIn } = event;
       const asking = setTool(state, callId, (tool) => ({ ...tool, status: "asking" }));
-      // The dialog shows action and reason whole, with names for invisible characters; cleaning would hide a part.
-      const permission = { callId, scope: clean(scope), action, reason };
-      return { ...asking, permissions: [...asking.permissions, permission] };
+      const asked = state.asked + 1;
+      // The dialog shows all of it whole, with names for invisible characters; cleaning would hide a part.
+      const permission = {
+        number: asked,
+        callId,
+        scope: clean(scope),
+        action,
+        reason,
+        always,
+        ...(diff !== undefined && { diff }),
+        ...(keptIn !== undefined && { keptIn }),
+      };
+      return { ...asking, asked, permissions: [...asking.permissions, permission] };
     }
     case "permission-answer": {
       const permissions = state.permissions.filter(({ callId }) => callId !== event.callId);

@@ -20,15 +20,29 @@ export interface PermissionQuestion {
   readonly given?: string;
   /** Why the rules do not decide. */
   readonly reason: string;
+  /** The folder that a command runs in. */
+  readonly folder?: string;
+  /** The change of a file as a unified diff, or the reason that it cannot be shown. */
+  readonly diff?: string;
   /** The rules that `always` writes; empty if it is not offered. */
   readonly always: readonly string[];
+  /** Where `always` writes them. */
+  readonly keptIn?: string;
 }
 
-/** A person's answer. `session` allows the same request until the session ends, `always` by rules. */
-export type PermissionAnswer = "once" | "session" | "always" | "deny";
+/**
+ * A person's answer. `session` allows the same request until the session ends, `always` by rules. An object denies
+ * and tells the model why, or what to do instead.
+ */
+export type PermissionAnswer = "once" | "session" | "always" | "deny" | { readonly deny: string };
+
+/** The change that a write would make, as a unified diff. Made only for a question. */
+export type Preview = (path: string) => Promise<string>;
 
 /** Keeps the rules of the answer `always`. */
 export interface RuleStore {
+  /** Where it keeps them, for the person. */
+  readonly place?: string;
   allow(rules: readonly string[]): Promise<void>;
 }
 
@@ -57,7 +71,11 @@ export interface Permissions {
   /** The project's folder with every link followed. */
   readonly root: string;
   /** Decides on a path. Use the `path` of the outcome, not the one that was given. */
-  file(scope: FileScope, given: string, signal?: AbortSignal): Promise<Outcome & { readonly path: string }>;
+  file(
+    scope: FileScope,
+    given: string,
+    options?: { readonly signal?: AbortSignal | undefined; readonly preview?: Preview },
+  ): Promise<Outcome & { readonly path: string }>;
   /** Decides on a command that runs in the project's folder. */
   command(command: string, signal?: AbortSignal): Promise<Outcome>;
   /** Whether a file in a permitted folder may be read along with it. Asks nobody. */
@@ -94,8 +112,12 @@ export function createPermissions(options: PermissionsOptions): Permissions {
 
   const rulesNow = () => [...own, readRules("user", { allow: [...always] })];
 
-  async function check(request: PermissionRequest, signal?: AbortSignal): Promise<Outcome> {
-    return settle(request) ?? (await inTurn(() => settle(request) ?? question(request, signal)));
+  async function check(
+    request: PermissionRequest,
+    signal?: AbortSignal,
+    preview?: () => Promise<string>,
+  ): Promise<Outcome> {
+    return settle(request) ?? (await inTurn(() => settle(request) ?? question(request, signal, preview)));
   }
 
   /** The outcome, if it needs no question. */
@@ -107,13 +129,26 @@ export function createPermissions(options: PermissionsOptions): Permissions {
     return { allowed: false, reason: `${reason} Nobody is there to ask.` };
   }
 
-  async function question(request: PermissionRequest, signal?: AbortSignal): Promise<Outcome> {
+  async function question(
+    request: PermissionRequest,
+    signal: AbortSignal | undefined,
+    preview: (() => Promise<string>) | undefined,
+  ): Promise<Outcome> {
     const { reason } = decide(request, rulesNow(), place);
     const rules = options.store ? rulesFor(request, rulesNow(), place) : [];
     let answer: PermissionAnswer | undefined;
     try {
       signal?.throwIfAborted();
-      answer = await options.ask?.(toQuestion(request, reason, rules), signal);
+      const diff = await preview?.().catch((error: unknown) => `Nothing to show: ${reasonOf(error)}`);
+      answer = await options.ask?.(
+        {
+          ...toQuestion(request, reason, place),
+          always: rules,
+          ...(rules.length > 0 && options.store?.place && { keptIn: showExactly(options.store.place) }),
+          ...(diff !== undefined && { diff: diff.split("\t").map(showExactly).join("\t") }),
+        },
+        signal,
+      );
     } catch (error) {
       return { allowed: false, reason: `The question was not answered: ${reasonOf(error)}` };
     }
@@ -128,8 +163,10 @@ export function createPermissions(options: PermissionsOptions): Permissions {
         return { allowed: true, reason: `The person allowed it; the rule is not kept: ${failure}` };
       }
     }
-    const allowed = answer === "once" || answer === "session" || answer === "always";
-    return { allowed, reason: allowed ? "The person allowed it." : "The person refused." };
+    if (answer === "once" || answer === "session" || answer === "always")
+      return { allowed: true, reason: "The person allowed it." };
+    const said = typeof answer === "object" ? `The person refused, and says: ${answer.deny}` : undefined;
+    return { allowed: false, reason: said ?? "The person refused." };
   }
 
   function inTurn<T>(work: () => T | Promise<T>): Promise<T> {
@@ -140,9 +177,10 @@ export function createPermissions(options: PermissionsOptions): Permissions {
 
   return {
     root: place.root,
-    async file(scope, given, signal) {
+    async file(scope, given, { signal, preview } = {}) {
       const request = await toFileRequest(scope, given, place.root);
-      return { ...(await check(request, signal)), path: request.path };
+      const { path } = request;
+      return { ...(await check(request, signal, preview && (() => preview(path)))), path };
     },
     async command(command, signal) {
       return check(await toShellRequest(command, place.root), signal);
@@ -158,15 +196,15 @@ export function createPermissions(options: PermissionsOptions): Permissions {
 function toQuestion(
   request: PermissionRequest,
   reason: string,
-  always: readonly string[],
-): PermissionQuestion {
+  { root }: PermissionPlace,
+): Omit<PermissionQuestion, "always"> {
   const common = {
     scope: request.scope,
     action: ACTIONS[request.scope],
     reason: showExactly(reason),
-    always,
   };
-  if (request.scope === "shell-run") return { ...common, resource: showExactly(request.command) };
+  if (request.scope === "shell-run")
+    return { ...common, resource: showExactly(request.command), folder: showExactly(root) };
   const { path, given } = request;
   return { ...common, resource: showExactly(path), ...(given !== path && { given: showExactly(given) }) };
 }

@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { loadFile, toText } from "./file-content.ts";
-import { checkFresh, saveFile } from "./save-file.ts";
+import { checkFresh, type PlannedChange, permittedChange, saveFile } from "./save-file.ts";
 import { toDiff } from "./to-diff.ts";
-import { fail, succeed } from "./tool-response.ts";
-import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
+import { fail, succeed, toProblem } from "./tool-response.ts";
+import { pathSchema, type Run, type WorkspaceContext } from "./workspace-tool.ts";
 
 const MAX_CHARS = 1_000_000;
 
@@ -21,32 +21,43 @@ export interface EditOutput {
 }
 
 export const runEdit: Run<typeof editInput, EditOutput> = async (input, context, signal) => {
-  const path = await permitted(context, "fs-write", input.path, signal);
-  const before = await loadFile(path);
-  if (before === undefined) return fail("NOT_FOUND", `File not found: ${input.path}.`);
-  checkFresh(path, before, context);
-  const old = toText(before.bytes);
-  if (old === undefined) return fail("INVALID_PARAMS", `${input.path} is not UTF-8 text.`);
-  if (input.oldText === input.newText) return fail("INVALID_PARAMS", "oldText and newText are the same.");
-  const parts = old.split(input.oldText);
-  const replaced = parts.length - 1;
-  if (replaced === 0)
-    return fail("INVALID_PARAMS", `oldText is not in ${input.path}. ${hint(old, input.oldText)}`);
-  if (replaced > 1 && !input.all) {
-    return fail(
-      "INVALID_PARAMS",
-      `oldText occurs ${replaced} times in ${input.path}: include more of the text around it, or set all.`,
-    );
-  }
-  signal?.throwIfAborted();
-  const text = parts.join(input.newText);
-  await saveFile(path, text, before, context);
-  const diff = toDiff(input.path, old, text);
+  const plan = (path: string) => planEdit(input, path, context);
+  const { path, change } = await permittedChange(input.path, plan, context, signal);
+  await saveFile(path, change.text, change.before, context);
+  const { replaced, diff } = change;
   return succeed(
     { path: input.path, replaced, ...(diff !== undefined && { diff }) },
     `Replaced ${replaced} in ${input.path}.`,
   );
 };
+
+/** @throws `TOOL_FAILED` if the text is not there, or not exactly once. */
+async function planEdit(
+  input: z.output<typeof editInput>,
+  path: string,
+  context: WorkspaceContext,
+): Promise<PlannedChange & { readonly replaced: number }> {
+  const before = await loadFile(path);
+  if (before === undefined) throw toProblem(fail("NOT_FOUND", `File not found: ${input.path}.`));
+  checkFresh(path, before, context);
+  const old = toText(before.bytes);
+  if (old === undefined) throw invalid(`${input.path} is not UTF-8 text.`);
+  if (input.oldText === input.newText) throw invalid("oldText and newText are the same.");
+  const parts = old.split(input.oldText);
+  const replaced = parts.length - 1;
+  if (replaced === 0) throw invalid(`oldText is not in ${input.path}. ${hint(old, input.oldText)}`);
+  if (replaced > 1 && !input.all) {
+    throw invalid(
+      `oldText occurs ${replaced} times in ${input.path}: include more of the text around it, or set all.`,
+    );
+  }
+  const text = parts.join(input.newText);
+  return { before, old, text, diff: toDiff(input.path, old, text), replaced };
+}
+
+function invalid(message: string) {
+  return toProblem(fail("INVALID_PARAMS", message));
+}
 
 function hint(text: string, wanted: string): string {
   const squeeze = (each: string) => each.replace(/\s+/g, " ");

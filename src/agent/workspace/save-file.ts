@@ -4,7 +4,40 @@ import { problem } from "../../schema/problem.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import { type FileContent, hashOf, loadFile } from "./file-content.ts";
 import { withPath, withPinnedFolder } from "./pinned-folder.ts";
-import type { WorkspaceContext } from "./workspace-tool.ts";
+import { toWholeDiff } from "./to-diff.ts";
+import { permitted, type WorkspaceContext } from "./workspace-tool.ts";
+
+/** A change of a file before it is made. */
+export interface PlannedChange {
+  /** The file as it is now; undefined if it does not exist. */
+  readonly before: FileContent | undefined;
+  /** Its text; undefined if it has none. */
+  readonly old: string | undefined;
+  readonly text: string;
+  /** Undefined if the texts cannot be compared. */
+  readonly diff: string | undefined;
+}
+
+/**
+ * Asks for a change with its diff. The plan is made once, so the change that a person saw is the one that is made.
+ * @throws `TOOL_FAILED` if permission is denied, or the problem of the plan.
+ */
+export async function permittedChange<T extends PlannedChange>(
+  given: string,
+  plan: (path: string) => Promise<T>,
+  context: WorkspaceContext,
+  signal: AbortSignal | undefined,
+): Promise<{ readonly path: string; readonly change: T }> {
+  let planned: Promise<T> | undefined;
+  const path = await permitted(context, "fs-write", given, signal, async (target) => {
+    planned = plan(target);
+    const { old, text, diff } = await planned;
+    return diff ?? toWholeDiff(given, old, text);
+  });
+  const change = await (planned ?? plan(path));
+  signal?.throwIfAborted();
+  return { path, change };
+}
 
 /**
  * Compares a file with its last known content.

@@ -18,3 +18,9 @@ export function toDiff(
     headerOptions: { includeIndex: false, includeUnderline: false, includeFileHeaders: true },
   });
 }
+
+/** Shows both texts whole, one after the other, for texts that cannot be compared. */
+export function toWholeDiff(path: string, before: string | undefined, after: string): string {
+  const lines = (sign: string, text: string) => text.split("\n").map((line) => `${sign}${line}`);
+  return [`--- a/${path}`, `+++ b/${path}`, ...lines("-", before ?? ""), ...lines("+", after)].join("\n");
+}

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { FileScope } from "../permissions/permission.ts";
-import type { Permissions } from "../permissions/permissions.ts";
+import type { Permissions, Preview } from "../permissions/permissions.ts";
 import { fail, type ToolResponse, toFailure, toProblem } from "./tool-response.ts";
 
 /** Hashes of files by path. It may forget the oldest. */
@@ -67,8 +67,10 @@ export async function permitted(
   scope: FileScope,
   given: string,
   signal?: AbortSignal,
+  preview?: Preview,
 ): Promise<string> {
-  const { allowed, reason, path } = await permissions.file(scope, given, signal);
+  const options = { signal, ...(preview && { preview }) };
+  const { allowed, reason, path } = await permissions.file(scope, given, options);
   if (allowed) return path;
   throw toProblem(fail("PERMISSION_DENIED", `${scope} of ${given}: ${reason}`));
 }

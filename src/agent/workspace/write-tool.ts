@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { loadFile, toText } from "./file-content.ts";
-import { checkFresh, saveFile } from "./save-file.ts";
+import { checkFresh, type PlannedChange, permittedChange, saveFile } from "./save-file.ts";
 import { toDiff } from "./to-diff.ts";
-import { fail, succeed } from "./tool-response.ts";
-import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
+import { fail, succeed, toProblem } from "./tool-response.ts";
+import { pathSchema, type Run, type WorkspaceContext } from "./workspace-tool.ts";
 
 export const writeInput = z.strictObject({
   path: pathSchema,
@@ -19,20 +19,29 @@ export interface WriteOutput {
 }
 
 export const runWrite: Run<typeof writeInput, WriteOutput> = async (input, context, signal) => {
-  const path = await permitted(context, "fs-write", input.path, signal);
-  const before = await loadFile(path);
-  checkFresh(path, before, context);
-  if (before !== undefined && !context.seen.has(path)) {
-    return fail("INVALID_PARAMS", `${input.path} exists: read it before you write over it.`);
-  }
-  signal?.throwIfAborted();
-  await saveFile(path, input.text, before, context);
-  const old = before && toText(before.bytes);
-  const comparable = before === undefined || old !== undefined;
-  const diff = comparable ? toDiff(input.path, old, input.text) : undefined;
+  const plan = (path: string) => planWrite(input, path, context);
+  const { path, change } = await permittedChange(input.path, plan, context, signal);
+  const { before, text, diff } = change;
+  await saveFile(path, text, before, context);
   const created = before === undefined;
   return succeed(
-    { path: input.path, created, bytes: Buffer.byteLength(input.text), ...(diff !== undefined && { diff }) },
+    { path: input.path, created, bytes: Buffer.byteLength(text), ...(diff !== undefined && { diff }) },
     `${created ? "Created" : "Wrote"} ${input.path}.`,
   );
 };
+
+/** @throws `TOOL_FAILED` if the file exists and was not read. */
+async function planWrite(
+  { path: given, text }: z.output<typeof writeInput>,
+  path: string,
+  context: WorkspaceContext,
+): Promise<PlannedChange> {
+  const before = await loadFile(path);
+  checkFresh(path, before, context);
+  if (before !== undefined && !context.seen.has(path)) {
+    throw toProblem(fail("INVALID_PARAMS", `${given} exists: read it before you write over it.`));
+  }
+  const old = before && toText(before.bytes);
+  const comparable = before === undefined || old !== undefined;
+  return { before, old, text, diff: comparable ? toDiff(given, old, text) : undefined };
+}

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { nearest } from "../../util/nearest.ts";
 import { anthropic } from "./anthropic.ts";
 import { azure } from "./azure.ts";
 import type { Provider } from "./define-provider.ts";
@@ -27,6 +28,14 @@ export type ProviderConfig<Name extends ProviderName> = z.infer<(typeof PROVIDER
 /** The names of all providers. */
 export function getSupportedProviders(): ProviderName[] {
   return Object.keys(PROVIDERS) as ProviderName[];
+}
+
+/** The words of PROVIDER_NOT_SUPPORTED: the name, the nearest provider, and all providers. */
+export function unknownProvider(name: string): { name: string; hint: string; known: string } {
+  const known = getSupportedProviders();
+  const [near] = nearest(name, known, 1);
+  const hint = near === undefined ? "" : ` Did you mean ${near}?`;
+  return { name: name.slice(0, 100), hint, known: known.join(", ") };
 }
 
 /** Whether there is a provider of that name. */
