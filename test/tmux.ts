@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { expect, onTestFinished } from "vitest";
 
 /** Why tmux cannot be used, or undefined if it can. */
@@ -25,12 +26,9 @@ export interface TerminalOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
-let terminals = 0;
-
 /** Runs a command in a terminal on a separate tmux server. */
 export function openTerminal(command: readonly string[], { folder, env }: TerminalOptions): Terminal {
-  terminals += 1;
-  const socket = `keyhole-test-${process.pid}-${terminals}`;
+  const socket = `keyhole-test-${randomUUID()}`;
   const tmux = (...args: string[]) =>
     spawnSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { encoding: "utf8" });
   const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);

@@ -188,6 +188,9 @@ test("failed-write: the learning log keeps its events, and takes new ones after 
 
 const { error: noPrlimit } = spawnSync("prlimit", ["--version"]);
 
+// A library that listens for all signals would end the process, unless somebody else listens too.
+process.on("SIGXFSZ", () => {});
+
 /** Limits the size of files that this process may write, as a full disk does. */
 function limitFiles(bytes: number | "unlimited"): void {
   spawnSync("prlimit", ["--pid", String(process.pid), `--fsize=${bytes}:unlimited`]);
