@@ -1,4 +1,4 @@
-import type { ModelMessage, StepResult, ToolCallRepairFunction, ToolSet } from "ai";
+import type { ModelMessage, StepResult, ToolSet } from "ai";
 import type { FaceOptions } from "../gateway-core.ts";
 import type { CallTrace } from "../schema/span-context.ts";
 import type { Session } from "../session/session-store.ts";
@@ -36,7 +36,14 @@ export interface ModeOptions {
   readonly ownNames: ReadonlySet<string>;
 }
 
-export type SdkToolCall = Parameters<ToolCallRepairFunction<ToolSet>>[0]["toolCall"];
+/** A call as the SDK hands it to a repair. */
+export interface SdkToolCall {
+  readonly type: "tool-call";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** JSON, as the model wrote it. */
+  readonly input: string;
+}
 
 /** The arguments of a call as the model wrote them; undefined unless they are an object. */
 export function argsOf({ input }: SdkToolCall): Record<string, unknown> | undefined {
