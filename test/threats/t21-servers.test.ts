@@ -109,6 +109,8 @@ test("T21: without a terminal, a consent needs the hash of exactly what was list
 
 test.skipIf(tmuxMissing() !== undefined)(
   "T21: keyhole servers allow asks in a terminal and takes only a yes",
+  // A key that is sent to a terminal on a busy machine can be lost.
+  { retry: 2 },
   async () => {
     const program = openProgram();
     const config = program.write("mcp.json", { mcpServers: { one: chaos() } });
