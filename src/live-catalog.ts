@@ -171,7 +171,7 @@ export function createLiveCatalog(
 
   // Approvals take effect with the next catalog.
   const stopWatching = pins.onChange(() =>
-    // What was revoked goes even if the index cannot be written.
+    // Revoked entries go even if the index cannot be written.
     update({}).catch(() => show(createGeneration(contents))),
   );
 

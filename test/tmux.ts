@@ -23,16 +23,18 @@ export interface Terminal {
 
 export interface TerminalOptions {
   readonly folder: string;
+  /** All the variables that the command gets, besides PATH, LANG and TERM. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 /** Runs a command in a terminal on a separate tmux server. */
 export function openTerminal(command: readonly string[], { folder, env }: TerminalOptions): Terminal {
   const socket = `keyhole-test-${randomUUID()}`;
+  // The server passes its own variables on, and some of them move the folders of a home.
+  const variables = { PATH: process.env.PATH ?? "", LANG: "C.UTF-8", TERM: "xterm", ...env };
   const tmux = (...args: string[]) =>
-    spawnSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { encoding: "utf8" });
-  const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
-  const opened = tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", folder, ...variables, ...command);
+    spawnSync("tmux", ["-L", socket, "-f", "/dev/null", ...args], { encoding: "utf8", env: variables });
+  const opened = tmux("new-session", "-d", "-x", "80", "-y", "24", "-c", folder, ...command);
   expect(opened.stderr).toBe("");
   onTestFinished(() => void tmux("kill-server"));
   // Keep the last screen after the program ends and after a resize.

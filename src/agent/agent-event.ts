@@ -72,7 +72,7 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly diff?: string;
       /** The rules that the answer `always` saves; without any, it is not offered. */
       readonly always: readonly string[];
-      /** Where they are saved. */
+      /** The place that saves them. */
       readonly keptIn?: string;
     }
   | {

@@ -14,7 +14,7 @@ export interface AskRequest {
   readonly reason: string;
   /** The rules that `always` saves; without any, `always` counts as `session`. */
   readonly always: readonly string[];
-  /** Where `always` saves them. */
+  /** The place that `always` saves them to. */
   readonly keptIn?: string;
   /** The change of a file as a unified diff. */
   readonly diff?: string;

@@ -124,7 +124,7 @@ async function drive(
   if (!options.session) await session.end().catch(() => {});
 }
 
-/** What an ended run has besides its text: the output, or the reason why the answer is not whole. */
+/** The part of an ended run besides its text: the output, or the reason why the answer is not whole. */
 function endingOf(outcome: AgentOutcome, { output }: Turn): Partial<End> {
   if (outcome === "cut-off") return { error: toAgentError(problem("ANSWER_CUT_OFF")) };
   if (outcome === "filtered") return { error: toAgentError(problem("ANSWER_FILTERED")) };

@@ -85,7 +85,7 @@ export interface AuditHead {
 export interface AuditLine {
   /** One line of JSON. The hash is over its exact bytes. */
   readonly text: string;
-  /** Where it is stored, such as a file and a line. */
+  /** The place that stores it, such as a file and a line. */
   readonly place: string;
 }
 

@@ -1,7 +1,7 @@
 import { EMPTY, readAuditLine } from "./audit-line.ts";
 import type { AuditChain, AuditHead, AuditRecord } from "./audit-store.ts";
 
-/** What verifying a chain found. */
+/** The result of verifying a chain. */
 export interface ChainReport {
   readonly name: string;
   /** Intact records, up to the first bad one. */

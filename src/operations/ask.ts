@@ -140,7 +140,7 @@ function entryPointsFirst(hits: readonly Hit[]): Hit[] {
   return place < 0 ? [...found, ...points] : found.toSpliced(place, 0, ...points);
 }
 
-/** Where found tools become tools of the model, every answer that finds them counts, so nothing is left out. */
+/** Nothing is left out if found tools become tools of the model: every answer that finds them counts. */
 function shownBefore({ session, view, discovers }: OperationContext): ReadonlySet<Entry> {
   const names = discovers === undefined ? (session?.memory.discoveredTools ?? []) : [];
   return new Set(names.map((name) => view.find(name)).filter((entry) => entry !== undefined));

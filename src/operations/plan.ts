@@ -38,7 +38,7 @@ export interface Ended {
   readonly unknown?: boolean;
 }
 
-/** What happens to a plan, in order. The plan is all of its events together. */
+/** The events of a plan, in order. The plan is all of them together. */
 export type PlanEvent =
   | { readonly at: "script"; readonly script: PlanScript }
   | { readonly at: "planned"; readonly effects: readonly Effect[] }

@@ -50,7 +50,7 @@ export interface Reading extends Pick<Selected, "pointer" | "pointers"> {
   readonly how: ReadParams;
 }
 
-/** Where a value comes from: a stored result, and the others who wrote it. */
+/** The origin of a value: a stored result, and the others who wrote it. */
 interface From {
   readonly reading?: Reading | undefined;
   readonly source?: string | undefined;
@@ -121,7 +121,7 @@ function fitPage(room: Room, toShown: (space: number) => Shown): Shown {
     if (best && (tries >= MOST_TRIES || tooMuch - best.space <= LEAST_CHARS)) return best.shown;
     const wanted = Math.floor((space * AIM) / Math.max(full, 0.1));
     const halfway = Math.floor(((best?.space ?? 0) + tooMuch) / 2);
-    // Where the size does not follow the space, halving does.
+    // Halving helps if the size does not follow the space.
     space = Math.max(
       LEAST_CHARS,
       wanted > (best?.space ?? 0) && tries < MOST_TRIES ? Math.min(wanted, tooMuch - 1) : halfway,

@@ -91,7 +91,7 @@ function toNote(part: Fields, block: Block): Json {
   };
 }
 
-/** What is not well-formed stays in the value: one bad block can make a client refuse the whole answer. */
+/** A block that is not well-formed stays in the value: one bad block can make a client refuse the whole answer. */
 function toBlock(part: Fields): Block | undefined {
   const { type, data, uri, name } = part;
   const { mimeType } = mimeTypeOf(part);

@@ -96,7 +96,7 @@ export interface DomainDefinition {
   readonly requiredScopes?: readonly string[];
   /** Text for the whole domain, or one text for each category. */
   readonly rules?: string | Readonly<Record<string, string>>;
-  /** What happens to a write whose session has not read the thing first. Default: `warn`. */
+  /** Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: `warn`. */
   readonly readBeforeWrite?: ReadBeforeWrite;
   /** By tool name or op: functions that find entities in results which no extraction schema can describe. */
   readonly entityExtractors?: Readonly<Record<string, (result: unknown) => Entity[]>>;

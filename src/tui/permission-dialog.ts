@@ -120,7 +120,7 @@ function choicesOf({ scope, always }: Permission, hasDraft: boolean): Choice[] {
   ];
 }
 
-/** What the answer for the session allows. */
+/** Describes the requests that the answer for the session allows. */
 const AGAIN: Readonly<Record<string, string>> = {
   "fs-read": "this path",
   "fs-write": "any change of this file",

@@ -26,7 +26,7 @@ export interface PermissionQuestion {
   readonly diff?: string;
   /** The rules that `always` writes; empty if it is not offered. */
   readonly always: readonly string[];
-  /** Where `always` writes them. */
+  /** The file that `always` writes them to. */
   readonly keptIn?: string;
 }
 
@@ -41,7 +41,7 @@ export type Preview = (path: string) => Promise<string>;
 
 /** Keeps the rules of the answer `always`. */
 export interface RuleStore {
-  /** Where it keeps them, for the person. */
+  /** Names its place for the person. */
   readonly place?: string;
   allow(rules: readonly string[]): Promise<void>;
 }

@@ -53,7 +53,7 @@ export function toDictionary(rows: readonly DocumentRow[]): DictionaryRow[] {
   return [...groups.values()].flatMap(countTerms);
 }
 
-/** Of rows with the same scopes. */
+/** Counts the terms of rows that have the same scopes. */
 function countTerms(rows: readonly DocumentRow[]): DictionaryRow[] {
   const { scopes } = rows[0]!;
   const counts = new Map<string, number>();

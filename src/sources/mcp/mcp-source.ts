@@ -35,7 +35,7 @@ export interface McpSourceOptions {
   readonly description?: string;
   /** Scopes that a principal needs to see the entries. */
   readonly scopes?: readonly string[];
-  /** What happens to a write whose session has not read the thing first. Default: `warn`. */
+  /** Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: `warn`. */
   readonly readBeforeWrite?: ReadBeforeWrite;
   /** Values for `${X}` in the config. Default: the environment. */
   readonly variables?: Readonly<Record<string, string | undefined>>;

@@ -28,7 +28,7 @@ export interface OpenApiOptions {
   readonly timeoutMs?: number;
   /** Headers of every call. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What happens to a write whose session has not read the thing first. Default: `warn`. */
+  /** Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: `warn`. */
   readonly readBeforeWrite?: ReadBeforeWrite;
 }
 
