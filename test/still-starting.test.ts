@@ -4,6 +4,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished, test } from "vitest";
 import { ERAS, type Era } from "./mcp/connect.ts";
+import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { type ChaosOptions, chaos, gatewayOf } from "./upstream-kit.ts";
 
@@ -18,7 +19,7 @@ async function serve(era: Era) {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [resolve("src/cli/main.ts"), "serve", "--trust", "--allow-write", "--config", config],
-    env: { PATH: process.env.PATH ?? "", HOME: folder },
+    env: programEnv(folder),
     stderr: "pipe",
   });
   const mode = era === "2026-07-28" ? { pin: era } : ("legacy" as const);
