@@ -7,6 +7,8 @@ export default defineConfig({
     // Programs that tests start inherit it.
     env: { NODE_COMPILE_CACHE: COMPILED },
     isolate: false,
+    // Most of the time tests wait for programs that they have started.
+    maxWorkers: "100%",
     testTimeout: 120_000,
     hookTimeout: 120_000,
   },

@@ -105,6 +105,8 @@ export const FINDINGS = {
     says: "answers told of hidden entries",
     tests: [
       "T12 entries out of a caller's scopes change no byte of any answer",
+      "T12 entries out of a caller's scopes change no byte of what MCP clients are told",
+      "T12 in PostgreSQL, entries out of a caller's scopes change no byte of any answer",
       "T12 clients of %s hear nothing of documents that they may not see",
       "T12 one principal cannot plant a next step for others, in any number of sessions",
     ],
