@@ -14,6 +14,9 @@ import { scenario } from "./scenarios.ts";
 import { scriptOf } from "./script.ts";
 import { writeConfig } from "./write-config.ts";
 
+/** Clients take seconds; a machine with other work may take minutes. */
+const DEADLINE_MS = 300_000;
+
 const assignment = JSON.parse(process.argv[2] ?? "{}") as Assignment;
 const { folder, dist, seconds } = assignment;
 const client = findClient(assignment.client)!;
@@ -22,7 +25,14 @@ const [home, project] = [join(folder, "home"), join(folder, "project")];
 for (const path of [home, project]) await mkdir(path, { recursive: true });
 
 const model = await serveScriptedModel(scriptOf(client, scene.steps));
-const setup = { home, project, model: model.url, prompt: "Read the quarterly report with your tools." };
+const { installed } = assignment;
+const setup = {
+  home,
+  project,
+  installed,
+  model: model.url,
+  prompt: "Read the quarterly report with your tools.",
+};
 const { args, env = {}, files = {} } = client.launch(setup);
 for (const [path, text] of Object.entries(files)) await write(resolve(home, path), text);
 const log = join(folder, "tap.jsonl");
@@ -39,7 +49,7 @@ await connectKeyhole(client, setup, {
 });
 
 const started = Date.now();
-const child = spawn(join(assignment.installed, "node_modules", ".bin", client.bin), args, {
+const child = spawn(join(installed, "node_modules", ".bin", client.bin), args, {
   cwd: project,
   env: {
     HOME: home,
@@ -53,7 +63,7 @@ const child = spawn(join(assignment.installed, "node_modules", ".bin", client.bi
 let output = "";
 child.stdout.on("data", (data) => (output += data));
 child.stderr.on("data", (data) => (output += data));
-const timer = setTimeout(() => child.kill("SIGKILL"), (seconds + 90) * 1_000);
+const timer = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MS + seconds * 1_000);
 const [code] = await once(child, "exit");
 clearTimeout(timer);
 const observed: Observed = {

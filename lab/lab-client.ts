@@ -9,6 +9,8 @@ export type ScenarioName = "tour" | "hung" | "silent";
 export interface Setup {
   readonly home: string;
   readonly project: string;
+  /** The folder into which the client is installed. */
+  readonly installed: string;
   /** Base URL of the scripted model, without a path. */
   readonly model: string;
   readonly prompt: string;

@@ -74,7 +74,9 @@ async function runScenario(
     const [stderr] = await Promise.all([text(child.stderr!), once(child, "exit")]);
     const found = await readFile(join(folder, "observed.json"), "utf8").catch(() => undefined);
     if (keep) console.error(`${client.name} ${name}: ${folder}`);
-    return found ? (JSON.parse(found) as Observed) : `the run broke: ${stderr.trim().slice(-300)}`;
+    if (!found) return `the run broke: ${stderr.trim().slice(-300)}`;
+    const observed = JSON.parse(found) as Observed;
+    return observed.code === null ? `the client never ended: ${observed.output.slice(-300)}` : observed;
   } finally {
     if (!keep) await rm(folder, { recursive: true, force: true });
   }
