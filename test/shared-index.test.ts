@@ -5,6 +5,7 @@ import { createGateway } from "../src/gateway.ts";
 import type { Gateway } from "../src/gateway-api.ts";
 import { createPostgresIndex } from "../src/search/postgres/postgres-index.ts";
 import { defineDomain, defineTool } from "../src/sources/code/define.ts";
+import { TASKS } from "./origins/ernesto-domains.ts";
 import { answersOf, build, CALLER, compareAnswers, MEASURES } from "./threats/non-interference.ts";
 
 const pglite = new PGlite();
@@ -49,6 +50,14 @@ test("T12 in PostgreSQL, entries out of a caller's scopes change no byte of any 
     await gateway.setDomains(domains);
     return answersOf(gateway, calls, routes);
   });
+});
+
+test("without vectors, words are not drowned by the words of their own domain", async () => {
+  const index = createPostgresIndex({ client: pglite, table: "words_alone" });
+  const gateway = createGateway({ domains: [TASKS], index });
+  const { hits } = await gateway.ask({ query: "create a task" });
+  expect(hits[0]?.op).toBe("onto.task.create");
+  await gateway.close();
 });
 
 function openGateway(readOnly: boolean): Gateway {
