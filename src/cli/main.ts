@@ -43,6 +43,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   trust: { summary: "Show what a folder would run, and trust it.", load: () => import("./trust.ts") },
   servers: { summary: "Show what servers run, and let them start.", load: () => import("./servers.ts") },
   pins: { summary: "Show and approve the definitions of upstream servers.", load: () => import("./pins.ts") },
+  daemon: { summary: "Show or stop the process that serves all clients.", load: () => import("./daemon.ts") },
   audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
   dashboard: {
     summary: "Start a dashboard for traces and metrics, in Docker.",
