@@ -4,6 +4,7 @@ import type { Surface } from "../surfaces/surface-names.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { type LoadedConfig, loadConfig } from "./load-config.ts";
 import { closeAudit, openConfiguredAudit } from "./open-audit.ts";
+import type { HttpArgs } from "./open-http.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { cacheFolder } from "./user-folders.ts";
@@ -14,7 +15,7 @@ export interface ServeOptions {
   readonly trusted: boolean;
   readonly allowWrite: boolean;
   /** Serves HTTP instead of stdio. */
-  readonly http?: { readonly host?: string | undefined; readonly port?: string | undefined } | undefined;
+  readonly http?: HttpArgs;
 }
 
 const WARM_UP_MS = 1_000;
@@ -40,7 +41,7 @@ export async function serveHere({
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface });
   const telemetry = openTelemetry();
-  const face = http ? await openHttp(server, http, loaded) : server.connect();
+  const face = http ? await openHttpFace(server, http, loaded) : server.connect();
   const stopWatching = loaded.watch?.(gateway.sources.set);
 
   // The first call of a tool needs it, the first list of tools does not.
@@ -63,20 +64,7 @@ export async function serveHere({
   if (!http) process.stdin.once("close", () => void stop());
 }
 
-async function openHttp(
-  server: McpServer,
-  { host, port }: NonNullable<ServeOptions["http"]>,
-  { webhooks }: LoadedConfig,
-) {
-  const { serveHttp } = await import("../mcp/serve-http.ts");
-  const token = process.env.KEYHOLE_TOKEN;
-  const http = await serveHttp(server, {
-    ...(host && { host }),
-    ...(port && { port: Number(port) }),
-    ...(token && { token }),
-    ...(webhooks && { webhooks }),
-  });
-  console.log(`Keyhole listens at ${http.url}`);
-  if (http.token) console.log(`Token, shown once: ${http.token}`);
-  return http;
+async function openHttpFace(server: McpServer, args: HttpArgs, loaded: LoadedConfig) {
+  const { openHttp } = await import("./open-http.ts");
+  return openHttp(server, args, loaded);
 }

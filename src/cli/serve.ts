@@ -14,14 +14,16 @@ const USAGE = `Usage: keyhole serve [options]
   --allow-write    let callers run tools that write
   --no-daemon      serve in this process, and share no servers with other clients
   --http           serve Streamable HTTP instead of stdio
-  --host NAME      default: 127.0.0.1
+  --host NAME      the address to listen on (default: 127.0.0.1, for this machine only)
+  --allow-host NAME  a host name that clients may use, beside those of this machine; as often as needed
   --port NUMBER    default: any free port
   --help
 
 Over stdio, JSON configs are served by one daemon of yours, which starts with the first client and ends some minutes
 after the last (keyhole daemon --help). KEYHOLE_NO_DAEMON=1 stands for --no-daemon.
 
-HTTP needs a bearer token: KEYHOLE_TOKEN, or a generated one that is shown once.`;
+HTTP needs a bearer token. KEYHOLE_TOKEN, or a generated one that is shown once, is your own; keyhole token add
+makes one for each agent.`;
 
 /** Serves until the client leaves. */
 export async function run(args: readonly string[]): Promise<void> {
@@ -37,6 +39,7 @@ export async function run(args: readonly string[]): Promise<void> {
     });
   }
   const { config, trust: trusted, "allow-write": allowWrite, host, port } = values;
+  const allowHosts = values["allow-host"];
   const options = { config, surface, trusted, allowWrite };
   const path = configInUse(config);
   // A config that is code has an environment and a folder of its own, so it needs a process of its own.
@@ -53,7 +56,7 @@ export async function run(args: readonly string[]): Promise<void> {
     if (isServed) return;
   }
   const { serveHere } = await import("./serve-here.ts");
-  await serveHere({ ...options, ...(values.http && { http: { host, port } }) });
+  await serveHere({ ...options, ...(values.http && { http: { host, port, allowHosts } }) });
 }
 
 function readOptions(args: readonly string[]) {
@@ -67,6 +70,7 @@ function readOptions(args: readonly string[]) {
       "no-daemon": { type: "boolean", default: false },
       http: { type: "boolean", default: false },
       host: { type: "string" },
+      "allow-host": { type: "string", multiple: true, default: [] },
       port: { type: "string" },
       help: { type: "boolean", default: false },
     },
