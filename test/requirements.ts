@@ -69,7 +69,8 @@ export const REQUIREMENTS = {
   "upstream:processes": "processes of a server end with it, and it inherits only declared variables",
   "upstream:shared": "gateways share a server that is the same, and nothing of one caller reaches another",
   "upstream:idle": "a server that nobody uses ends, and starts again when it is called",
-  "daemon:shared": "clients share one daemon and its servers, each with its own config, rights and environment",
+  "daemon:shared":
+    "clients share one daemon and its servers, each with its own config, rights and environment",
   "daemon:hand-over": "a newer program takes over from the daemon, and no call is dropped",
   "daemon:crash": "a client outlives the daemon, and calls in flight are answered with a problem",
   "daemon:idle": "a daemon without clients ends and leaves nothing behind",

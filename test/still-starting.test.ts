@@ -17,7 +17,15 @@ async function serve(era: Era) {
   writeFileSync(config, JSON.stringify({ mcpServers: { good: server(), files: server("silent") } }));
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [resolve("src/cli/main.ts"), "serve", "--no-daemon", "--trust", "--allow-write", "--config", config],
+    args: [
+      resolve("src/cli/main.ts"),
+      "serve",
+      "--no-daemon",
+      "--trust",
+      "--allow-write",
+      "--config",
+      config,
+    ],
     env: { PATH: process.env.PATH ?? "", HOME: folder },
     stderr: "pipe",
   });

@@ -45,7 +45,7 @@ async function set() {
 function peer(lines: Interface, write: (line: string) => void): Peer {
   const iterator = lines[Symbol.asyncIterator]();
   return {
-    read: async () => JSON.parse((await iterator.next()).value),
+    read: async () => JSON.parse((await iterator.next()).value ?? ""),
     say: (message) => write(`${typeof message === "string" ? message : JSON.stringify(message)}\n`),
   };
 }
