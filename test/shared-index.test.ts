@@ -6,7 +6,7 @@ import type { Gateway } from "../src/gateway-api.ts";
 import { createPostgresIndex } from "../src/search/postgres/postgres-index.ts";
 import { defineDomain, defineTool } from "../src/sources/code/define.ts";
 import { TASKS } from "./origins/ernesto-domains.ts";
-import { answersOf, build, CALLER, compareAnswers, MEASURES } from "./threats/non-interference.ts";
+import { answersOf, build, CALLER, compareAnswers, MEASURES } from "./threats/non-interference-behaviours.ts";
 
 const pglite = new PGlite();
 beforeAll(() => pglite.waitReady, 120_000);
