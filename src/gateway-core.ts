@@ -31,6 +31,8 @@ export interface GatewayCore {
   /** Decides about the calls that an input would make, without making them. */
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
   readonly clock: Clock;
+  /** Stores a text of a face and returns the handle that reads it. */
+  keep(text: string, name: string, options?: Pick<CallOptions, "principal" | "session">): Promise<string>;
   /** Counts a menu that is shown again in the ledger. */
   noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): Promise<void>;
 }
