@@ -272,6 +272,11 @@ export const PROBLEMS = {
     next: "Check the address and the token (KEYHOLE_TOKEN), or leave out the address to use a config.",
     when: "A command names the address of a running gateway, and nothing there speaks MCP to it.",
   },
+  ADDRESS_UNAVAILABLE: {
+    sentence: "The server cannot listen at {address}: {reason}.",
+    next: "Choose another port or host (--port, --host), or leave them out for a free port of this machine.",
+    when: "The port is in use or not allowed, or the host is no address of this machine.",
+  },
   PACKAGE_MISSING: {
     sentence: "{feature} needs the package {name}, which is not installed.",
     next: "Install it: npm install {name}",
@@ -362,6 +367,17 @@ export const PROBLEMS = {
     sentence: "The provider's content filter stopped the model's answer.",
     next: "Ask in other words, or use another model.",
     when: "A run ended with the finish reason content_filter.",
+  },
+  DAEMON_FAILED: {
+    sentence: "The daemon of Keyhole cannot be used: {reason}.",
+    next: "Serve without it (keyhole serve --no-daemon), or stop it (keyhole daemon stop) and try again.",
+    when: "keyhole serve cannot reach or start the process that serves all clients.",
+  },
+  DAEMON_LOST: {
+    sentence:
+      "Keyhole ended while this call ran, and has been started again. The call may have had its effect.",
+    next: "Check whether it had its effect. If not, repeat it. Handles of earlier answers may be gone.",
+    when: "The daemon ended unexpectedly during a call.",
   },
   CLOSED: {
     sentence: "The gateway is closed.",
