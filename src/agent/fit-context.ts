@@ -1,16 +1,16 @@
 import type { LanguageModel } from "ai";
-import { coreOf } from "../../gateway-core.ts";
-import { modelFacts } from "../../models/model-facts.ts";
-import { loadTokenCounter } from "../../util/tokens.ts";
-import type { Agent, SessionState } from "../agent.ts";
-import { disclose } from "../disclose.ts";
-import { toInstructions } from "../instructions.ts";
-import { modelOf, nameOf } from "../model-of.ts";
-import { toRequest } from "../model-request.ts";
-import type { Untraced } from "../run-context.ts";
-import { skillsFor } from "../skills-for.ts";
-import { type Compacted, compact } from "./compact.ts";
-import { type ContextCount, type ContextRequest, countContext, totalOf } from "./count-context.ts";
+import { coreOf } from "../gateway-core.ts";
+import { modelFacts } from "../models/model-facts.ts";
+import { loadTokenCounter } from "../util/tokens.ts";
+import type { Agent, SessionState } from "./agent.ts";
+import { type Compacted, compact } from "./context/compact.ts";
+import { type ContextCount, type ContextRequest, countContext, totalOf } from "./context/count-context.ts";
+import { disclose } from "./disclose.ts";
+import { toInstructions } from "./instructions.ts";
+import { modelOf, nameOf } from "./model-of.ts";
+import { toRequest } from "./model-request.ts";
+import type { Untraced } from "./run-context.ts";
+import { skillsFor } from "./skills-for.ts";
 
 /** Requests over this share of the window are summarized first. */
 const COMPACT_AT = 0.8;
