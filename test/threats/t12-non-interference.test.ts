@@ -2,7 +2,14 @@ import { createGateway } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { test } from "vitest";
 import { connectHttp, ERAS } from "../mcp/connect.ts";
-import { answersOf, build, CALLER, compareAnswers, MEASURES, type Planned } from "./non-interference-behaviours.ts";
+import {
+  answersOf,
+  build,
+  CALLER,
+  compareAnswers,
+  MEASURES,
+  type Planned,
+} from "./non-interference-behaviours.ts";
 
 const CATALOGS = MEASURES ? 5_000 : 250;
 const FACES = MEASURES ? 500 : 30;
