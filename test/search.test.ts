@@ -6,12 +6,12 @@ import { createGateway, defineDomain, defineTool, type KeyholeEvent, onEvent } f
 import { createEmbeddedIndex, createStaticEmbedder } from "keyhole/search";
 import { expect, test } from "vitest";
 import { openEmbeddedIndex } from "../src/search/embedded-index.ts";
-import { FIGURES_FOLDER, reportFigure } from "./figures.ts";
+import { isMeasuring, reportFigure } from "./figures.ts";
 import { verifies } from "./requirements.ts";
 import { createShop } from "./shop.ts";
 
 /** `npm run verify` kills more often than other runs. */
-const KILLS = process.env[FIGURES_FOLDER] ? 300 : 30;
+const KILLS = isMeasuring() ? 300 : 30;
 const MOST_KILLS = 300;
 const embedder = createStaticEmbedder();
 const folder = () => mkdtempSync(join(tmpdir(), "keyhole-search-"));

@@ -5,14 +5,14 @@ import { setTimeout } from "node:timers/promises";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
-import { FIGURES_FOLDER, reportFigure } from "../figures.ts";
+import { isMeasuring, reportFigure } from "../figures.ts";
 import { verifies } from "../requirements.ts";
 import { type Balancer, startBalancer } from "./balancer.ts";
 import { NO_SERVER } from "./open-state.ts";
 
 const url = process.env.KEYHOLE_POSTGRES_URL ?? "";
 /** `npm run verify` kills for longer than other runs. */
-const SECONDS = Number(process.env.KEYHOLE_KILLING_SECONDS ?? (process.env[FIGURES_FOLDER] ? 20 : 5));
+const SECONDS = Number(process.env.KEYHOLE_KILLING_SECONDS ?? (isMeasuring() ? 20 : 5));
 const GATEWAYS = 3;
 const KILL_EVERY_MS = 1_500;
 const FEWEST_KILLS = 4;
