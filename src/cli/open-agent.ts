@@ -101,6 +101,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     results,
     ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
+    recipes: join(data, "recipes"),
     ...config,
     domains: [...domains, ...known.domains, workspaceDomain({ permissions })],
     sources: [...sources, ...servers, ...known.sources],

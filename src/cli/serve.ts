@@ -9,7 +9,7 @@ import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { readArgs } from "./read-args.ts";
 import { createSafeConsole } from "./safe-console.ts";
-import { cacheFolder } from "./user-folders.ts";
+import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 const USAGE = `Usage: keyhole serve [options]
 
@@ -53,6 +53,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
     cacheDirectory: cacheFolder(),
+    recipes: recipesFolder(),
     ...(audit && { audit }),
     ...config,
     principal: { ...owner, allowWrite: owner.allowWrite || values["allow-write"] },

@@ -23,6 +23,11 @@ export const PROBLEMS = {
     next: "Call {exec} with the op in help_path.",
     when: 'A tool that may change something was called through an operation that only reads. With `missingScope: "ACCESS_DENIED"` also: the caller lacks a scope of the entry.',
   },
+  BEYOND_RECIPE: {
+    sentence: "{name} is in the {lane} lane, and the recipe was kept without such a call.",
+    next: "Run the recipe's code with {run}, which asks as usual, and keep it again.",
+    when: "A recipe made a call that changes something and that its kept version does not name.",
+  },
   PERMISSION_DENIED: {
     sentence: "{name} is in the {lane} lane, and this caller may not write.",
     next: [
