@@ -145,6 +145,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     return confirmed();
   }
 
+  async function allStarted(principal: Principal): Promise<void> {
+    await live.until(({ viewFor }) => viewFor(principal).starting.size === 0, STARTING_MS);
+  }
+
   const runner = createRunner({
     search: searchOf(index, live),
     sessions,
@@ -251,6 +255,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return withCore(gateway, {
     clock,
     ...runner,
+    allStarted,
     noteMenu,
     approvals,
   });
