@@ -61,7 +61,7 @@ export interface Disclosure {
 }
 
 /** The agent's own loop approves calls itself, and has a trace. */
-interface LoopOptions extends DisclosureOptions, Pick<ModeOptions, "trace"> {
+interface LoopOptions extends DisclosureOptions, Pick<ModeOptions, "trace" | "hands" | "kept"> {
   readonly approve?: Approve;
   readonly policy?: Partial<CallPolicy>;
 }
@@ -93,12 +93,22 @@ const SHORTEST_ID = 4;
  * await gateway.close();
  * ```
  */
-export function createDisclosure(gateway: Gateway, options: DisclosureOptions = {}): Promise<Disclosure> {
-  return createLoopDisclosure(gateway, options);
+export async function createDisclosure(
+  gateway: Gateway,
+  options: DisclosureOptions = {},
+): Promise<Disclosure> {
+  // Applications spread a disclosure into the options of the AI SDK.
+  const { firstTools: _, ...disclosure } = await createLoopDisclosure(gateway, options);
+  return disclosure;
 }
 
-/** A disclosure for a loop that approves calls itself. */
-export async function createLoopDisclosure(gateway: Gateway, options: LoopOptions): Promise<Disclosure> {
+/** A disclosure for a loop that approves calls itself and counts its context. */
+export interface LoopDisclosure extends Disclosure {
+  /** How many tools are there from the start; later ones follow them. */
+  readonly firstTools: number;
+}
+
+export async function createLoopDisclosure(gateway: Gateway, options: LoopOptions): Promise<LoopDisclosure> {
   const { mode = "discover", ownTools = {}, trim } = options;
   const ownNames = new Set(Object.keys(ownTools));
   const principal = options.principal ?? (await gateway.view()).principal;
@@ -117,6 +127,7 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
   let lacking = "";
   return {
     session: handle,
+    firstTools: ownNames.size + (disclosed.firstTools ?? Object.keys(disclosed.tools).length),
     tools: Object.assign(disclosed.tools, ownTools),
     instructions: disclosed.instructions,
     prepareStep: async ({ steps, messages, ...more }) => {
@@ -137,7 +148,7 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
       );
       return {
         toolChoice: "auto",
-        ...(active && { activeTools: [...active, ...ownNames] }),
+        ...(active && { activeTools: [...ownNames, ...active] }),
         ...((isCut || readable !== messages) && { messages: [...kept] }),
         ...(lacking !== "" && remind(lacking, kept, more, disclosed.instructions)),
       };
