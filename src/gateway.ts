@@ -158,7 +158,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     plans: sessions.plans ?? createMemoryPlanStore(),
     sandbox,
     recipeSandbox,
-    ...(recipes && { recipes: keeperOf(recipes, pins) }),
+    ...(recipes && { recipes: recipeKeeper(recipes, pins) }),
     services: {
       extractor,
       idempotency,
@@ -281,7 +281,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 type Shown = { readonly principal?: Principal; readonly session?: string };
 
 /** A recipe is approved as it is saved, and not as its file may be a moment later. */
-function keeperOf(source: RecipeSource, pins: Pins): RecipeKeeper {
+function recipeKeeper(source: RecipeSource, pins: Pins): RecipeKeeper {
   return {
     check: source.check,
     keep: async (recipe) => {
