@@ -86,7 +86,7 @@ export function createPerson(): Person {
           place,
           version,
           serve,
-          start: () => {
+          start: async () => {
             void start(version);
             return { exitCode: null } as never;
           },
