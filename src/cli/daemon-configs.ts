@@ -29,7 +29,7 @@ interface Member {
 interface Config {
   readonly members: Set<Member>;
   readonly gateway: Gateway;
-  /** One for each combination of surface and right to write. */
+  /** One for each combination of menu and right to write. */
   serverFor(request: ServeRequest): McpServer;
   close(): Promise<void>;
 }
@@ -114,11 +114,12 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
     return {
       members,
       gateway,
-      serverFor: ({ surface, allowWrite }) => {
-        const name = `${surface} ${allowWrite}`;
+      serverFor: ({ surface, allowWrite, shortcuts }) => {
+        const name = JSON.stringify([surface, allowWrite, shortcuts]);
         const principal = { id: "local", scopes: [], allowWrite };
         const server =
-          servers.get(name) ?? createMcpServer(gateway, { surface: surface as Surface, principal });
+          servers.get(name) ??
+          createMcpServer(gateway, { surface: surface as Surface, principal, shortcuts });
         servers.set(name, server);
         return server;
       },

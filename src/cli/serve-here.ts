@@ -12,6 +12,7 @@ import { cacheFolder } from "./user-folders.ts";
 export interface ServeOptions {
   readonly config: string | undefined;
   readonly surface: Surface;
+  readonly shortcuts: readonly string[];
   readonly trusted: boolean;
   readonly allowWrite: boolean;
   /** Serves HTTP instead of stdio. */
@@ -24,6 +25,7 @@ const WARM_UP_MS = 1_000;
 export async function serveHere({
   config: path,
   surface,
+  shortcuts,
   trusted,
   allowWrite,
   http,
@@ -39,7 +41,7 @@ export async function serveHere({
     principal: { ...owner, allowWrite: owner.allowWrite || allowWrite },
   });
   if (gateway.pins.damage) console.error(gateway.pins.damage);
-  const server = createMcpServer(gateway, { surface });
+  const server = createMcpServer(gateway, { surface, shortcuts });
   const telemetry = openTelemetry();
   const face = http ? await openHttpFace(server, http, loaded) : server.connect();
   const stopWatching = loaded.watch?.(gateway.sources.set);

@@ -11,6 +11,7 @@ const USAGE = `Usage: keyhole serve [options]
                    of an MCP client, whose changes are applied while serving
   --trust          start the servers that a JSON config names now, and accept their definitions without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
+  --shortcut NAME  a route or op that is listed as a tool of its own, if the menu has room; as often as needed
   --allow-write    let callers run tools that write
   --no-daemon      serve in this process, and share no servers with other clients
   --http           serve Streamable HTTP instead of stdio
@@ -40,7 +41,7 @@ export async function run(args: readonly string[]): Promise<void> {
   }
   const { config, trust: trusted, "allow-write": allowWrite, host, port } = values;
   const allowHosts = values["allow-host"];
-  const options = { config, surface, trusted, allowWrite };
+  const options = { config, surface, shortcuts: values.shortcut, trusted, allowWrite };
   const path = configInUse(config);
   // A config that is code has an environment and a folder of its own, so it needs a process of its own.
   if (!values.http && !values["no-daemon"] && !process.env.KEYHOLE_NO_DAEMON && isJsonConfig(path)) {
@@ -65,6 +66,7 @@ function readOptions(args: readonly string[]) {
     options: {
       config: { type: "string" },
       surface: { type: "string", default: "lanes" },
+      shortcut: { type: "string", multiple: true, default: [] },
       trust: { type: "boolean", default: false },
       "allow-write": { type: "boolean", default: false },
       "no-daemon": { type: "boolean", default: false },

@@ -14,6 +14,7 @@ export interface ServeRequest {
   /** The absolute path of a JSON config. */
   readonly config: string;
   readonly surface: string;
+  readonly shortcuts: readonly string[];
   readonly allowWrite: boolean;
   readonly trusted: boolean;
   readonly cwd: string;
