@@ -184,6 +184,9 @@ export const REQUIREMENTS = {
   "workspace:group": "every process that a command started ends with it",
   "settings:hierarchy":
     "settings come from defaults, the person's file, the project's file and the environment, in this order",
+  "config:one-file": "all commands read one config in one way: servers, settings, overrides and profiles",
+  "config:one-broken": "a broken server disables only itself, and fields that are not honoured are told",
+  "config:secrets": "secrets and inputs of a config are kept outside it, and missing ones are named",
   "settings:errors": "errors in a settings file name file, line, column and the nearest key",
   "settings:last-good": "the last valid version of an invalid settings file stays in force",
   "settings:untrusted-project":

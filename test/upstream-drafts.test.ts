@@ -55,6 +55,7 @@ function catalogOf(listing: Partial<Listing>) {
     status: undefined,
     timeoutMs: undefined,
     lanes: {},
+    tools: {},
     transport: "pipe",
     url: undefined,
   });

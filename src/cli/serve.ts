@@ -3,8 +3,9 @@ import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { problem } from "../schema/problem.ts";
 import { SURFACES, type Surface } from "../surfaces/surface.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
-import { type LoadedConfig, loadConfig } from "./load-config.ts";
-import { closeAudit, openConfiguredAudit } from "./open-audit.ts";
+import { isJsonConfig } from "./load-module.ts";
+import { closeAudit, openAudit } from "./open-audit.ts";
+import { type OpenedConfig, openFilledConfig } from "./open-config.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { readArgs } from "./read-args.ts";
@@ -13,9 +14,10 @@ import { cacheFolder } from "./user-folders.ts";
 
 const USAGE = `Usage: keyhole serve [options]
 
-  --config FILE    a module that exports options of createGateway, at least domains or sources
-                   (default: keyhole.config.ts or .js in this folder, or your settings), or the JSON config
-                   of an MCP client, whose changes are applied while serving
+  --config FILE    a JSON config: settings and servers, also as other MCP clients write them; or a module that
+                   exports options of createGateway. Default: keyhole.config.ts or .js in this folder, and the
+                   servers of your settings. Changes of servers are applied while serving
+  --profile NAME   only the servers of this profile of the config
   --trust          start the servers that a JSON config names now, and accept their definitions without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
   --allow-write    let callers run tools that write
@@ -36,32 +38,38 @@ export async function run(args: readonly string[]): Promise<void> {
   if (values.help) return console.log(USAGE);
   // stdout carries the protocol only; tools and config may print anything.
   globalThis.console = createSafeConsole(process.stderr);
-  void openLog();
-  const surface = values.surface as Surface;
+  const json = isJsonConfig(values.config) ? values.config : undefined;
+  void openLog(json);
+  const opened = await openFilledConfig({
+    config: values.config,
+    profile: values.profile,
+    trust: values.trust,
+  });
+  const { profile, loaded } = opened;
+  const surface = (values.surface ?? profile.surface ?? "lanes") as Surface;
   if (!SURFACES.includes(surface)) {
     throw problem("INVALID_INPUT", {
       operation: "serve",
       reason: `--surface must be one of ${SURFACES.join(", ")}`,
     });
   }
-
-  const [loaded, audit] = await Promise.all([
-    loadConfig(values.config, { trusted: values.trust }),
-    openConfiguredAudit(),
-  ]);
-  const { principal, ...config } = loaded.options;
+  const audit = openAudit(loaded.settings.audit);
+  const { principal, ...config } = opened.options;
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
     cacheDirectory: cacheFolder(),
     ...(audit && { audit }),
     ...config,
-    principal: { ...owner, allowWrite: owner.allowWrite || values["allow-write"] },
+    principal: {
+      ...owner,
+      allowWrite: owner.allowWrite || values["allow-write"] || profile.allowWrite === true,
+    },
   });
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface });
-  const telemetry = openTelemetry();
-  const face = values.http ? await openHttpFace(server, values, loaded) : openStdio(server);
-  const stopWatching = loaded.watch?.(gateway);
+  const telemetry = openTelemetry(json);
+  const face = values.http ? await openHttpFace(server, values, opened) : openStdio(server);
+  const stopWatching = opened.watch(gateway);
 
   // The first call of a tool needs it, the first list of tools does not.
   setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
@@ -70,7 +78,7 @@ export async function run(args: readonly string[]): Promise<void> {
   async function stop(): Promise<void> {
     if (closing) process.exit(1);
     closing = true;
-    stopWatching?.();
+    stopWatching();
     await face.close();
     await server.close();
     await gateway.close();
@@ -88,7 +96,8 @@ function readOptions(args: readonly string[]) {
     args: [...args],
     options: {
       config: { type: "string" },
-      surface: { type: "string", default: "lanes" },
+      profile: { type: "string" },
+      surface: { type: "string" },
       trust: { type: "boolean", default: false },
       "allow-write": { type: "boolean", default: false },
       http: { type: "boolean", default: false },
@@ -104,7 +113,7 @@ function openStdio(server: McpServer): { close(): Promise<void> } {
   return server.connect();
 }
 
-async function openHttpFace(server: McpServer, values: ReturnType<typeof readOptions>, loaded: LoadedConfig) {
+async function openHttpFace(server: McpServer, values: ReturnType<typeof readOptions>, opened: OpenedConfig) {
   const { openHttp } = await import("./open-http.ts");
-  return openHttp(server, { ...values, allowHosts: values["allow-host"] }, loaded);
+  return openHttp(server, { ...values, allowHosts: values["allow-host"] }, opened);
 }

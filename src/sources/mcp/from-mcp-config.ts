@@ -1,14 +1,21 @@
 import { isFields } from "../../util/fields.ts";
+import { readOverride, readProfile, serversOf } from "./config/overrides.ts";
 import { invalid, isSwitchedOff, type McpServerConfig } from "./config/server-config.ts";
 import { createMcpSource, type McpSource, type McpSourceOptions } from "./mcp-source.ts";
 
 const CONFIG = "in the config";
 
+export interface FromConfigOptions extends McpSourceOptions {
+  /** Only the servers of this profile of the config. */
+  readonly profile?: string;
+}
+
 /**
  * Creates one source for each enabled server of a config block of another client (`mcpServers`, or `servers` of
- * VS Code), given as text or object. Starts nothing; the gateway does.
+ * VS Code), given as text or object. `overrides` of the block replace names, descriptions and lanes, and hide tools.
+ * Starts nothing; the gateway does.
  *
- * @throws SERVER_CONFIG_INVALID with every error in the config
+ * @throws SERVER_CONFIG_INVALID with every error in the config. INVALID_INPUT if the profile is not there
  * @example
  * ```ts
  * import { fromMcpConfig } from "keyhole/sources";
@@ -17,18 +24,23 @@ const CONFIG = "in the config";
  * console.assert(sources[0]?.id === "mcp:files");
  * ```
  */
-export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): McpSource[] {
+export function fromMcpConfig(json: unknown, options: FromConfigOptions = {}): McpSource[] {
   const block = typeof json === "string" ? parse(json) : json;
   if (!isFields(block)) throw invalid(CONFIG, "it is not a JSON object");
   const servers = block.mcpServers ?? block.servers ?? (isFields(block.mcp) ? block.mcp.servers : undefined);
   if (!isFields(servers)) throw invalid(CONFIG, "it has neither mcpServers nor servers");
+  const { profile, ...shared } = options;
+  const chosen = profile === undefined ? servers : serversOf(servers, readProfile(block.profiles, profile));
   const taken = new Set<string>();
-  return Object.entries(servers)
+  return Object.entries(chosen)
     .filter(([, config]) => !isSwitchedOff(config))
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, config]) =>
       // The source itself reports errors in its config.
-      createMcpSource(freeLabel(name, taken), config as McpServerConfig, options),
+      createMcpSource(freeLabel(name, taken), config as McpServerConfig, {
+        ...shared,
+        ...readOverride(block.overrides, name),
+      }),
     );
 }
 

@@ -54,6 +54,9 @@ const httpSchema = z.object({
   ...common,
 });
 
+/** One server, as editors complete and check it. */
+export const serverConfigSchema = z.union([stdioSchema, httpSchema]);
+
 /** One server, as in the configs of MCP clients. */
 export type McpServerConfig = z.input<typeof stdioSchema> | z.input<typeof httpSchema>;
 
