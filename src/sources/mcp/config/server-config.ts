@@ -78,9 +78,6 @@ const ALIASES: Readonly<Record<string, string>> = {
   enabledTools: "includeTools",
 };
 
-/** Fields that are read under another name. */
-export const SERVER_ALIASES: readonly string[] = Object.keys(ALIASES);
-
 /** Parses the config of one server. Error messages never contain values. */
 export function readServerConfig(label: string, config: unknown): ServerConfig {
   const parsed = z.record(z.string(), z.unknown()).safeParse(config);
