@@ -140,6 +140,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     return confirmed();
   }
 
+  async function allStarted(principal: Principal): Promise<void> {
+    await live.until(({ viewFor }) => viewFor(principal).starting.size === 0, STARTING_MS);
+  }
+
   const runner = createRunner({
     search: searchOf(index, live),
     sessions,
@@ -243,6 +247,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   return withCore(gateway, {
     clock: options.clock ?? systemClock,
     ...runner,
+    allStarted,
     noteMenu,
     approvals,
   });

@@ -37,7 +37,7 @@ function setUp(servers: Record<string, object>) {
     return keyhole(...args, "--yes", /Hash: (\S+)/.exec(out)?.[1] ?? "none");
   };
   const serve = async () => {
-    const args = [MAIN, "serve", "--config", config, "--allow-write"];
+    const args = [MAIN, "serve", "--no-daemon", "--config", config, "--allow-write"];
     const client = new Client({ name: "test", version: "1" });
     await client.connect(
       new StdioClientTransport({ command: process.execPath, args, cwd: folder, env, stderr: "ignore" }),

@@ -67,6 +67,15 @@ export const REQUIREMENTS = {
   "upstream:faults": "a faulty server affects no other, and the answer names the server and the cause",
   "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",
   "upstream:processes": "processes of a server end with it, and it inherits only declared variables",
+  "upstream:shared": "gateways share a server that is the same, and nothing of one caller reaches another",
+  "upstream:idle": "a server that nobody uses ends, and starts again when it is called",
+  "daemon:shared":
+    "clients share one daemon and its servers, each with its own config, rights and environment",
+  "daemon:hand-over": "a newer program takes over from the daemon, and no call is dropped",
+  "daemon:crash": "a client outlives the daemon, and calls in flight are answered with a problem",
+  "daemon:idle": "a daemon without clients ends and leaves nothing behind",
+  "daemon:owner": "no other user can connect to the daemon",
+  "daemon:judged": "consents and trust hold through the daemon as without it",
   "upstream:secrets": "no message contains the values of variables in a server's config",
   "upstream:logins":
     "a login is stored, renewed once for all callers, bound to its authorization server, and sent to no other",

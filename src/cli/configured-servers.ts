@@ -6,17 +6,18 @@ import { field, fieldsOf } from "../util/fields.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { openConsents } from "./open-consents.ts";
-import { secretVariables } from "./open-secrets.ts";
+import { withSecrets } from "./open-secrets.ts";
 import { sortServers } from "./sort-servers.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 /** Options of servers that a file names: none starts before a person has consented to it. */
-export function serverOptions(trusted: boolean): McpSourceOptions {
+export function serverOptions(trusted: boolean, given: McpSourceOptions = {}): McpSourceOptions {
   const consents = openConsents();
   return {
+    ...given,
     cacheDirectory: join(cacheFolder(), "listings"),
     trusted,
-    variables: secretVariables(),
+    variables: withSecrets(given.environment ?? process.env),
     mayStart: (program) => consents.isGiven(program),
   };
 }

@@ -1,8 +1,6 @@
-import { existsSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { DEFAULT_CONFIGS } from "../config/default-configs.ts";
 import type { GatewayOptions } from "../gateway-api.ts";
 import type { HttpOptions } from "../mcp/serve-http.ts";
 import { problem } from "../schema/problem.ts";
@@ -33,16 +31,6 @@ const OPTION_NAMES = Object.keys(OPTIONS) as (keyof GatewayOptions)[];
 export interface LoadedModule {
   readonly options: GatewayOptions;
   readonly webhooks?: HttpOptions["webhooks"];
-}
-
-/** The config module of a folder. */
-export function defaultConfig(folder: string): string | undefined {
-  return DEFAULT_CONFIGS.map((file) => join(folder, file)).find((path) => existsSync(path));
-}
-
-/** Whether a config is a JSON file and no module. */
-export function isJsonConfig(path: string | undefined): path is string {
-  return path !== undefined && /\.jsonc?$/i.test(path);
 }
 
 /**

@@ -4,14 +4,16 @@ import { resolve } from "node:path";
 import { DEFAULT_CONFIGS } from "../config/default-configs.ts";
 import { type LoadedSettings, loadSettings } from "../config/load-settings.ts";
 import { settingsPath } from "../config/settings-path.ts";
-import type { Gateway, GatewayOptions } from "../gateway-api.ts";
+import type { GatewayOptions } from "../gateway-api.ts";
 import type { HttpOptions } from "../mcp/serve-http.ts";
 import { problem } from "../schema/problem.ts";
+import type { Source } from "../schema/source.ts";
 import { type Profile, readProfile } from "../sources/mcp/config/overrides.ts";
-import type { McpSource } from "../sources/mcp/mcp-source.ts";
+import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
 import { reasonOf } from "../util/reason-of.ts";
+import { defaultConfig, isJsonConfig } from "./config-files.ts";
 import { serverOptions, settingsServers } from "./configured-servers.ts";
-import { defaultConfig, isJsonConfig, loadModule } from "./load-module.ts";
+import { loadModule } from "./load-module.ts";
 import { openPins } from "./open-pins.ts";
 import { setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
@@ -27,6 +29,8 @@ export interface ConfigOptions {
   readonly trust?: boolean;
   /** Whether the command uses the folder also with a named config, so that a person is asked to trust it. */
   readonly usesFolder?: boolean;
+  /** Further options of the servers that files name. */
+  readonly servers?: Pick<McpSourceOptions, "environment" | "shared" | "limits">;
   /** Variables that override settings. Default: the environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -40,8 +44,8 @@ export interface OpenedConfig {
   readonly profile: Profile;
   readonly isFolderTrusted: boolean;
   readonly webhooks?: HttpOptions["webhooks"];
-  /** Applies each saved change of the servers to the gateway. Returns a function that stops it. */
-  watch(gateway: Gateway): () => void;
+  /** Passes all sources on after each saved change of the servers. Returns a function that stops it. */
+  watch(apply: (sources: readonly Source[], servers: readonly McpSource[]) => Promise<void>): () => void;
 }
 
 /**
@@ -78,7 +82,7 @@ export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfi
     profile,
     isFolderTrusted,
     ...(module?.webhooks && { webhooks: module.webhooks }),
-    watch: (gateway) => {
+    watch: (apply) => {
       if (followed === undefined) return () => {};
       return watchConfig({
         path: followed,
@@ -91,9 +95,9 @@ export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfi
           });
           const isWrong = last.sources.some(({ path, state }) => path === followed && state === "kept");
           if (json === undefined && isWrong) throw last.problems[0];
-          return withServers(await read(last));
+          return read(last);
         },
-        apply: gateway.sources.set,
+        apply: (found) => apply(withServers(found), found),
         onFailure: (error) => console.error(`${reasonOf(error)} The last good config stays in use.`),
       });
     },
@@ -125,12 +129,13 @@ function serverReader({
   folder,
   trust,
   profile,
+  servers = {},
 }: ConfigOptions & { readonly folder: string; readonly trust: boolean; readonly json: string | undefined }) {
   const named = new Set<string>();
   let isNaming = trust && json !== undefined;
   return async (loaded: LoadedSettings): Promise<McpSource[]> => {
     if (json === undefined && config !== undefined) return [];
-    const { mayStart, ...shared } = serverOptions(trust);
+    const { mayStart, ...shared } = serverOptions(trust, servers);
     const options = {
       ...shared,
       ...(profile !== undefined && { profile }),

@@ -3,6 +3,8 @@ import { createSecrets, type Secrets } from "../access/secrets.ts";
 import { knowSecrets } from "../net/known-secrets.ts";
 import { setStateFolder } from "./user-folders.ts";
 
+type Variables = Readonly<Record<string, string | undefined>>;
+
 /** Opens the secrets that all commands share. Output never shows their values. */
 export function openSecrets(): Secrets {
   const secrets = createSecrets(join(setStateFolder(), "secrets.json"));
@@ -11,9 +13,9 @@ export function openSecrets(): Secrets {
   return secrets;
 }
 
-/** The environment together with the secrets, under `secret:NAME`, which no variable of the environment can have. */
-export function secretVariables(): Record<string, string | undefined> {
+/** An environment together with the secrets, under `secret:NAME`, which no variable of the environment can have. */
+export function withSecrets(environment: Variables): Variables {
   const secrets = openSecrets();
   const values = secrets.names().map((name) => [`secret:${name}`, secrets.get(name)]);
-  return { ...process.env, ...Object.fromEntries(values) };
+  return { ...environment, ...Object.fromEntries(values) };
 }

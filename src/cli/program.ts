@@ -49,6 +49,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: "Keep values that configs refer to by name.",
     load: () => import("./secrets.ts"),
   },
+  daemon: { summary: "Show or stop the process that serves all clients.", load: () => import("./daemon.ts") },
   audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
   dashboard: {
     summary: "Start a dashboard for traces and metrics, in Docker.",

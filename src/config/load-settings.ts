@@ -55,20 +55,19 @@ export async function loadSettings({
 }: LoadOptions = {}): Promise<LoadedSettings> {
   const userFile = settingsPath(home);
   const projectFile = settingsPath(project);
+  const isOwn = config !== undefined && resolve(config) === userFile;
   const isOneFile = (await realFolder(home)) === (await realFolder(project));
   const [readUser, readProject, readNamed] = await Promise.all([
     readSettingsFile(userFile),
     isOneFile ? MISSING : readSettingsFile(projectFile),
-    config === undefined || resolve(config) === userFile
-      ? MISSING
-      : readSettingsFile(config, { isForeign: true }),
+    isOwn || config === undefined ? MISSING : readSettingsFile(config, { isForeign: true }),
   ]);
   const user = toSource("user", userFile, readUser, last);
   const below = mergeSettings<object>(DEFAULT_SETTINGS, user.value);
   const trusted = await isTrusted(project, home);
   const given = toSource("project", projectFile, readProject, last);
   const { value, refused } = restrictProject(given.value, below, trusted);
-  const named = toSource("config", config ?? "", readNamed, last);
+  const named = isOwn ? user : toSource("config", config ?? "", readNamed, last);
   const files = mergeSettings<object>(below, value);
   const merged = withNamed(files, named, config) as Omit<Settings, "permissions">;
   const isChosen = [user.value, value, named.value].some(({ providers }) => providers?.default !== undefined);
@@ -76,7 +75,7 @@ export async function loadSettings({
   const sources: SettingsSource[] = [
     user,
     given,
-    ...(config === undefined ? [] : [named]),
+    ...(isOwn || config === undefined ? [] : [named]),
     { from: "environment", path: environment.names.join(" "), state: "read", value: environment.value },
   ];
   const untrusted = refused.map((path) => {
@@ -87,7 +86,7 @@ export async function loadSettings({
   // An unreadable file may contain deny rules, so no allow rule counts.
   const isSure = sources.every(({ state }) => state !== "ignored");
   const permissions = {
-    user: joined(toLists(user.value, isSure), toLists(named.value, isSure)),
+    user: joined(toLists(user.value, isSure), isOwn ? NO_RULES : toLists(named.value, isSure)),
     project: toLists(value, isSure),
   };
   return {
@@ -102,6 +101,7 @@ export async function loadSettings({
   };
 }
 
+const NO_RULES: PermissionLists = { allow: [], ask: [], deny: [] };
 const MISSING = { state: "missing" } as const;
 
 /** A named config is all that counts for servers, also if it has none. */

@@ -368,6 +368,17 @@ export const PROBLEMS = {
     next: "Ask in other words, or use another model.",
     when: "A run ended with the finish reason content_filter.",
   },
+  DAEMON_FAILED: {
+    sentence: "The daemon of Keyhole cannot be used: {reason}.",
+    next: "Serve without it (keyhole serve --no-daemon), or stop it (keyhole daemon stop) and try again.",
+    when: "keyhole serve cannot reach or start the process that serves all clients.",
+  },
+  DAEMON_LOST: {
+    sentence:
+      "Keyhole ended while this call ran, and has been started again. The call may have had its effect.",
+    next: "Check whether it had its effect. If not, repeat it. Handles of earlier answers may be gone.",
+    when: "The daemon ended unexpectedly during a call.",
+  },
   CLOSED: {
     sentence: "The gateway is closed.",
     next: "Create a new gateway.",

@@ -68,7 +68,7 @@ verifies("clients:undo", "the command connects, the client's entry works, and --
   expect(Object.keys(mcpServers)).toEqual(["keyhole"]);
   expect(await ask(mcpServers.keyhole, "tasks")).toContain("tasks://tools/fail");
   // Without a config, the person's own is served.
-  const answer = await ask({ command: process.execPath, args: [MAIN, "serve"] }, "tasks.add");
+  const answer = await ask({ command: process.execPath, args: [MAIN, "serve", "--no-daemon"] }, "tasks.add");
   expect(answer).toContain("tasks://");
   expect(answer).not.toContain("tasks://tools/add");
   const listed = await keyhole("list", "--json");

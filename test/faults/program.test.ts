@@ -91,7 +91,7 @@ test("two-gateways: both serve from one home, and one goes on when the other is 
 
 test("malformed-client: no line on stdin keeps the next request from its answer", async () => {
   const { home: own, folder, config } = home();
-  const child = spawn(process.execPath, [MAIN, "serve", "--trust", "--config", config], {
+  const child = spawn(process.execPath, [MAIN, "serve", "--no-daemon", "--trust", "--config", config], {
     cwd: folder,
     env: { PATH: process.env.PATH ?? "", HOME: own },
     stdio: ["pipe", "pipe", "ignore"],
@@ -129,11 +129,15 @@ test("malformed-client: no line on stdin keeps the next request from its answer"
 
 test("slow-consumer: a client that does not read stdout is served when it reads again", async () => {
   const { home: own, folder, config } = home();
-  const child = spawn(process.execPath, [MAIN, "serve", "--trust", "--allow-write", "--config", config], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? "", HOME: own },
-    stdio: ["pipe", "pipe", "ignore"],
-  });
+  const child = spawn(
+    process.execPath,
+    [MAIN, "serve", "--no-daemon", "--trust", "--allow-write", "--config", config],
+    {
+      cwd: folder,
+      env: { PATH: process.env.PATH ?? "", HOME: own },
+      stdio: ["pipe", "pipe", "ignore"],
+    },
+  );
   onTestFinished(() => void child.kill("SIGKILL"));
   const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const clientInfo = { name: "test", version: "1" };

@@ -45,7 +45,7 @@ function chargeConfig(program: Program): { config: string; ran: () => number } {
 
 /** Serves, sends many calls at once, and is killed at some time after the first answer. */
 async function serveAndKill(program: Program, config: string, killAfterMs: number): Promise<void> {
-  const child = spawn(process.execPath, [MAIN, "serve", "--config", config, "--allow-write"], {
+  const child = spawn(process.execPath, [MAIN, "serve", "--no-daemon", "--config", config, "--allow-write"], {
     cwd: program.folder,
     env: { PATH: process.env.PATH, HOME: program.home },
     stdio: ["pipe", "pipe", "ignore"],

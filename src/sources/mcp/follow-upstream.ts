@@ -12,11 +12,13 @@ import { type FollowedSource, followSource, type Reading } from "../follow-sourc
 import type { ToolOverride } from "./config/overrides.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
+import type { Variables } from "./config/to-launch.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import type { Logins } from "./login/logins.ts";
 import { createServerLogin } from "./login/server-login.ts";
+import type { SharedServers } from "./shared-servers.ts";
 import { toDrafts } from "./to-drafts.ts";
 import { createUpstream, type UpstreamDiagnostics } from "./upstream.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
@@ -32,8 +34,10 @@ export interface FollowUpstreamOptions {
   readonly description: string | undefined;
   readonly scopes: readonly string[];
   readonly readBeforeWrite: ReadBeforeWrite | undefined;
-  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly variables: Variables;
+  readonly environment: Variables;
   readonly cwd: string | undefined;
+  readonly shared: SharedServers | undefined;
   readonly mayStart: ((program: ServerProgram) => boolean | Promise<boolean>) | undefined;
   readonly limits: UpstreamLimits;
   readonly clock: Clock;
