@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { LoadedSettings } from "../config/load-settings.ts";
-import { type FromConfigOptions, fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
+import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
 import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
 import { field, fieldsOf } from "../util/fields.ts";
 import { reasonOf } from "../util/reason-of.ts";
@@ -29,7 +29,7 @@ export function serverOptions(trusted: boolean, given: McpSourceOptions = {}): M
 export function settingsServers(
   { settings: { mcpServers, overrides, profiles }, sources, trusted: isProjectTrusted }: LoadedSettings,
   folders: { readonly home: string; readonly project: string },
-  options: FromConfigOptions,
+  options: McpSourceOptions,
 ): McpSource[] {
   const project = sources.find(({ from }) => from === "project")?.value.mcpServers ?? {};
   const placed = Object.entries(mcpServers).map(([name, config]) => {

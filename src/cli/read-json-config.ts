@@ -6,8 +6,8 @@ import { settingsPath } from "../config/settings-path.ts";
 import { isProblem, problem } from "../schema/problem.ts";
 import { strangers } from "../sources/mcp/config/overrides.ts";
 import { SERVER_FIELDS } from "../sources/mcp/config/server-config.ts";
-import { type FromConfigOptions, fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
-import type { McpSource } from "../sources/mcp/mcp-source.ts";
+import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
+import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
 import { type Fields, field, fieldsOf, isFields } from "../util/fields.ts";
 import { findSlip } from "../util/find-slip.ts";
 import { nearest } from "../util/nearest.ts";
@@ -32,7 +32,7 @@ export type Report = (sentence: string) => void;
  */
 export async function readJsonConfig(
   path: string,
-  options: FromConfigOptions,
+  options: McpSourceOptions,
   report: Report = console.error,
 ): Promise<McpSource[]> {
   const text = await readFile(path, "utf8").catch((error: unknown) => {

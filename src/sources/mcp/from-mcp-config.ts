@@ -5,11 +5,6 @@ import { createMcpSource, type McpSource, type McpSourceOptions } from "./mcp-so
 
 const CONFIG = "in the config";
 
-export interface FromConfigOptions extends McpSourceOptions {
-  /** Only the servers of this profile of the config. */
-  readonly profile?: string;
-}
-
 /**
  * Creates one source for each enabled server of a config block of another client (`mcpServers`, or `servers` of
  * VS Code), given as text or object. `overrides` of the block replace names, descriptions and lanes, and hide tools.
@@ -24,7 +19,7 @@ export interface FromConfigOptions extends McpSourceOptions {
  * console.assert(sources[0]?.id === "mcp:files");
  * ```
  */
-export function fromMcpConfig(json: unknown, options: FromConfigOptions = {}): McpSource[] {
+export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): McpSource[] {
   const block = typeof json === "string" ? parse(json) : json;
   if (!isFields(block)) throw invalid(CONFIG, "it is not a JSON object");
   const servers = block.mcpServers ?? block.servers ?? (isFields(block.mcp) ? block.mcp.servers : undefined);

@@ -23,6 +23,8 @@ import { DEFAULT_LIMITS, type UpstreamLimits } from "./upstream-limits.ts";
 
 /** Options of {@link fromMcpConfig}. */
 export interface McpSourceOptions {
+  /** Only the servers of this profile of the config. */
+  readonly profile?: string;
   /** Folder that keeps listings between starts. Without it, each start has to list the server. */
   readonly cacheDirectory?: string;
   /** Age at which a listing is stale, in milliseconds. Default: one day. */
