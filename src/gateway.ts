@@ -37,6 +37,7 @@ import { createIdempotency } from "./session/idempotency.ts";
 import { createMemorySessionStore } from "./session/memory-session-store.ts";
 import { createObservedShapes } from "./session/observed-shapes.ts";
 import { createMemoryPlanStore } from "./session/plan-store.ts";
+import { keeperOf } from "./session/result-keeper.ts";
 import { createResultStore } from "./session/result-store.ts";
 import {
   type CallSession,
@@ -46,6 +47,7 @@ import {
   toSession,
 } from "./session/session-store.ts";
 import { createSpentApprovals } from "./session/spent-approvals.ts";
+import { keepResult } from "./session/working-memory.ts";
 import { createMapMemo } from "./surfaces/map-memo.ts";
 import { createMenu } from "./surfaces/menu.ts";
 import { createDiscovery } from "./telemetry/discovery.ts";
@@ -178,6 +180,20 @@ export function createGateway(options: GatewayOptions): Gateway {
     ledger.noteMenu(tools, shownTo);
   }
 
+  async function keep(
+    text: string,
+    name: string,
+    { principal = owner, session }: Shown = {},
+  ): Promise<string> {
+    const { handle, stored } = keeperOf(results).keep(text, principal.id);
+    await stored;
+    if (session !== undefined) {
+      const { update } = await toSession(sessions, session, principal.id);
+      await update((memory) => keepResult(memory, { handle, name }));
+    }
+    return handle;
+  }
+
   const searchStatus = async () => (await index.status?.()) ?? { mode: "lexical" as const };
 
   const operations = Object.fromEntries(
@@ -249,6 +265,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ...runner,
     allStarted,
     noteMenu,
+    keep,
     approvals,
   });
 }

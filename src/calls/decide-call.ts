@@ -3,6 +3,7 @@ import type { Principal } from "../schema/principal.ts";
 import { type Problem, problem } from "../schema/problem.ts";
 import { addressOf } from "../util/address-of.ts";
 import { contentHash } from "../util/content-hash.ts";
+import { definitionHash } from "./definition-hash.ts";
 
 /** A requested call, with its arguments before they are checked. */
 export interface CallRequest {
@@ -21,7 +22,7 @@ export interface CallPolicy {
   readonly selfAsking?: readonly string[];
 }
 
-/** The call that a person is asked to approve. `hash` binds the approval to the exact op and arguments. */
+/** The call that a person is asked to approve. `hash` binds the approval to the tool's definition and the exact arguments. */
 export interface ApprovalRequest {
   readonly op: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -62,9 +63,10 @@ export function decideCall(
   return why ? { do: "ask", question: toQuestion(entry, principal, request.args, why) } : { do: "run" };
 }
 
-/** Binds approvals and idempotency keys to the op and its exact arguments. */
-export function callHash(entry: Pick<Entry, "op">, args: unknown): string {
-  return contentHash({ op: entry.op, args: args ?? {} });
+/** Binds approvals to the tool as it is defined now, to the program behind it, and to the exact arguments. */
+export function callHash(entry: Entry, args: unknown): string {
+  const program = entry.origin?.program ?? "";
+  return contentHash({ op: entry.op, definition: definitionHash(entry), program, args: args ?? {} });
 }
 
 function whyAsk(entry: Entry, { asks, selfAsking = [] }: CallPolicy): ApprovalRequest["why"] | undefined {
