@@ -30,6 +30,8 @@ export const REQUIREMENTS = {
   "run:plan": "a plan lists exact effects, is approved as a whole, and stops where an effect differs",
   "run:resume": "a run that was interrupted goes on where it stopped, and no effect takes place twice",
   "run:policy": "the effects of a script are exactly those that are allowed or approved",
+  "run:recipes":
+    "a kept script is a tool: pinned, bounded by the calls it was kept with, edited and removed as a file",
   "run:undo": "a script that fails half-way lists what was done, what was not, and the way back",
   "results:nothing-lost": "a large result is previewed by whole items, and its handle reads all of it",
   "results:answered":

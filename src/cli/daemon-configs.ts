@@ -16,7 +16,7 @@ import { secretVariables } from "../util/secret-values.ts";
 import { chooseSurface } from "./choose-surface.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
 import { openConfig } from "./open-config.ts";
-import { cacheFolder } from "./user-folders.ts";
+import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 /** A client of a config, and the way to make it open the config again. */
 interface Member {
@@ -109,6 +109,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
     const audit = openAudit(first.audit);
     const gateway = createGateway({
       cacheDirectory: cacheFolder(),
+      recipes: recipesFolder(),
       ...(audit && { audit }),
       ...options,
       principal: { id: "local", scopes: [], allowWrite: false },

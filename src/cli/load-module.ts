@@ -23,6 +23,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   audit: true,
   idempotency: true,
   approvals: true,
+  recipes: true,
   cacheDirectory: true,
   clock: true,
 };

@@ -123,6 +123,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     results,
     ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
+    recipes: join(data, "recipes"),
     ...config,
     limits: { resultTokens: RESULT_TOKENS, ...config.limits },
     domains: [...domains, ...known.domains, workspaceDomain({ permissions, checkpoints })],

@@ -9,7 +9,7 @@ import { listServers } from "./list-servers.ts";
 import { closeAudit, localUser, openAudit } from "./open-audit.ts";
 import { openFilledConfig } from "./open-config.ts";
 import type { Operator } from "./operator.ts";
-import { cacheFolder } from "./user-folders.ts";
+import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 export interface LocalOptions {
   readonly config: string | undefined;
@@ -45,6 +45,7 @@ export async function openLocal({
   const gateway = createGateway({
     ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
+    recipes: recipesFolder(),
     ...options,
     // A person who can be asked may write: every call that writes asks first.
     principal: { id: "local", scopes: [], ...options.principal, allowWrite: allowWrite || isAsked },

@@ -8,7 +8,7 @@ import { type OpenedConfig, openFilledConfig } from "./open-config.ts";
 import type { HttpArgs } from "./open-http.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
-import { cacheFolder } from "./user-folders.ts";
+import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 export interface ServeOptions {
   readonly config: string | undefined;
@@ -41,6 +41,7 @@ export async function serveHere({
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
     cacheDirectory: cacheFolder(),
+    recipes: recipesFolder(),
     ...(audit && { audit }),
     ...config,
     principal: { ...owner, allowWrite: owner.allowWrite || allowWrite || profile.allowWrite === true },
