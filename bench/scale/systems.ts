@@ -12,6 +12,7 @@ export interface System {
 /** Keyhole and its peers. */
 export const SYSTEMS: readonly System[] = [
   { name: "keyhole", maxDocuments: 1_000_000, isPeer: false, load: () => import("./keyhole.ts") },
+  { name: "keyhole-postgres", maxDocuments: 64_000, isPeer: false, load: () => import("./postgres.ts") },
   { name: "minisearch", maxDocuments: 64_000, isPeer: true, load: () => import("./minisearch.ts") },
   { name: "orama", maxDocuments: 64_000, isPeer: true, load: () => import("./orama.ts") },
   { name: "wink-bm25", maxDocuments: 64_000, isPeer: true, load: () => import("./wink-bm25.ts") },

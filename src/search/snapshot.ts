@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { endianness } from "node:os";
 import { crc32 } from "../util/crc32.ts";
 import { writeFileAtomic } from "../util/write-file-atomic.ts";
+import { NameBits } from "./lexical/name-bits.ts";
 import type { Facet, Segment } from "./lexical/segment.ts";
 import { StringTable } from "./lexical/string-table.ts";
 
@@ -19,7 +20,7 @@ export type Opened<T> =
 
 const MAGIC = "KHSEARCH";
 /** Rises with every change of the format or of what the analysis makes of a text. */
-const VERSION = 2;
+const VERSION = 3;
 /** Magic, version, checksum of all that follows, length of the header. */
 const PREFIX = 20;
 const CHECKED_FROM = 16;
@@ -71,6 +72,7 @@ function encode({ segment, note, vectors }: Snapshot): Buffer {
     impacts: segment.impacts,
     fields: segment.fields,
     maxImpacts: segment.maxImpacts,
+    names: segment.names.words,
     facetOf: segment.facetOf,
     ...(vectors && { vectors: vectors.bytes }),
   };
@@ -124,6 +126,7 @@ function decode(file: Buffer): Snapshot {
     impacts: shorts("impacts"),
     fields: bytes("fields"),
     maxImpacts: shorts("maxImpacts"),
+    names: new NameBits(words("names")),
     facets: header.facets,
     facetOf: words("facetOf"),
   };
