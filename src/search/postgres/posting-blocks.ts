@@ -1,0 +1,54 @@
+import { fromStoredText } from "../port/stored-text.ts";
+import { type PostgresClient, queryRows } from "./postgres-client.ts";
+import type { TableNames } from "./table-names.ts";
+
+/** The postings of a term in so many neighbouring documents are one block: a row of the table. */
+export const BLOCK_BITS = 10;
+export const BLOCK_MASK = 2 ** BLOCK_BITS - 1;
+
+const BYTES = 4;
+
+/** The postings of one term, documents ascending. */
+export interface TermPostings {
+  readonly documents: Uint32Array;
+  readonly impacts: Uint16Array;
+  readonly maxImpact: number;
+}
+
+/** Fetches the postings of terms, as they are stored. */
+export async function readPostings(
+  client: PostgresClient,
+  names: TableNames,
+  terms: readonly string[],
+): Promise<Map<string, TermPostings>> {
+  const rows = await queryRows(
+    client,
+    // Text is all that every client gives alike; base64 is the shortest.
+    `select term, array_agg(block::int order by block) as blocks,
+       array_agg(length(packed) order by block) as lengths,
+       encode(string_agg(packed, '' order by block), 'base64') as packed
+     from ${names.blocks} where term = any($1::text[]) group by term`,
+    [terms],
+  );
+  return new Map(rows.map((row) => [fromStoredText(String(row.term)), unpack(row)]));
+}
+
+function unpack(row: Readonly<Record<string, unknown>>): TermPostings {
+  const blocks = row.blocks as readonly number[];
+  const lengths = row.lengths as readonly number[];
+  const bytes = Buffer.from(String(row.packed), "base64");
+  const documents = new Uint32Array(bytes.length / BYTES);
+  const impacts = new Uint16Array(documents.length);
+  let maxImpact = 0;
+  let at = 0;
+  for (const [place, block] of blocks.entries()) {
+    const first = block * (BLOCK_MASK + 1);
+    for (const end = at + lengths[place]! / BYTES; at < end; at++) {
+      documents[at] = first + bytes.readUInt16BE(at * BYTES);
+      const impact = bytes.readUInt16BE(at * BYTES + 2);
+      impacts[at] = impact;
+      if (impact > maxImpact) maxImpact = impact;
+    }
+  }
+  return { documents, impacts, maxImpact };
+}
