@@ -9,6 +9,8 @@ import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import { readPostings, type TermPostings } from "./posting-blocks.ts";
 import type { TableNames } from "./table-names.ts";
 
+const scratch = new Scratch();
+
 interface ScoredNumber {
   readonly document: number;
   readonly score: number;
@@ -57,7 +59,6 @@ function toLists(terms: readonly WeighedTerm[], postings: ReadonlyMap<string, Te
 /** Scores at least the best `limit` documents and all that tie with them. Best first. */
 function scoreAll(lists: readonly PostingList[], limit: number): ScoredNumber[] {
   const last = lists.reduce((most, { documents }) => Math.max(most, documents.at(-1) ?? 0), 0);
-  const scratch = new Scratch();
   scratch.reserve(last + 1);
   const scored: ScoredNumber[] = [];
   scoreSegment(lists, null, limit, scratch, Number.NEGATIVE_INFINITY, (score, document) =>
