@@ -52,7 +52,7 @@ const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
   ["spawn-daemon", /src\/cli\/spawn-daemon\.ts$/],
   ["core", /src\/(?:index|gateway)\.ts$/],
   ["mcp", /src\/mcp\/mcp-server\.ts$/],
-  ["upstreams", /src\/cli\/(?:load-config|read-json-config)\.ts$|src\/sources\/mcp\/from-mcp-config\.ts$/],
+  ["upstreams", /src\/cli\/(?:open-config|read-json-config)\.ts$|src\/sources\/mcp\/from-mcp-config\.ts$/],
 ];
 const bundle = await rolldown({
   input: Object.fromEntries(inputs),

@@ -34,6 +34,8 @@ export interface GatewayCore {
   /** Waits a while for the servers of this principal that are still starting. */
   allStarted(principal: Principal): Promise<void>;
   readonly clock: Clock;
+  /** Stores a text of a face and returns the handle that reads it. */
+  keep(text: string, name: string, options?: Pick<CallOptions, "principal" | "session">): Promise<string>;
   /** Counts a menu that is shown again in the ledger. */
   noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): Promise<void>;
 }
