@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BARE_ENTRY } from "../schema/bare-entry.ts";
-import type { ReadableEntry, ToolEntry } from "../schema/entry.ts";
+import { LANES, type ReadableEntry, type ToolEntry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import { type CallPolicy, callHash, decideCall } from "./decide-call.ts";
 
@@ -203,4 +203,36 @@ test("only tools are asked about, and only the domains that ask themselves are l
   expect(decided(secret, writer, {}, policyOf("writes"))).toBe("run");
   const odd = toolOf("write", { domain: "other" });
   expect(decided(odd, writer, {}, policyOf("writes"))).toBe("ask: writes");
+});
+
+describe("a call of a recipe", () => {
+  const cases = LANES.flatMap((lane) =>
+    [false, true].map((requiresConfirmation) => ({ lane, requiresConfirmation })),
+  );
+
+  test("runs without a further question wherever the recipe itself ran", () => {
+    for (const recipe of cases)
+      for (const call of cases)
+        for (const asks of ["confirmed", "destructive", "writes"] as const) {
+          const bounds = { lane: recipe.lane, confirmation: recipe.requiresConfirmation };
+          const isKept =
+            LANES.indexOf(call.lane) <= LANES.indexOf(recipe.lane) &&
+            (recipe.requiresConfirmation || !call.requiresConfirmation);
+          const tool = toolOf(call.lane, { requiresConfirmation: call.requiresConfirmation });
+          const within = { ...policyOf(asks), within: bounds };
+          const outcome = decided(tool, writer, { dryRun: false }, within);
+          expect(outcome === "run", JSON.stringify([recipe, call, asks])).toBe(isKept);
+        }
+  });
+
+  test("is refused beyond the calls that it was kept with, and writes only for whoever may write", () => {
+    const bounds = { lane: "write", confirmation: true, calls: ["shop.order.get"] } as const;
+    const within = { ...policyOf("confirmed"), within: bounds };
+    expect(decided(toolOf("write"), writer, { dryRun: true }, within)).toBe("BEYOND_RECIPE");
+    expect(decided(toolOf("read"), writer, {}, within)).toBe("run");
+    expect(decided(toolOf("read", { requiresConfirmation: true }), writer, {}, within)).toBe("BEYOND_RECIPE");
+    const named = { ...within, within: { ...bounds, calls: ["shop.order.place"] } };
+    expect(decided(toolOf("write"), writer, {}, named)).toBe("run");
+    expect(decided(toolOf("write"), reader, {}, named)).toBe("PERMISSION_DENIED");
+  });
 });

@@ -1,4 +1,4 @@
-import type { Entry } from "../schema/entry.ts";
+import { type Entry, LANES, type ScriptBounds } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import { type Problem, problem } from "../schema/problem.ts";
 import { addressOf } from "../util/address-of.ts";
@@ -20,6 +20,8 @@ export interface CallPolicy {
   readonly asks: "confirmed" | "destructive" | "writes";
   /** Domains whose tools ask for permission themselves, so that a person is not asked twice. */
   readonly selfAsking?: readonly string[];
+  /** The bounds of the recipe that makes the call. The call of the recipe itself was decided by this policy. */
+  readonly within?: ScriptBounds;
 }
 
 /** The call that a person is asked to approve. `hash` binds the approval to the tool's definition and the exact arguments. */
@@ -55,6 +57,8 @@ export function decideCall(
   const { lane, status } = entry;
   const name = addressOf(entry);
   if (status) return refuse(problem("UNAVAILABLE", { name, ...status }));
+  if (policy.within && isBeyond(entry, policy.within))
+    return refuse(problem("BEYOND_RECIPE", { name, lane }));
   if (lane !== "read" && policy.reach === "read") return refuse(problem("ACCESS_DENIED", { name, lane }));
   if (entry.kind === "tool" && (request.dryRun ?? lane === "destructive"))
     return { do: "dry-run", why: request.dryRun ? "requested" : "destructive" };
@@ -69,8 +73,20 @@ export function callHash(entry: Entry, args: unknown): string {
   return contentHash({ op: entry.op, definition: definitionHash(entry), program, args: args ?? {} });
 }
 
-function whyAsk(entry: Entry, { asks, selfAsking = [] }: CallPolicy): ApprovalRequest["why"] | undefined {
+/** Whether a recipe was not kept with such a call. */
+function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
+  if (LANES.indexOf(entry.lane) > LANES.indexOf(lane)) return true;
+  const changes = entry.lane !== "read" || (entry.kind === "tool" && entry.requiresConfirmation);
+  return changes && calls !== undefined && !calls.includes(entry.op);
+}
+
+function whyAsk(
+  entry: Entry,
+  { asks, selfAsking = [], within }: CallPolicy,
+): ApprovalRequest["why"] | undefined {
   if (entry.kind !== "tool" || selfAsking.includes(entry.domain)) return undefined;
+  // A recipe is at least as strict as its calls, so whoever was to be asked has approved the recipe.
+  if (within && (within.confirmation || !entry.requiresConfirmation)) return undefined;
   if (entry.requiresConfirmation) return "confirmation";
   if (entry.lane === "destructive" && asks !== "confirmed") return "destroys";
   return entry.lane === "write" && asks === "writes" ? "writes" : undefined;
