@@ -8,8 +8,9 @@ export function foldResult(text: string): string {
 const SHOWN_LINES = 4;
 
 /** The first lines of a result, and how many more there are. */
-export function foldLines(text: string): string[] {
+export function foldLines(text: string, tool = ""): string[] {
   const lines = text.trim().split("\n").map(flat);
+  if (tool === "todo") return lines;
   if (lines.length === 1) return [lines[0] === "" ? "nothing" : lines[0]!];
   if (lines.length <= SHOWN_LINES) return lines;
   const first = lines.slice(0, SHOWN_LINES - 1);
