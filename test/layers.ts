@@ -49,7 +49,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
     {
       name: "sources",
       holds:
-        "`code`, `content`, `markdown`, `mcp`, `openapi`: where entries come from, all followed in one way",
+        "`code`, `content`, `markdown`, `mcp`, `openapi`, `recipes`: where entries come from, all followed in one way",
     },
   ],
   [

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished } from "vitest";
+import { programEnv } from "./program-env.ts";
 import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { eventually } from "./upstream-kit.ts";
@@ -18,7 +19,7 @@ function setUp(servers: Record<string, object>) {
   const config = join(folder, "mcp.json");
   const save = (mcpServers: object) => writeFileSync(config, JSON.stringify({ mcpServers }));
   save(servers);
-  const env = { PATH: process.env.PATH ?? "", HOME: folder };
+  const env = programEnv(folder);
   const keyhole = async (...args: string[]) => {
     const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder, env });
     let [out, errors] = ["", ""];

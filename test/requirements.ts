@@ -30,6 +30,8 @@ export const REQUIREMENTS = {
   "run:plan": "a plan lists exact effects, is approved as a whole, and stops where an effect differs",
   "run:resume": "a run that was interrupted goes on where it stopped, and no effect takes place twice",
   "run:policy": "the effects of a script are exactly those that are allowed or approved",
+  "run:recipes":
+    "a kept script is a tool: pinned, bounded by the calls it was kept with, edited and removed as a file",
   "run:undo": "a script that fails half-way lists what was done, what was not, and the way back",
   "results:nothing-lost": "a large result is previewed by whole items, and its handle reads all of it",
   "results:answered":
@@ -193,6 +195,9 @@ export const REQUIREMENTS = {
   "workspace:group": "every process that a command started ends with it",
   "settings:hierarchy":
     "settings come from defaults, the person's file, the project's file and the environment, in this order",
+  "config:one-file": "all commands read one config in one way: servers, settings, overrides and profiles",
+  "config:one-broken": "a broken server disables only itself, and fields that are not honoured are told",
+  "config:secrets": "secrets and inputs of a config are kept outside it, and missing ones are named",
   "settings:errors": "errors in a settings file name file, line, column and the nearest key",
   "settings:last-good": "the last valid version of an invalid settings file stays in force",
   "settings:untrusted-project":

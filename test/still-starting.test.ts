@@ -5,6 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
 import { connect, connectHttp, ERAS, type Era } from "./mcp/connect.ts";
+import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { type ChaosOptions, chaos, gatewayOf } from "./upstream-kit.ts";
 
@@ -27,7 +28,7 @@ async function serve(era: Era) {
       "--config",
       config,
     ],
-    env: { PATH: process.env.PATH ?? "", HOME: folder },
+    env: programEnv(folder),
     stderr: "pipe",
   });
   const mode = era === "2026-07-28" ? { pin: era } : ("legacy" as const);

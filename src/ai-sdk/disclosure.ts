@@ -116,7 +116,8 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
   const openSession = () => gateway.session(handle, { principal });
   const session = await openSession();
   const call: FaceOptions = { principal, session: handle, ...toApproving(options) };
-  const approvals = options.approvals === "gateway" ? undefined : createSdkApprovals(gateway, call);
+  const approvals =
+    options.approvals === "gateway" ? undefined : createSdkApprovals(gateway, call, openSession);
   const create = mode === "fixed" ? createFixedTools : createFoundTools;
   const disclosed = await create(gateway, { ...options, call, session, approvals, ownNames });
   refuseOwn(ownNames, mode === "fixed" ? Object.keys(disclosed.tools) : FOUND_NAMES);
@@ -155,6 +156,7 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
     },
     onStepFinish: async ({ content }) => {
       for (const part of content) {
+        if (part.type === "tool-approval-request") await noteQuestion(part.toolCall, disclosed.tools);
         if (part.type !== "tool-result" && part.type !== "tool-error") continue;
         // The gateway remembers its own runs.
         if (!ownNames.has(part.toolName)) continue;
@@ -173,6 +175,16 @@ function refuseOwn(names: ReadonlySet<string>, ours: readonly string[]): void {
   if (taken.length === 0) return;
   const reason = `ownTools has ${taken.join(", ")}, which a tool of Keyhole's is called`;
   throw problem("INVALID_INPUT", { operation: "createDisclosure", reason });
+}
+
+/** A question that a rule of the application caused. The tool hears of it only here. */
+async function noteQuestion(
+  { toolCallId, toolName, input }: { toolCallId: string; toolName: string; input: unknown },
+  tools: ToolSet,
+): Promise<void> {
+  const { needsApproval } = tools[toolName] ?? {};
+  if (typeof needsApproval === "function")
+    await needsApproval(input, { toolCallId, messages: [], context: undefined });
 }
 
 /** Removes the entities that the messages mention from a memory. */

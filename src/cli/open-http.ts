@@ -2,7 +2,7 @@ import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import type { McpServer } from "../mcp/mcp-server.ts";
 import { type HttpServer, serveHttp } from "../mcp/serve-http.ts";
 import { problem } from "../schema/problem.ts";
-import type { LoadedConfig } from "./load-config.ts";
+import type { OpenedConfig } from "./open-config.ts";
 import { openTokens } from "./open-tokens.ts";
 
 export interface HttpArgs {
@@ -23,7 +23,7 @@ const MAX_PORT = 65_535;
 export async function openHttp(
   server: McpServer,
   { host, port, allowHosts }: HttpArgs,
-  { webhooks }: LoadedConfig,
+  { webhooks }: Pick<OpenedConfig, "webhooks">,
 ): Promise<HttpServer> {
   const token = process.env.KEYHOLE_TOKEN;
   const hosts = allowedHosts(host, allowHosts);

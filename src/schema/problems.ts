@@ -1,3 +1,6 @@
+import type { ProblemRow } from "./problem-row.ts";
+import { SCRIPT_PROBLEMS } from "./script-problems.ts";
+
 /**
  * Every problem Keyhole reports. Code that raises one fills in each `{word}`; the surface fills in roles such as
  * `{exec}`. `docs/problems.md` is generated from this table.
@@ -127,31 +130,7 @@ export const PROBLEMS = {
     next: "Refer to an earlier request that succeeds, with a JSON pointer into its result.",
     when: "A batch request refers to a result that does not exist.",
   },
-  SCRIPT_FAILED: {
-    sentence: "The script failed{where}: {reason}",
-    next: "Correct the script. Calls that have run are listed: do not repeat them.",
-    when: "The script of a run threw an error, or has a mistake.",
-  },
-  SCRIPT_STOPPED: {
-    sentence: "The script was ended: {reason}.",
-    next: "Make it do less at once. Calls that have run are listed: do not repeat them.",
-    when: "The script of a run took too much time or memory, or waited for something that never comes.",
-  },
-  PLAN_DIFFERS: {
-    sentence: "{name} was not what the plan has next, so it and everything after it ran dry.",
-    next: 'Read the plan as it is now. To perform it, call {run} with plan: "{plan}".',
-    when: "A script that performs a plan would change something else than the plan says.",
-  },
-  PLAN_CHANGED: {
-    sentence: "The script made other calls than before, from call {number} on, so it was ended.",
-    next: "Start again without the plan. Calls that have run are listed: do not repeat them.",
-    when: "A run is continued, and its script does not repeat the calls that were finished.",
-  },
-  EFFECT_UNKNOWN: {
-    sentence: "{name} was begun by a run that ended before it was finished, so it may have taken effect.",
-    next: "Read whether it took effect, then decide whether to call it again.",
-    when: "A run is continued after its process ended in the middle of a call that writes.",
-  },
+  ...SCRIPT_PROBLEMS,
   SCHEMA_REJECTED: {
     sentence: "The schema is refused: {reason}.",
     next: "Make the schema smaller or flatter. Until then the entry is listed as invalid.",
@@ -390,14 +369,6 @@ export const PROBLEMS = {
     when: "An operation was called after close().",
   },
 } as const satisfies Record<string, ProblemRow>;
-
-interface ProblemRow {
-  readonly sentence: string;
-  /** The next step. A sentence that names a role is left out on a surface that lacks it. */
-  readonly next: string | readonly string[];
-  /** For the reference: when it is raised. */
-  readonly when: string;
-}
 
 /** The code of a problem, by which it is matched. */
 export type ProblemCode = keyof typeof PROBLEMS;

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished } from "vitest";
+import { programEnv } from "../program-env.ts";
 import { verifies } from "../requirements.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { write } from "./kit.ts";
@@ -24,7 +25,7 @@ function setUp() {
     excludeTools: ["add"],
   })} } }`;
   write(path, text);
-  const env = { PATH: process.env.PATH ?? "", HOME: home };
+  const env = programEnv(home);
   const keyhole = async (...args: string[]) => {
     const child = spawn(process.execPath, [MAIN, ...args], {
       cwd: home,

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { reportFigure } from "../figures.ts";
+import { programEnv } from "../program-env.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { chaos, MAIN, openProgram } from "../threats/program.ts";
 import { eventually, processesWith } from "../upstream-kit.ts";
@@ -93,7 +94,7 @@ test("malformed-client: no line on stdin keeps the next request from its answer"
   const { home: own, folder, config } = home();
   const child = spawn(process.execPath, [MAIN, "serve", "--no-daemon", "--trust", "--config", config], {
     cwd: folder,
-    env: { PATH: process.env.PATH ?? "", HOME: own },
+    env: programEnv(own),
     stdio: ["pipe", "pipe", "ignore"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -134,7 +135,7 @@ test("slow-consumer: a client that does not read stdout is served when it reads 
     [MAIN, "serve", "--no-daemon", "--trust", "--allow-write", "--config", config],
     {
       cwd: folder,
-      env: { PATH: process.env.PATH ?? "", HOME: own },
+      env: programEnv(own),
       stdio: ["pipe", "pipe", "ignore"],
     },
   );
