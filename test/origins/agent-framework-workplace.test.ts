@@ -110,7 +110,10 @@ describe("sessions and context", () => {
   test("a session's file is kept; large outputs are files of the context that end with the session", async () => {
     const opened = await openTerminalAgent(search, { project: { "long.ts": LONG } });
     const { events } = await opened.ask("Read long.ts");
-    expect(events.filter(({ type }) => type === "tool-end").at(-1)).toMatchObject({ tool: "search", ok: true });
+    expect(events.filter(({ type }) => type === "tool-end").at(-1)).toMatchObject({
+      tool: "search",
+      ok: true,
+    });
     const context = join(opened.home, ".keyhole/context");
     const filesIn = () => (existsSync(context) ? readdirSync(context, { recursive: true }).map(String) : []);
     expect(filesIn().filter((path) => path.endsWith(".json"))).toHaveLength(1);
