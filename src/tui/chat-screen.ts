@@ -25,13 +25,16 @@ export interface ChatScreenProps {
   /** The first line. */
   readonly banner: string;
   readonly files: readonly string[];
+  /** Default: that of the window. */
+  readonly size?: { readonly columns: number; readonly rows: number };
   onLeave(): void;
 }
 
 /** The whole screen. Finished blocks are printed once; changing ones are redrawn below them. */
-export function ChatScreen({ chat, banner, files, onLeave }: ChatScreenProps): ReactNode {
+export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenProps): ReactNode {
   const state = useSyncExternalStore(chat.subscribe, chat.state);
-  const { columns, rows } = useWindowSize();
+  const window = useWindowSize();
+  const { columns, rows } = size ?? window;
   const [permission] = state.permissions;
   const draft = useDraft(chat.history);
   const attention = useAttention(permission?.number);
