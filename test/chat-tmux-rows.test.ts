@@ -15,7 +15,7 @@ const script: ModelScript = ({ messages }) => {
     return { text: "Goal: a.ts." };
   if (last.role === "tool")
     return {
-      text: `Tool: ${/plan mode|says: [\w ]+|Replaced|"replaced":1/.exec(last.text)?.[0] ?? last.text}.`,
+      text: `Tool: ${/plan mode|says: [\w ]+|"replaced":1/.exec(last.text)?.[0] ?? last.text}.`,
     };
   if (last.text.includes("change"))
     return { calls: [{ name: "edit", args: { path: "a.ts", oldText: "one", newText: NEW } }] };
@@ -51,6 +51,8 @@ test.skipIf(missing !== undefined)(
     // The whole diff is shown before the edit, comments and joiners included; "do this instead" reaches the model.
     await send("change it");
     await terminal.sees("Allow fs-write?");
+    await terminal.sees("↑↓ and Enter answer");
+    terminal.press("NPage");
     await terminal.sees("+<!-- two --> می‹U+200C›خواهم");
     terminal.type("use three");
     await terminal.sees("no, do what the draft says");
@@ -67,7 +69,8 @@ test.skipIf(missing !== undefined)(
     await send("change it now");
     await terminal.sees("✓ edit a.ts");
     await expect.poll(file, { timeout: 60_000 }).toBe(`${NEW}\n`);
-    await terminal.sees("Tool: Replaced");
+    await terminal.sees('Tool: "replaced":1');
+    expect(terminal.screen()).toContain("✓ edit a.ts");
     await send("/undo");
     await terminal.sees("Restored");
     expect(file()).toBe("one\n");

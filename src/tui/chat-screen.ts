@@ -13,7 +13,7 @@ import { useDraft } from "./use-draft.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
 /** Rows reserved below a growing answer for the status, the input and completions. */
-const ROWS_BELOW = 8;
+const ROWS_BELOW = 9;
 /** Most lines of the draft, alone and below a question. */
 const DRAFT_LINES = 8;
 const DRAFT_LINES_ASKING = 3;
