@@ -92,6 +92,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
   [
     { name: "config", holds: "files and environment to validated settings; trust in folders" },
     { name: "clients", holds: "the configs of MCP clients: found, read, connected to Keyhole and undone" },
+    { name: "http", holds: "the JSON API of the operations, live changes, figures, and the console's files" },
   ],
   [{ name: "agent", holds: "the agent loop, its events and conversations, permissions, workspace tools" }],
   [{ name: "tui", holds: "the chat of the terminal: one reducer, thin Ink components" }],
