@@ -98,6 +98,8 @@ export const REQUIREMENTS = {
     "a saved file is in the next answer; an invalid one is reported, and its last valid text stays",
   "markdown:index": "a start reads the index; a damaged, old or stale one is detected and ignored",
   "menu:within-budget": "the menu costs at most 900 tokens for any catalog and does not change with use",
+  "tokens:own-principal":
+    "each token of an agent is a principal with its own scopes and right to write, until it expires or is revoked",
   "mcp:both-eras": "one server answers clients of both protocol revisions alike, over stdio and HTTP",
   "mcp:text-alone": "a model gets only the text of an answer, unless the caller asks for the structure",
   "mcp:surfaces": "four surfaces offer the same operations, with correct annotations and output schemas",

@@ -4,6 +4,7 @@ import { createGateway } from "../src/gateway.ts";
 import type { Gateway } from "../src/gateway-api.ts";
 import { createPostgresIndex } from "../src/search/postgres/postgres-index.ts";
 import { defineDomain, defineTool } from "../src/sources/code/define.ts";
+import { TASKS } from "./origins/ernesto-domains.ts";
 
 const pglite = new PGlite();
 beforeAll(() => pglite.waitReady, 120_000);
@@ -20,6 +21,14 @@ test("three gateways share one index: one writes, all search", async () => {
   await writer.close();
   expect((await readers[0]!.ask({ query: "refnud" })).text).toContain("refund_payment");
   for (const reader of readers) await reader.close();
+});
+
+test("without vectors, words are not drowned by the words of their own domain", async () => {
+  const index = createPostgresIndex({ client: pglite, table: "words_alone" });
+  const gateway = createGateway({ domains: [TASKS], index });
+  const { hits } = await gateway.ask({ query: "create a task" });
+  expect(hits[0]?.op).toBe("onto.task.create");
+  await gateway.close();
 });
 
 function openGateway(readOnly: boolean): Gateway {

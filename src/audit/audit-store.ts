@@ -46,7 +46,7 @@ export type AuditEvent =
   | {
       readonly kind: "allowed" | "revoked";
       readonly principal: string;
-      readonly what: "definition" | "server" | "folder";
+      readonly what: "definition" | "server" | "folder" | "token";
       readonly name: string;
       /** SHA-256 of exactly what they allowed. */
       readonly digest: string;

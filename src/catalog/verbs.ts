@@ -7,11 +7,11 @@ const VERBS: Readonly<Record<Lane, string>> = {
     resolve estimate calculate compute detect identify recommend suggest retrieve scan monitor track diff`,
   write: `create add new make insert update edit set put patch post change modify rename move copy link attach
     assign upload send reply publish save write store enable disable toggle start stop run execute apply
-    reorganize merge import register subscribe invite share upsert append replace reset restore schedule
+    merge import register subscribe invite share upsert append replace reset restore schedule
     submit approve reject close reopen open book pay order buy install deploy commit push tag comment archive
     unlink detach unassign cancel unsubscribe invoke trigger sync transfer convert generate sign grant`,
   destructive: `delete remove drop destroy purge erase wipe truncate kill terminate revoke uninstall clear
-    overwrite format prune`,
+    overwrite format prune reorganize reorganise`,
 };
 
 const LANE_OF_VERB = new Map<string, Lane>(

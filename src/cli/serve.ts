@@ -20,11 +20,13 @@ const USAGE = `Usage: keyhole serve [options]
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
   --allow-write    let callers run tools that write
   --http           serve Streamable HTTP instead of stdio
-  --host NAME      default: 127.0.0.1
+  --host NAME      the address to listen on (default: 127.0.0.1, for this machine only)
+  --allow-host NAME  a host name that clients may use, beside those of this machine; as often as needed
   --port NUMBER    default: any free port
   --help
 
-HTTP needs a bearer token: KEYHOLE_TOKEN, or a generated one that is shown once.`;
+HTTP needs a bearer token. KEYHOLE_TOKEN, or a generated one that is shown once, is your own; keyhole token add
+makes one for each agent.`;
 
 const WARM_UP_MS = 1_000;
 
@@ -58,7 +60,7 @@ export async function run(args: readonly string[]): Promise<void> {
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface });
   const telemetry = openTelemetry();
-  const face = values.http ? await openHttp(server, values, loaded) : openStdio(server);
+  const face = values.http ? await openHttpFace(server, values, loaded) : openStdio(server);
   const stopWatching = loaded.watch?.(gateway);
 
   // The first call of a tool needs it, the first list of tools does not.
@@ -91,6 +93,7 @@ function readOptions(args: readonly string[]) {
       "allow-write": { type: "boolean", default: false },
       http: { type: "boolean", default: false },
       host: { type: "string" },
+      "allow-host": { type: "string", multiple: true, default: [] },
       port: { type: "string" },
       help: { type: "boolean", default: false },
     },
@@ -101,20 +104,7 @@ function openStdio(server: McpServer): { close(): Promise<void> } {
   return server.connect();
 }
 
-async function openHttp(
-  server: McpServer,
-  { host, port }: { host?: string; port?: string },
-  { webhooks }: LoadedConfig,
-) {
-  const { serveHttp } = await import("../mcp/serve-http.ts");
-  const token = process.env.KEYHOLE_TOKEN;
-  const http = await serveHttp(server, {
-    ...(host && { host }),
-    ...(port && { port: Number(port) }),
-    ...(token && { token }),
-    ...(webhooks && { webhooks }),
-  });
-  console.log(`Keyhole listens at ${http.url}`);
-  if (http.token) console.log(`Token, shown once: ${http.token}`);
-  return http;
+async function openHttpFace(server: McpServer, values: ReturnType<typeof readOptions>, loaded: LoadedConfig) {
+  const { openHttp } = await import("./open-http.ts");
+  return openHttp(server, { ...values, allowHosts: values["allow-host"] }, loaded);
 }

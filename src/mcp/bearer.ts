@@ -1,19 +1,21 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { timingSafeEqual } from "node:crypto";
 import { bearerAuthChallengeResponse, OAuthError, OAuthErrorCode } from "@modelcontextprotocol/server";
 import type { Principal } from "../schema/principal.ts";
 import type { OAuthGuard } from "./oauth.ts";
 
 const MAX_HEADER_CHARS = 16 * 1024;
 
-/** Returns a random bearer token. */
-export function generateToken(): string {
-  return `kh_${randomBytes(32).toString("base64url")}`;
+/** Finds the principals of bearer tokens, such as those of `keyhole token add`. */
+export interface TokenFinder {
+  /** The principal of a token that is valid now. */
+  find(token: string): Principal | undefined | Promise<Principal | undefined>;
 }
 
 interface BearerOptions {
   readonly token?: string | undefined;
   /** The principal of the token. Default: the gateway's own principal. */
   readonly principal?: Principal | undefined;
+  readonly tokens?: TokenFinder | undefined;
   readonly oauth?: OAuthGuard | undefined;
 }
 
@@ -21,11 +23,13 @@ interface BearerOptions {
  * Creates the check of the Authorization header, which returns the principal or the refusal. An undefined principal
  * stands for the gateway's own.
  */
-export function createBearerCheck({ token, principal, oauth }: BearerOptions) {
+export function createBearerCheck({ token, principal, tokens, oauth }: BearerOptions) {
   const expected = token === undefined ? undefined : Buffer.from(token);
   return async (header: string | undefined): Promise<{ principal: Principal | undefined } | Response> => {
     const given = readBearer(header);
     if (given !== undefined && expected && isSame(Buffer.from(given), expected)) return { principal };
+    const found = given === undefined ? undefined : await tokens?.find(given);
+    if (found) return { principal: found };
     if (oauth) {
       const checked = await oauth.check(given);
       return checked instanceof Response ? checked : { principal: checked };

@@ -7,7 +7,10 @@ import {
   validateOriginHeader,
 } from "@modelcontextprotocol/server";
 import type { Principal } from "../schema/principal.ts";
-import { createBearerCheck, generateToken } from "./bearer.ts";
+import { problem } from "../schema/problem.ts";
+import { generateToken } from "../util/generate-token.ts";
+import { reasonOf } from "../util/reason-of.ts";
+import { createBearerCheck, type TokenFinder } from "./bearer.ts";
 import { type CallerLimitOptions, createCallerLimits } from "./caller-limits.ts";
 import { createHttpRoutes } from "./http-routes.ts";
 import { jsonRpcError } from "./json-rpc-error.ts";
@@ -35,9 +38,11 @@ export interface HttpOptions {
   readonly token?: string;
   /** The principal that the token stands for. Default: the server's own principal. */
   readonly principal?: Principal;
+  /** Accepts more tokens, each with a principal of its own. */
+  readonly tokens?: TokenFinder;
   /** Accepts tokens of an OAuth issuer. */
   readonly oauth?: OAuthOptions;
-  /** Replaces `token` and `oauth`: returns the caller, or the refusal. */
+  /** Replaces `token`, `tokens` and `oauth`: returns the caller, or the refusal. */
   readonly authenticate?: (headers: IncomingMessage["headers"]) => Promise<Principal | Response>;
   /** Limits for each caller. */
   readonly limits?: CallerLimitOptions;
@@ -63,7 +68,8 @@ const OWN = "own";
  * Serves an MCP server over Streamable HTTP. No body is read before its caller is authenticated. See
  * {@link createMcpServer}.
  *
- * @throws INVALID_INPUT if `oauth` has no keys, a webhook has no secret, or two endpoints share a path
+ * @throws INVALID_INPUT if `oauth` has no keys, a webhook has no secret, or two endpoints share a path.
+ *   ADDRESS_UNAVAILABLE if the server cannot listen there
  * @example
  * ```ts
  * import { createGateway } from "keyhole";
@@ -92,6 +98,7 @@ export async function listen(
   const bearer = createBearerCheck({
     token: options.token ?? generated,
     principal: options.principal,
+    tokens: options.tokens,
     oauth,
   });
   const limits = createCallerLimits(options.limits);
@@ -163,7 +170,7 @@ export async function listen(
   );
   limitConnections(http);
   await new Promise<void>((resolve, reject) => {
-    http.on("error", reject);
+    http.on("error", (error) => reject(cannotListen(host, options.port ?? 0, error)));
     http.listen(options.port ?? 0, host, resolve);
   });
   const { port } = http.address() as AddressInfo;
@@ -182,4 +189,17 @@ export async function listen(
       clearTimeout(timer);
     },
   };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: "another program uses the port",
+  EACCES: "this user may not use the port",
+  EADDRNOTAVAIL: "it is no address of this machine",
+  ENOTFOUND: "the name does not resolve",
+  EAI_AGAIN: "the name does not resolve",
+};
+
+function cannotListen(host: string, port: number, error: NodeJS.ErrnoException): Error {
+  const reason = REASONS[error.code ?? ""] ?? reasonOf(error);
+  return problem("ADDRESS_UNAVAILABLE", { address: `${host}:${port}`, reason }, { code: error.code });
 }

@@ -277,6 +277,11 @@ export const PROBLEMS = {
     next: "Check the address and the token (KEYHOLE_TOKEN), or leave out the address to use a config.",
     when: "A command names the address of a running gateway, and nothing there speaks MCP to it.",
   },
+  ADDRESS_UNAVAILABLE: {
+    sentence: "The server cannot listen at {address}: {reason}.",
+    next: "Choose another port or host (--port, --host), or leave them out for a free port of this machine.",
+    when: "The port is in use or not allowed, or the host is no address of this machine.",
+  },
   PACKAGE_MISSING: {
     sentence: "{feature} needs the package {name}, which is not installed.",
     next: "Install it: npm install {name}",

@@ -199,6 +199,18 @@ export const SUPPORT: DomainDefinition = {
   tools: [contentOnlyTool("support://tools/hidden/vip-ticket", "VIP Ticket", "Escalate for a VIP")],
 };
 
+/** A domain whose own words could drown those of its tools. */
+export const TASKS: DomainDefinition = {
+  name: "onto",
+  description: "Task management: tasks, task lists, task plans and all about a task.",
+  tools: [
+    { name: "create_plan", description: "Create a plan.", execute: () => "" },
+    { name: "create_task", description: "Create a task.", execute: () => "" },
+    { name: "create_goal", description: "Create a goal.", execute: () => "" },
+    { name: "list_tasks", description: "List tasks.", execute: () => "" },
+  ],
+};
+
 /** All domains of the document. */
 export const ALL = [createWarehouse(), LOGS, SUPPORT];
 

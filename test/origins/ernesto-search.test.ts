@@ -3,7 +3,7 @@ import { type DomainDefinition, defineDomain, loadTokenCounter } from "keyhole";
 import { createEmbeddedIndex, createTypesenseIndex } from "keyhole/search";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { TypesenseStub } from "../typesense-stub.ts";
-import { ALL, ANALYST, createWarehouse, document, open } from "./ernesto-domains.ts";
+import { ALL, ANALYST, createWarehouse, document, open, TASKS } from "./ernesto-domains.ts";
 
 const countTokens = await loadTokenCounter();
 
@@ -140,20 +140,9 @@ describe("ask", () => {
   });
 
   test("words are not drowned by the words of their own domain, also before vectors are there", async () => {
-    const task = (name: string, description: string) => ({ name, description, execute: () => "" });
-    const domain = defineDomain({
-      name: "onto",
-      description: "Task management: tasks, task lists, task plans and all about a task.",
-      tools: [
-        task("create_plan", "Create a plan."),
-        task("create_task", "Create a task."),
-        task("create_goal", "Create a goal."),
-        task("list_tasks", "List tasks."),
-      ],
-    });
     const never = { id: "never", dimensions: 4, embed: () => new Promise<Float32Array[]>(() => {}) };
     for (const index of [createEmbeddedIndex(), createEmbeddedIndex({ embedder: never }), undefined]) {
-      const { hits } = await open([domain], index && { index }).ask({ query: "create a task" });
+      const { hits } = await open([TASKS], index && { index }).ask({ query: "create a task" });
       expect(hits[0]?.op).toBe("onto.task.create");
     }
   });

@@ -51,8 +51,10 @@ describe.each(ERAS)("a client of %s", (era) => {
     const { gateway } = openLibrary();
     const { client } = await connect(createMcpServer(gateway), era);
     const uri = "@orchestr8://agents/nonexistent";
-    await expect(client.readResource({ uri })).rejects.toSatisfy((error) =>
-      JSON.stringify([String(error), (error as { data?: unknown }).data]).includes("agents/nonexistent"),
+    const error = await client.readResource({ uri }).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: -32602 });
+    expect(JSON.stringify([String(error), (error as { data?: unknown }).data])).toContain(
+      "agents/nonexistent",
     );
   });
 

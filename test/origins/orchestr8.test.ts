@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createGateway, loadTokenCounter } from "keyhole";
 import { createMarkdownSource } from "keyhole/sources";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { toKeywords } from "../../src/sources/markdown/match/keywords.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { LONG_FRAGMENTS, ORCHESTR8, openLibrary, saveAll, urisOf } from "./orchestr8-library.ts";
 
@@ -119,6 +120,16 @@ describe("dynamic URIs", () => {
         expect.objectContaining({ name: "categories" }),
       ]),
     );
+  });
+
+  test('the keywords of "Build a TypeScript REST API with authentication" are the document\'s', () => {
+    expect(toKeywords("Build a TypeScript REST API with authentication")).toEqual([
+      "build",
+      "typescript",
+      "rest",
+      "api",
+      "authentication",
+    ]);
   });
 
   test("a missing query and a wrong value are refused", async () => {

@@ -4,6 +4,7 @@ import { createToolbox, defineDomain, defineResource, defineTool, loadTokenCount
 import { createOpenApiSource, fromMcpConfig } from "keyhole/sources";
 import { describe, expect, test } from "vitest";
 import {
+  COMMANDS,
   CREATE_TASK,
   ONTOLOGY_READ_TOOLS,
   ONTOLOGY_WRITE_TOOLS,
@@ -35,6 +36,27 @@ async function directoryOf(path: string, gateway = open()) {
 }
 
 describe("registry generation", () => {
+  test("every op of the command taxonomy is there under its function, with its kind, and runs", async () => {
+    const gateway = open();
+    const { ops, registry_version } = gateway.registry();
+    expect(registry_version).toBe(gateway.version);
+    for (const [kind, commands] of Object.entries(COMMANDS)) {
+      for (const [op, tool_name] of Object.entries(commands)) {
+        expect(ops[op], op).toMatchObject({
+          op,
+          tool_name,
+          description: expect.any(String),
+          parameters_schema: { type: "object" },
+          group: op.split(".")[0],
+          kind,
+        });
+        const answer = await gateway.exec({ op, args: anyArgs(ops[op]!.parameters_schema), dry_run: true });
+        expect(answer.ok, answer.text).toBe(true);
+      }
+    }
+    expect(ops["onto.task.list"]).toMatchObject({ entity: "task", action: "list" });
+  });
+
   test("the lists of chat tools become the document's ops, by name or by its special cases", () => {
     const { ops } = open().registry();
     const names = Object.fromEntries(Object.values(ops).map(({ op, tool_name }) => [op, tool_name]));
@@ -74,6 +96,11 @@ describe("registry generation", () => {
     expect(await laneOf("onto.edge.link")).toBe("write");
     expect(await laneOf("util.web.search")).toBe("read");
   });
+
+  /** An argument for each required property, all of which are texts in the document. */
+  function anyArgs(schema: Readonly<Record<string, unknown>>): Record<string, string> {
+    return Object.fromEntries(((schema.required ?? []) as string[]).map((name) => [name, "x"]));
+  }
 });
 
 describe("tool.help", () => {
@@ -153,6 +180,13 @@ describe("tool.help", () => {
     const gateway = open();
     expect(await helpOf("onto.task.get", gateway)).toEqual(await helpOf("onto.task.get", gateway));
     expect((await helpOf("onto.task.get", gateway)).version).toBe(gateway.version);
+  });
+
+  test("the session keeps which help was read", async () => {
+    const gateway = open();
+    const session = await gateway.openSession();
+    await gateway.help({ path: "onto.document.tree.move", format: "short", session });
+    expect((await gateway.session(session)).memory.discoveredTools).toEqual(["onto.document.tree.move"]);
   });
 });
 
@@ -240,10 +274,43 @@ describe("tool.exec", () => {
       ok: false,
       error: {
         code: "INVALID_PARAMS",
-        details: { field_errors: expect.arrayContaining([expect.objectContaining({ field: "task_id" })]) },
+        details: {
+          field_errors: [{ field: "task_id", message: expect.stringContaining('"taskid" to "task_id"') }],
+        },
         help_path: "onto.task.update",
       },
     });
+  });
+
+  test("an idempotency key runs a create once, and with other args it is a CONFLICT", async () => {
+    const gateway = open();
+    const create = (title: string) =>
+      gateway.exec({ op: "onto.task.create", args: { title }, idempotency_key: "key" });
+    const first = await create("Call the baker");
+    expect(await create("Call the baker")).toMatchObject({ ok: true, result: first.ok && first.result });
+    expect(await create("Call the tailor")).toMatchObject({ ok: false, error: { code: "CONFLICT" } });
+  });
+
+  test("without allow_write nothing writes, and reading goes on", async () => {
+    const reader = { principal: { id: "reader", scopes: [], allowWrite: false } };
+    const gateway = open();
+    expect(await gateway.exec({ op: "onto.task.list", args: {} }, reader)).toMatchObject({ ok: true });
+    expect(await gateway.exec({ op: "onto.task.create", args: { title: "x" } }, reader)).toMatchObject({
+      ok: false,
+      error: { code: "PERMISSION_DENIED" },
+    });
+  });
+
+  test.each([
+    ["onto.project.graph.reorganize", { project_id: "p" }],
+    ["onto.task.delete", { task_id: "task_1" }],
+  ])("%s runs dry unless told to apply", async (op, args) => {
+    const gateway = open();
+    const dry = await gateway.exec({ op, args });
+    expect(dry).toMatchObject({ ok: true, result: { simulated: true, would_call: op, args } });
+    expect(dry.text).toContain("dry_run: false");
+    const applied = await gateway.exec({ op, args, dry_run: false });
+    expect(applied.ok && applied.result).not.toHaveProperty("simulated");
   });
 
   test("every error has a help path", async () => {

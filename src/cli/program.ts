@@ -1,0 +1,111 @@
+import type { OperationName } from "../operations/operations.ts";
+import { isProblem } from "../schema/problem.ts";
+import { PROGRAM_VERSION } from "../util/program-version.ts";
+
+interface Command {
+  readonly summary: string;
+  /** Loads the command when it runs. */
+  load(): Promise<{ run(args: readonly string[]): Promise<void> }>;
+}
+
+/** The operations, which are loaded when one of them runs. The command `run` was there before the operation. */
+const OPERATIONS: Readonly<Record<Exclude<OperationName, "run">, string>> = {
+  ask: "Find tools, skills, prompts and documents for a need.",
+  help: "Describe a domain, a group or one tool.",
+  get: "Run reading tools and load documents.",
+  exec: "Run one tool.",
+  batch: "Run several tools.",
+};
+
+const WRONG_USAGE = 2;
+
+const LOOK: Command = { summary: "", load: () => import("./look.ts") };
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  connect: {
+    summary: "Move the servers of an MCP client behind Keyhole, and back.",
+    load: () => import("./connect.ts"),
+  },
+  list: { summary: "List servers with their state, tools and tokens.", load: () => import("./list.ts") },
+  add: { summary: "Add a server to Keyhole's own config.", load: () => import("./add.ts") },
+  remove: { summary: "Remove a server from Keyhole's own config.", load: () => import("./remove.ts") },
+  serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
+  ...Object.fromEntries(
+    Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),
+  ),
+  script: operation("run", "Run a script over the tools."),
+  chat: { summary: "Chat with the agent in the terminal.", load: () => import("./chat.ts") },
+  run: { summary: "Ask the agent once and print its answer.", load: () => import("./run.ts") },
+  login: { summary: "Log in to an upstream server.", load: () => import("./login.ts") },
+  logout: { summary: "Delete the login to an upstream server.", load: () => import("./logout.ts") },
+  trust: { summary: "Show what a folder would run, and trust it.", load: () => import("./trust.ts") },
+  servers: { summary: "Show what servers run, and let them start.", load: () => import("./servers.ts") },
+  pins: { summary: "Show and approve the definitions of upstream servers.", load: () => import("./pins.ts") },
+  token: {
+    summary: "Make, list and revoke tokens of agents that call over HTTP.",
+    load: () => import("./token.ts"),
+  },
+  audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
+  dashboard: {
+    summary: "Start a dashboard for traces and metrics, in Docker.",
+    load: () => import("./dashboard.ts"),
+  },
+  index: {
+    summary: "Build the index of a library of Markdown files.",
+    load: () => import("./build-index.ts"),
+  },
+};
+
+function operation(name: string, summary: string): Command {
+  return {
+    summary,
+    load: async () => (await import("./operate.ts")).operationCommand(name as OperationName),
+  };
+}
+
+/** Runs the program with the words of a command line. Failures are printed and become the exit code. */
+export async function runProgram(words: readonly string[]): Promise<void> {
+  const [name = "", ...args] = words;
+  if (["--help", "-h"].includes(name)) return console.log(usage());
+  if (["--version", "-v"].includes(name)) return console.log(PROGRAM_VERSION);
+  if (name === "" || name.startsWith("--")) return start(LOOK, "", words);
+  if (Object.hasOwn(COMMANDS, name)) return start(COMMANDS[name]!, name, args);
+  const { nearest } = await import("../util/nearest.ts");
+  const [near] = nearest(name, Object.keys(COMMANDS));
+  const hint = near === undefined ? usage() : `Did you mean keyhole ${near}? keyhole --help lists all.`;
+  console.error(`Command ${JSON.stringify(name)} not found.\n${hint}`);
+  process.exitCode = WRONG_USAGE;
+}
+
+async function start(command: Command, name: string, args: readonly string[]): Promise<void> {
+  const { installSafeConsole } = await import("./safe-console.ts");
+  installSafeConsole();
+  try {
+    const { run } = await command.load();
+    await run(withLongHelp(args));
+  } catch (error) {
+    console.error(
+      isProblem(error) ? `${error.code}: ${error.message}\n${error.next}` : unexpected(name, error),
+    );
+    process.exit(1);
+  }
+}
+
+/** Every command takes -h for --help. Words after -- belong to the command of a server. */
+function withLongHelp(args: readonly string[]): readonly string[] {
+  const end = args.includes("--") ? args.indexOf("--") : args.length;
+  return args.map((word, index) => (word === "-h" && index < end ? "--help" : word));
+}
+
+function usage(): string {
+  const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(10)}${summary}`);
+  return `Usage: keyhole COMMAND [options]
+       keyhole [--yes] [--dry-run] [--json]   finds the servers of your MCP clients and their cost\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
+}
+
+/** People get a sentence; the stack is for who looks for the mistake. */
+function unexpected(name: string, error: unknown): unknown {
+  if (process.env.KEYHOLE_DEBUG) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  return `${["keyhole", name].join(" ").trim()} failed: ${reason}\nWith KEYHOLE_DEBUG=1 it shows where.`;
+}
