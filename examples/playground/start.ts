@@ -2,7 +2,8 @@
 import { Console } from "node:console";
 import { parseArgs } from "node:util";
 import { createGateway, type Gateway, loadTokenCounter } from "keyhole";
-import { createMcpServer, type McpServer, type McpServerOptions, serveHttp } from "keyhole/mcp";
+import { serveConsole } from "keyhole/http";
+import { createMcpServer, type McpServer, type McpServerOptions } from "keyhole/mcp";
 import { heading } from "../print.ts";
 import { authenticateBy, GUEST, makeToken, PLAYGROUND } from "./principals.ts";
 import { createSystems, listEverything } from "./systems.ts";
@@ -68,8 +69,15 @@ async function openHttp(of: McpServer, port: number) {
     [makeToken(), PLAYGROUND],
     [makeToken(), GUEST],
   ]);
-  const http = await serveHttp(of, { port, authenticate: authenticateBy(tokens) });
+  const http = await serveConsole(gateway, of, {
+    port,
+    authenticate: authenticateBy(tokens),
+    principals: () => [...tokens.values()],
+    onOpened: (link) => console.log(`The console was opened. For another browser, once: ${link}`),
+  });
   const [playground, guest] = tokens.keys();
+  heading("In a browser, see what agents find, call and cost (the link works once)");
+  console.log(http.consoleLink);
   heading("In another terminal, set the address and your token (tokens are shown only once)");
   console.log(`export KEYHOLE_URL=${http.url}`);
   console.log(`export KEYHOLE_TOKEN=${playground}   # playground: reads and writes`);

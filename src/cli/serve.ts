@@ -1,4 +1,5 @@
 import { createGateway } from "../gateway.ts";
+import type { Gateway } from "../gateway-api.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { problem } from "../schema/problem.ts";
 import { SURFACES, type Surface } from "../surfaces/surface.ts";
@@ -19,7 +20,7 @@ const USAGE = `Usage: keyhole serve [options]
   --trust          start the servers that a JSON config names now, and accept their definitions without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
   --allow-write    let callers run tools that write
-  --http           serve Streamable HTTP instead of stdio
+  --http           serve Streamable HTTP instead of stdio, with the console for your browser
   --host NAME      the address to listen on (default: 127.0.0.1, for this machine only)
   --allow-host NAME  a host name that clients may use, beside those of this machine; as often as needed
   --port NUMBER    default: any free port
@@ -60,7 +61,7 @@ export async function run(args: readonly string[]): Promise<void> {
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface });
   const telemetry = openTelemetry();
-  const face = values.http ? await openHttpFace(server, values, loaded) : openStdio(server);
+  const face = values.http ? await openHttpFace(gateway, server, values, loaded) : openStdio(server);
   const stopWatching = loaded.watch?.(gateway);
 
   // The first call of a tool needs it, the first list of tools does not.
@@ -104,7 +105,12 @@ function openStdio(server: McpServer): { close(): Promise<void> } {
   return server.connect();
 }
 
-async function openHttpFace(server: McpServer, values: ReturnType<typeof readOptions>, loaded: LoadedConfig) {
+async function openHttpFace(
+  gateway: Gateway,
+  server: McpServer,
+  values: ReturnType<typeof readOptions>,
+  loaded: LoadedConfig,
+) {
   const { openHttp } = await import("./open-http.ts");
-  return openHttp(server, { ...values, allowHosts: values["allow-host"] }, loaded);
+  return openHttp(gateway, server, { ...values, allowHosts: values["allow-host"] }, loaded);
 }

@@ -61,7 +61,8 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
             tools: tools.length,
             tokens: await countMenu(tools, countTokens),
             isHttp: "url" in program.runs,
-            needsConsent: consents !== undefined && !(await consents.isGiven(program)),
+            needsConsent:
+              status?.state === "quarantined" && consents !== undefined && !(await consents.isGiven(program)),
             stderr: stderr.trimEnd().split("\n").slice(-STDERR_LINES).join("\n"),
           };
         });
