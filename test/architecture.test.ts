@@ -35,6 +35,7 @@ test("no file in src imports a public door, and only published folders have one"
   const doors = new Set([
     "src/index.ts",
     "src/agent/index.ts",
+    "src/http/index.ts",
     "src/mcp/index.ts",
     "src/search/index.ts",
     "src/sources/index.ts",

@@ -1,6 +1,6 @@
 import { loadSettings, type SettingsSource } from "../config/load-settings.ts";
 import { secretsOf } from "../config/secrets-of.ts";
-import type { ShownSetting } from "../http/console-parts.ts";
+import type { ShownSetting } from "../http/parts/console-parts.ts";
 import { isFields } from "../util/fields.ts";
 import { createRedact } from "../util/redact.ts";
 

@@ -1,8 +1,8 @@
 import type { Gateway } from "../gateway-api.ts";
 import type { Principal } from "../schema/principal.ts";
-import { isAdmin } from "./admin-scope.ts";
-import type { Endpoint } from "./endpoint.ts";
-import type { News, Recorder, Topic } from "./recorder.ts";
+import { isAdmin } from "./parts/admin-scope.ts";
+import type { Endpoint } from "./parts/endpoint.ts";
+import type { News, Recorder, Topic } from "./parts/recorder.ts";
 
 /** News that come close together are sent as one event. */
 const GATHER_MS = 150;

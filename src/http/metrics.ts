@@ -1,5 +1,5 @@
 import type { Gateway } from "../gateway-api.ts";
-import type { Recorder } from "./recorder.ts";
+import type { Recorder } from "./parts/recorder.ts";
 
 interface Metric {
   readonly name: string;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
-import type { Endpoint } from "./endpoint.ts";
+import type { Endpoint } from "./parts/endpoint.ts";
 
 /** Describes the endpoints as an OpenAPI document, made from the same rows as their routes. */
 export function toOpenApi(endpoints: readonly Endpoint[]): object {

@@ -2,8 +2,8 @@ import type { z } from "zod";
 import { OPERATIONS, type OperationName } from "../operations/operations.ts";
 import { callOperation } from "../toolbox.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
-import { type ConsoleParts, speaksFor } from "./console-parts.ts";
-import type { Endpoint, EndpointCall } from "./endpoint.ts";
+import { type ConsoleParts, speaksFor } from "./parts/console-parts.ts";
+import type { Endpoint, EndpointCall } from "./parts/endpoint.ts";
 
 /** One endpoint for each operation. Answers are those of the gateway, with the tokens of their text. */
 export function operationEndpoints(parts: ConsoleParts): Endpoint[] {

@@ -4,12 +4,8 @@ import type { McpServer } from "../mcp/mcp-server.ts";
 import type { Mount, Receive, Route } from "../mcp/router.ts";
 import { type HttpOptions, type HttpServer, listen } from "../mcp/serve-http.ts";
 import type { Principal } from "../schema/principal.ts";
-import { ADMIN_SCOPE } from "./admin-scope.ts";
-import { type ApprovalDesk, createApprovalDesk } from "./approval-desk.ts";
 import { CONSOLE_PATH, consoleFileRoutes } from "./console-files.ts";
-import type { ConsoleParts, ShownSetting, StartConsents } from "./console-parts.ts";
 import { createConsoleSessions, HALF_HEADER } from "./console-sessions.ts";
-import { type Endpoint, toRoute } from "./endpoint.ts";
 import { healthRoutes } from "./health-routes.ts";
 import { createLiveEvents } from "./live-events.ts";
 import { toMetrics } from "./metrics.ts";
@@ -24,7 +20,11 @@ import { sessionEndpoints } from "./pages/sessions.ts";
 import { settingsEndpoints } from "./pages/settings.ts";
 import { unmetEndpoint } from "./pages/unmet.ts";
 import { upstreamEndpoints } from "./pages/upstreams.ts";
-import { createRecorder } from "./recorder.ts";
+import { ADMIN_SCOPE } from "./parts/admin-scope.ts";
+import { type ApprovalDesk, createApprovalDesk } from "./parts/approval-desk.ts";
+import type { ConsoleParts, ShownSetting, StartConsents } from "./parts/console-parts.ts";
+import { type Endpoint, toRoute } from "./parts/endpoint.ts";
+import { createRecorder } from "./parts/recorder.ts";
 import { sessionRoutes } from "./session-routes.ts";
 
 /** Options of {@link serveConsole}. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { waits } from "../../access/pins.ts";
 import { problem } from "../../schema/problem.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { defineEndpoint, type Endpoint } from "../endpoint.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
 
 const MOST_SHOWN = 200;
 

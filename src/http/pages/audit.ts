@@ -4,8 +4,8 @@ import { mergeChains } from "../../audit/merge-chains.ts";
 import { verifyChain } from "../../audit/verify-chain.ts";
 import { coreOf } from "../../gateway-core.ts";
 import { toVisibleJson } from "../../util/visible-text.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { defineEndpoint, type Endpoint } from "../endpoint.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
 
 const filterSchema = z.object({
   principal: z.string().optional(),

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { coreOf } from "../../gateway-core.ts";
 import { hideSecrets } from "../../net/known-secrets.ts";
 import { reasonOf } from "../../util/reason-of.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { defineEndpoint, type Endpoint } from "../endpoint.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
 
 /** Documents, skills and prompts: how old they are, and reading them again. */
 export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoint[] {

@@ -1,7 +1,7 @@
 import { waits } from "../../access/pins.ts";
 import { PROGRAM_VERSION } from "../../util/program-version.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import type { Endpoint } from "../parts/endpoint.ts";
 
 export function overviewEndpoint(parts: ConsoleParts): Endpoint {
   const { gateway, recorder, desk } = parts;

@@ -1,8 +1,8 @@
 import { countMenu } from "../../surfaces/count-menu.ts";
 import { loadTokenCounter } from "../../util/tokens.ts";
-import { isAdmin } from "../admin-scope.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { isAdmin } from "../parts/admin-scope.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import type { Endpoint } from "../parts/endpoint.ts";
 
 /** The caller itself, and the principals that a person may search as. */
 export function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint[] {

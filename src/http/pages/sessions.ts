@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Principal } from "../../schema/principal.ts";
 import { problem } from "../../schema/problem.ts";
-import { isAdmin } from "../admin-scope.ts";
-import { addressesIn, type ConsoleParts } from "../console-parts.ts";
-import type { Conversation } from "../conversations.ts";
-import { defineEndpoint, type Endpoint } from "../endpoint.ts";
-import type { Step } from "../to-step.ts";
+import { isAdmin } from "../parts/admin-scope.ts";
+import { addressesIn, type ConsoleParts } from "../parts/console-parts.ts";
+import type { Conversation } from "../parts/conversations.ts";
+import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
+import type { Step } from "../parts/to-step.ts";
 
 /** Conversations of agents. Callers without the admin scope see their own. */
 export function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts): Endpoint[] {

@@ -1,7 +1,7 @@
 import { hideSecrets } from "../../net/known-secrets.ts";
 import { PROGRAM_VERSION } from "../../util/program-version.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import type { Endpoint } from "../endpoint.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import type { Endpoint } from "../parts/endpoint.ts";
 
 /** Settings in effect, and links for other browsers. */
 export function settingsEndpoints({ gateway, settings, principals, createLink }: ConsoleParts): Endpoint[] {

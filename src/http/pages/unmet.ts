@@ -1,5 +1,5 @@
-import { addressesIn, type ConsoleParts } from "../console-parts.ts";
-import type { Endpoint } from "../endpoint.ts";
+import { addressesIn, type ConsoleParts } from "../parts/console-parts.ts";
+import type { Endpoint } from "../parts/endpoint.ts";
 
 export function unmetEndpoint({ gateway }: ConsoleParts): Endpoint {
   return {

@@ -10,8 +10,8 @@ import { nativeTools, toNativeTool } from "../../surfaces/native-tools.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import { replaceSecrets } from "../../util/secret-patterns.ts";
 import { loadTokenCounter } from "../../util/tokens.ts";
-import type { ConsoleParts } from "../console-parts.ts";
-import { defineEndpoint, type Endpoint } from "../endpoint.ts";
+import type { ConsoleParts } from "../parts/console-parts.ts";
+import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
 
 const STDERR_LINES = 40;
 const LOGIN_URL_MS = 20_000;

@@ -1,7 +1,7 @@
-import type { FinishedCall } from "../gateway-core.ts";
-import { hideSecrets } from "../net/known-secrets.ts";
-import { cutText } from "../util/cut-text.ts";
-import { replaceSecrets } from "../util/secret-patterns.ts";
+import type { FinishedCall } from "../../gateway-core.ts";
+import { hideSecrets } from "../../net/known-secrets.ts";
+import { cutText } from "../../util/cut-text.ts";
+import { replaceSecrets } from "../../util/secret-patterns.ts";
 
 /** One call of a conversation. Arguments and results are not kept. */
 export interface Step {

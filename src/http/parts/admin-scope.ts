@@ -1,4 +1,4 @@
-import type { Principal } from "../schema/principal.ts";
+import type { Principal } from "../../schema/principal.ts";
 
 /** The scope of people who run the gateway: they see all callers, approve, start and refresh. */
 export const ADMIN_SCOPE = "keyhole:admin";

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import { z } from "zod";
-import type { Exchange, Receive, Route } from "../mcp/router.ts";
-import type { Principal } from "../schema/principal.ts";
-import { isProblem, problem } from "../schema/problem.ts";
-import { reasonOf } from "../util/reason-of.ts";
+import type { Exchange, Receive, Route } from "../../mcp/router.ts";
+import type { Principal } from "../../schema/principal.ts";
+import { isProblem, problem } from "../../schema/problem.ts";
+import { reasonOf } from "../../util/reason-of.ts";
 import { ADMIN_SCOPE, isAdmin } from "./admin-scope.ts";
 
 /** One row of the JSON API. Its route and its part of the OpenAPI document are made from it. */

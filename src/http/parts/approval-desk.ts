@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
-import type { Approval, Approve } from "../calls/call-environment.ts";
-import type { ApprovalRequest } from "../calls/decide-call.ts";
+import type { Approval, Approve } from "../../calls/call-environment.ts";
+import type { ApprovalRequest } from "../../calls/decide-call.ts";
 
 /** A call that waits for a person at the console. */
 export interface WaitingCall {

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
-import type { FinishedCall } from "../gateway-core.ts";
-import { contentHash } from "../util/content-hash.ts";
+import type { FinishedCall } from "../../gateway-core.ts";
+import { contentHash } from "../../util/content-hash.ts";
 import { type Step, toStep } from "./to-step.ts";
 
 /** What one agent did, call by call. */

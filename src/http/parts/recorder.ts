@@ -1,9 +1,9 @@
-import type { Gateway } from "../gateway-api.ts";
-import { coreOf, type FinishedCall } from "../gateway-core.ts";
-import type { Principal } from "../schema/principal.ts";
-import { countMenu } from "../surfaces/count-menu.ts";
-import { type NoticeEvent, onNotice, type SourceEvent } from "../telemetry/events.ts";
-import { loadTokenCounter } from "../util/tokens.ts";
+import type { Gateway } from "../../gateway-api.ts";
+import { coreOf, type FinishedCall } from "../../gateway-core.ts";
+import type { Principal } from "../../schema/principal.ts";
+import { countMenu } from "../../surfaces/count-menu.ts";
+import { type NoticeEvent, onNotice, type SourceEvent } from "../../telemetry/events.ts";
+import { loadTokenCounter } from "../../util/tokens.ts";
 import { type CallSeries, createCallSeries } from "./call-series.ts";
 import { type Conversations, createConversations } from "./conversations.ts";
 
