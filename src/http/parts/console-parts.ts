@@ -3,9 +3,9 @@ import type { Gateway } from "../../gateway-api.ts";
 import type { Principal } from "../../schema/principal.ts";
 import { problem } from "../../schema/problem.ts";
 import type { ServerProgram } from "../../schema/server-program.ts";
+import { isAdmin } from "./admin-scope.ts";
 import type { ApprovalDesk } from "./approval-desk.ts";
-import { isAdmin } from "./parts/admin-scope.ts";
-import type { EndpointCall } from "./parts/endpoint.ts";
+import type { EndpointCall } from "./endpoint.ts";
 import type { Recorder } from "./recorder.ts";
 
 /** A setting as people see it. Secrets are never among them. */
