@@ -157,6 +157,9 @@ export const REQUIREMENTS = {
     "the console opens once by its link; other pages, ports and callers can neither read nor call anything",
   "console:figures":
     "the console counts what agents did, by minute and by conversation, and nothing of its own",
+  "console:pages":
+    "the console shows searches with their reasons, runs reads and dry runs, approves, and follows agents live",
+  "console:accessible": "every page of the console works by keyboard, in light and dark, and at 360 pixels",
   "console:live": "changes reach an open console while agents work",
   "console:approvals": "people approve definitions and calls exactly as they were shown",
   "session:implied":

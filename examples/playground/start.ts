@@ -1,5 +1,6 @@
 // `npm start`: the four systems of the examples in one gateway, for any MCP client.
 import { Console } from "node:console";
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createGateway, type Gateway, loadTokenCounter } from "keyhole";
 import { serveConsole } from "keyhole/http";
@@ -64,7 +65,15 @@ async function tellCosts(of: Gateway, surface: NonNullable<McpServerOptions["sur
   );
 }
 
+/** In the workspace the page of the console is built when it has changed. The package has it. */
+async function prepareConsole(): Promise<void> {
+  const script = new URL("../../scripts/build-console.ts", import.meta.url);
+  if (!existsSync(script)) return;
+  await (await import(script.href)).buildConsole({ ifChanged: true });
+}
+
 async function openHttp(of: McpServer, port: number) {
+  await prepareConsole();
   const tokens = new Map([
     [makeToken(), PLAYGROUND],
     [makeToken(), GUEST],

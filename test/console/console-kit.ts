@@ -34,10 +34,10 @@ export async function serveShop(
 ): Promise<ServedShop> {
   const { domains, calls } = createShop();
   const gateway = createGateway({
-    domains,
     principal: clerk,
     audit: { store: createMemoryAuditStore() },
     ...options,
+    domains: [...domains, ...(options.domains ?? [])],
   });
   const server = createMcpServer(gateway, { debounceMs: 10 });
   const http = await serveConsole(gateway, server, {

@@ -8,7 +8,9 @@ import type { McpSource } from "../../sources/mcp/mcp-source.ts";
 import { countMenu } from "../../surfaces/count-menu.ts";
 import { nativeTools, toNativeTool } from "../../surfaces/native-tools.ts";
 import { reasonOf } from "../../util/reason-of.ts";
+import { createRedact } from "../../util/redact.ts";
 import { replaceSecrets } from "../../util/secret-patterns.ts";
+import { secretsInArgs } from "../../util/secret-values.ts";
 import { loadTokenCounter } from "../../util/tokens.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
@@ -123,10 +125,14 @@ function isUpstream(source: Source): source is McpSource {
 function toShown({ hash, runs }: ServerProgram): object {
   if ("url" in runs) {
     const headers = Object.keys(runs.headers);
-    return { hash, url: withoutSecrets(runs.url), headers };
+    // Paths and queries may hold secrets.
+    const { origin, pathname } = new URL(runs.url);
+    return { hash, url: `${withoutSecrets(origin)}${pathname === "/" ? "" : "/…"}`, headers };
   }
   const { command, args, cwd, env } = runs;
-  return { hash, command: [command, ...args].map(withoutSecrets).join(" "), cwd, env: Object.keys(env) };
+  const redact = createRedact(secretsInArgs(args));
+  const shown = [command, ...args].map((word) => redact(withoutSecrets(word)));
+  return { hash, command: shown.join(" "), cwd, env: Object.keys(env) };
 }
 
 function withoutSecrets(text: string): string {
