@@ -48,7 +48,7 @@ const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
   ["problem", /src\/schema\/(?:problems?|say)\.ts$|src\/cli\/(?:keep-compiled|user-folders)\.ts$/],
   ["core", /src\/(?:index|gateway)\.ts$/],
   ["mcp", /src\/mcp\/mcp-server\.ts$/],
-  ["upstreams", /src\/cli\/(?:load-config|read-json-config)\.ts$|src\/sources\/mcp\/from-mcp-config\.ts$/],
+  ["upstreams", /src\/cli\/(?:open-config|read-json-config)\.ts$|src\/sources\/mcp\/from-mcp-config\.ts$/],
 ];
 const bundle = await rolldown({
   input: Object.fromEntries(inputs),

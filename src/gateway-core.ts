@@ -62,6 +62,8 @@ export interface GatewayCore {
   run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
   /** Decides about the calls that an input would make, without making them. */
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
+  /** Waits a while for the servers of this principal that are still starting. */
+  allStarted(principal: Principal): Promise<void>;
   readonly clock: Clock;
   /** The log of a gateway that keeps one. */
   readonly audit?: AuditStore | undefined;
@@ -71,6 +73,8 @@ export interface GatewayCore {
   observe(observer: Observer): () => void;
   /** Answers questions that nobody else does: those of gateways without `approve`. Returns a function that stops it. */
   answerQuestions(approve: Approve): () => void;
+  /** Stores a text of a face and returns the handle that reads it. */
+  keep(text: string, name: string, options?: Pick<CallOptions, "principal" | "session">): Promise<string>;
   /** Counts a menu that is shown again in the ledger. */
   noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): Promise<void>;
 }

@@ -4,15 +4,17 @@ import { type Agent, createAgent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { askPermission } from "../agent/ask.ts";
 import type { Ask } from "../agent/ask-request.ts";
+import type { PermissionMode } from "../agent/permissions/permission.ts";
 import type { PermissionRules } from "../agent/permissions/permission-rules.ts";
 import { createPermissions, type RuleStore } from "../agent/permissions/permissions.ts";
 import type { AgentRecording } from "../agent/record-agent-events.ts";
 import { tellRetry } from "../agent/run-context.ts";
 import { createSessionLogs } from "../agent/session-log.ts";
+import { type Checkpoints, createCheckpoints } from "../agent/workspace/checkpoints.ts";
 import { workspaceDomain } from "../agent/workspace/workspace-domain.ts";
 import { folderContents } from "../config/folder-contents.ts";
 import { isTrusted, recordTrust } from "../config/folder-trust.ts";
-import { type LoadedSettings, loadSettings } from "../config/load-settings.ts";
+import type { LoadedSettings } from "../config/load-settings.ts";
 import { saveSetting } from "../config/save-setting.ts";
 import { secretsOf } from "../config/secrets-of.ts";
 import { settingsPath } from "../config/settings-path.ts";
@@ -22,16 +24,14 @@ import type { Gateway } from "../gateway-api.ts";
 import { createLLMClient } from "../models/llm-client.ts";
 import { knowSecrets } from "../net/known-secrets.ts";
 import { createDiskResultStore } from "../session/disk-result-store.ts";
+import type { McpSource } from "../sources/mcp/mcp-source.ts";
 import { secretVariables } from "../util/secret-values.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
-import { settingsServers } from "./configured-servers.ts";
-import { loadAnyConfig } from "./load-config.ts";
 import { closeAudit, openAudit, recordDecisions } from "./open-audit.ts";
-import { openPins } from "./open-pins.ts";
+import { openConfig } from "./open-config.ts";
 import { openSkills } from "./open-skills.ts";
-import { refuseFallback, telemetryName, withModel } from "./provider-in-use.ts";
+import { chooseProvider, refuseFallback, telemetryName, withModel } from "./provider-in-use.ts";
 import { readSystemPrompt } from "./system-prompt.ts";
-import { askForTrust } from "./trust-folder.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 export interface OpenAgentOptions {
@@ -39,6 +39,7 @@ export interface OpenAgentOptions {
   readonly folder: string;
   /** As for `keyhole serve`. Without it, the agent has the workspace and the servers of the settings. */
   readonly config?: string | undefined;
+  readonly profile?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
   /** Starts the servers of a JSON config, and accepts the definitions of all servers without approval. */
@@ -51,13 +52,31 @@ export interface OpenAgentOptions {
   readonly ask?: Ask;
 }
 
+/** Results this long are shown whole; a read of a file has fewer. */
+const RESULT_TOKENS = 10_000;
+
 export interface OpenedAgent {
   readonly agent: Agent;
   readonly gateway: Gateway;
   readonly loaded: LoadedSettings;
+  /** The MCP servers of the settings and the config. */
+  readonly servers: readonly McpSource[];
+  /** Files as they were before each turn. */
+  readonly checkpoints: Checkpoints;
+  /** Whether the person trusts the folder. */
+  readonly trusted: boolean;
   /** The provider and model in use. */
   modelName(): string;
-  /** Changes to another model of the same provider. */
+  /** The model alone, and the settings of all providers. */
+  model(): string | undefined;
+  providers(): Settings["providers"];
+  /** The mode of the permissions now. */
+  mode(): PermissionMode;
+  setMode(mode: PermissionMode): void;
+  /**
+   * Changes to another model of the same provider, or by `provider/name` of another one.
+   * @throws PROVIDER_NOT_SUPPORTED
+   */
   setModel(name: string): void;
   /** Passes events on, and records them if telemetry is on. */
   observe(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
@@ -68,8 +87,15 @@ export interface OpenedAgent {
 /** Opens the agent of `run` and `chat` from settings and config. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
   const { folder, trust = false, allowWrite = false, ask } = options;
-  const trusted = await askForTrust(folder, options.config === undefined);
-  const loaded = await loadSettings({ project: folder, env: environment(options) });
+  const opened = await openConfig({
+    folder,
+    config: options.config,
+    profile: options.profile,
+    trust,
+    usesFolder: true,
+    env: environment(options),
+  });
+  const { loaded, isFolderTrusted: trusted } = opened;
   const { settings } = loaded;
   refuseFallback(loaded, options);
   if (!trusted) await tellLeftOut(folder);
@@ -77,7 +103,10 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const secrets = [...secretVariables(process.env), ...secretsOf(settings)];
   knowSecrets(secrets);
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
+  const checkpoints = createCheckpoints();
+  let mode: PermissionMode = "ask";
   const permissions = createPermissions({
+    mode: () => mode,
     root: folder,
     user: withAllowed(toRules(settings.permissions.user), [
       ...(options.allow ?? []),
@@ -87,23 +116,18 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ask: askPermission,
     ...(trusted && { store: projectRules(settings, folder) }),
   });
-  const {
-    domains,
-    sources = [],
-    principal,
-    ...config
-  } = await loadAnyConfig(options.config, trusted, { trusted: trust });
-  const servers = settingsServers(loaded, { home: homedir(), project: folder }, trust);
+  const { domains, sources, principal, ...config } = opened.options;
   const { skills, ...known } = await openSkills(settings.skills, folder, trusted);
   const audit = openAudit(settings.audit);
   const gateway = createGateway({
-    pins: openPins(),
     results,
     ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
+    recipes: join(data, "recipes"),
     ...config,
-    domains: [...domains, ...known.domains, workspaceDomain({ permissions })],
-    sources: [...sources, ...servers, ...known.sources],
+    limits: { resultTokens: RESULT_TOKENS, ...config.limits },
+    domains: [...domains, ...known.domains, workspaceDomain({ permissions, checkpoints })],
+    sources: [...sources, ...known.sources],
     // Writing is allowed here because every call that writes asks first.
     principal: { id: "local", scopes: [], ...principal, allowWrite: true },
   });
@@ -121,11 +145,15 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     provider: telemetryName(vendor),
     server: client.getServerUrl(),
   });
-  const { mode, systemPrompt, maxSteps, maxTokens, maxRunTokens, temperature } = settings.agent;
+  const { systemPrompt, maxSteps, maxTokens, maxRunTokens, temperature, contextWindow, effort } =
+    settings.agent;
   const agent = createAgent({
     gateway,
     model: () => client.languageModel(),
-    mode,
+    mode: settings.agent.mode,
+    permissionMode: () => mode,
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(effort !== undefined && { effort }),
     ...(trusted && { folder }),
     writes: allowWrite ? "allow" : "ask",
     skills,
@@ -149,9 +177,18 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     agent,
     gateway,
     loaded,
-    modelName: () => [vendor, client.getModelName()].filter(Boolean).join(" "),
+    trusted,
+    checkpoints,
+    servers: sources.filter((source): source is McpSource => "logIn" in source),
+    model: () => client.getModelName(),
+    providers: () => providers,
+    modelName: () => [providers.default, client.getModelName()].filter(Boolean).join(" "),
+    mode: () => mode,
+    setMode: (next) => {
+      mode = next;
+    },
     setModel: (name) => {
-      providers = withModel(providers, name);
+      providers = withModel(...chooseProvider(providers, name));
     },
     observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {

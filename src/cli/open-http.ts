@@ -4,7 +4,7 @@ import type { Gateway } from "../gateway-api.ts";
 import { type ConsoleServer, serveConsole } from "../http/serve-console.ts";
 import type { McpServer } from "../mcp/mcp-server.ts";
 import { problem } from "../schema/problem.ts";
-import type { LoadedConfig } from "./load-config.ts";
+import type { OpenedConfig } from "./open-config.ts";
 import { openConsents } from "./open-consents.ts";
 import { openTokens } from "./open-tokens.ts";
 import { shownSettings } from "./shown-settings.ts";
@@ -28,7 +28,7 @@ export async function openHttp(
   gateway: Gateway,
   server: McpServer,
   { host, port, allowHosts }: HttpArgs,
-  { webhooks }: LoadedConfig,
+  { webhooks, loaded }: Pick<OpenedConfig, "webhooks" | "loaded">,
 ): Promise<ConsoleServer> {
   const token = process.env.KEYHOLE_TOKEN;
   const hosts = allowedHosts(host, allowHosts);
@@ -45,7 +45,7 @@ export async function openHttp(
     tokens,
     principals: () => tokens.list().map(principalOf),
     consents: openConsents(),
-    settings: shownSettings,
+    settings: async () => shownSettings(loaded),
     onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
   });
   console.log(`Keyhole listens at ${shown(http.url)}`);

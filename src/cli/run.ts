@@ -15,9 +15,11 @@ const USAGE = `Usage: keyhole run -p PROMPT [options]
   -r, --resume ID          continue that conversation
   --json-schema FILE       answer with JSON of this JSON Schema
   --output-format FORMAT   ${OUTPUT_FORMATS.join(", ")} (default: text)
+  --stream                 write text as it arrives, also what the model says between calls (default in a terminal)
   --provider NAME          the provider to use
   --model NAME             the model to use
-  --config FILE            as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists)
+  --config FILE            as for keyhole serve
+  --profile NAME           only the servers of this profile of the config
   --trust                  start the servers of a JSON config and accept all definitions without approval
   --allow RULE             allow something for this run, such as 'shell-run(npm test)' or 'fs-write(src/**)';
                            give it as often as needed
@@ -55,6 +57,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const { agent, loaded, observe, close } = await openAgent({
     folder: process.cwd(),
     config: values.config,
+    profile: values.profile,
     provider: values.provider,
     model: values.model,
     trust: values.trust,
@@ -74,7 +77,11 @@ export async function run(args: readonly string[]): Promise<void> {
     const events = observe(
       runAgent(agent, prompt, { session, signal: controller.signal, ...(output && { output }) }),
     );
-    code = await printEvents(events, values.format, { out: process.stdout, err: process.stderr });
+    code = await printEvents(events, values.format, {
+      out: process.stdout,
+      err: process.stderr,
+      stream: values.stream || (process.stdout.isTTY && !output),
+    });
     await session.end();
   } finally {
     await close();
@@ -92,10 +99,12 @@ function readOptions(args: readonly string[]) {
         continue: { type: "boolean", short: "c", default: false },
         resume: { type: "string", short: "r" },
         "json-schema": { type: "string" },
+        stream: { type: "boolean", default: false },
         "output-format": { type: "string", default: "text" },
         provider: { type: "string" },
         model: { type: "string" },
         config: { type: "string" },
+        profile: { type: "string" },
         trust: { type: "boolean", default: false },
         allow: { type: "string", multiple: true, default: [] },
         "allow-write": { type: "boolean", default: false },

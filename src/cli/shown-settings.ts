@@ -1,4 +1,4 @@
-import { loadSettings, type SettingsSource } from "../config/load-settings.ts";
+import type { LoadedSettings, SettingsSource } from "../config/load-settings.ts";
 import { secretsOf } from "../config/secrets-of.ts";
 import type { ShownSetting } from "../http/parts/console-parts.ts";
 import { isFields } from "../util/fields.ts";
@@ -9,8 +9,7 @@ const NAMES_ONLY = new Set(["env", "headers", "oauth"]);
 const HIDDEN = new Set(["apiKey", "token", "clientSecret", "privateKey"]);
 
 /** The settings in effect, each with the file or variable that it comes from. */
-export async function shownSettings(): Promise<readonly ShownSetting[]> {
-  const { settings, sources } = await loadSettings();
+export function shownSettings({ settings, sources }: LoadedSettings): readonly ShownSetting[] {
   const redact = createRedact(secretsOf(settings));
   const strongestFirst = [...sources].reverse();
   return [...leaves(settings, [])].map(([path, value]) => ({

@@ -6,6 +6,8 @@ import {
   retryConfigSchema,
 } from "../models/models-config.ts";
 import { DEFAULT_IDLE_MS } from "../models/providers/provider-host.ts";
+import { profileSchema, serverOverrideSchema } from "../sources/mcp/config/overrides.ts";
+import { serverConfigSchema } from "../sources/mcp/config/server-config.ts";
 import { LOG_LEVELS } from "../telemetry/log-line.ts";
 
 const text = z.string().max(4096);
@@ -24,6 +26,14 @@ const rules = z
 
 // Without the defaults, because another file may set what this one leaves out.
 const retry = retryConfigSchema.shape;
+
+/** A mistake in one server must not make the whole file wrong, so servers are checked one by one when they are used. */
+const server = checkedLater(serverConfigSchema);
+
+function checkedLater(schema: z.ZodType) {
+  const { $schema: _, ...shape } = z.toJSONSchema(schema, { target: "draft-7", io: "input" });
+  return z.unknown().meta(shape as Record<string, unknown>);
+}
 
 /** A settings file, or the settings of the environment. Everything is optional. */
 export const settingsFileSchema = z.strictObject({
@@ -51,6 +61,11 @@ export const settingsFileSchema = z.strictObject({
         .max(2 ** 31 - 1)
         .optional()
         .describe("A request fails with TIMEOUT if the provider sends nothing for so long"),
+      contextWindow: z.int().min(1_000).optional().describe("Tokens that the model can take"),
+      effort: z
+        .enum(["none", "low", "medium", "high"])
+        .optional()
+        .describe("How much the model thinks before it answers"),
       dataDir: text.optional().describe("Folder of sessions and large results"),
     })
     .optional(),
@@ -96,10 +111,20 @@ export const settingsFileSchema = z.strictObject({
     })
     .optional(),
   session: z.strictObject({ keep: z.boolean().optional(), maxAgeDays: count.optional() }).optional(),
-  mcpServers: z
-    .record(name, z.looseObject({ command: text.optional(), url: text.optional() }))
+  mcpServers: z.record(name, server).optional().describe("MCP servers, in the format of other clients"),
+  servers: z.record(name, server).optional().describe("The same under the name that VS Code has for it"),
+  inputs: z
+    .array(z.unknown())
     .optional()
-    .describe("MCP servers, in the format of other clients"),
+    .describe("Inputs of VS Code. Nobody is asked: keyhole secrets set ID sets the value of an input"),
+  overrides: z
+    .record(name, checkedLater(serverOverrideSchema))
+    .optional()
+    .describe("Your own names, descriptions and lanes of tools, and the tools to hide, by server"),
+  profiles: z
+    .record(name, checkedLater(profileSchema))
+    .optional()
+    .describe("Choices of servers for --profile NAME"),
 });
 
 export type SettingsFile = z.infer<typeof settingsFileSchema>;
@@ -123,6 +148,8 @@ export const DEFAULT_SETTINGS = {
   audit: { enabled: true, failClosed: false, sync: "second" },
   session: { keep: true, maxAgeDays: 30 },
   mcpServers: {},
+  overrides: {},
+  profiles: {},
 } as const satisfies SettingsFile;
 
 type Defaulted<Name extends keyof typeof DEFAULT_SETTINGS> = Section<Name> &
@@ -141,4 +168,6 @@ export interface Settings {
   readonly audit: Required<Section<"audit">>;
   readonly session: Required<Section<"session">>;
   readonly mcpServers: Section<"mcpServers">;
+  readonly overrides: Section<"overrides">;
+  readonly profiles: Section<"profiles">;
 }

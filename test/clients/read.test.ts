@@ -34,7 +34,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, object | string>
   },
   vscode: {
     memory: { command: "mem", envFile: `${HOME}/.env` },
-    asks: "Keyhole cannot fill in ${input:key}; write ${env:NAME} and set that variable",
+    asks: { command: "ask-mcp", env: { KEY: "${input:key}" } },
     here: "${workspaceFolder} is another folder in every window",
     web: { url: "https://web.example.com/mcp" },
   },

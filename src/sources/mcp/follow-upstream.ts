@@ -9,13 +9,16 @@ import { toSummary } from "../../util/to-summary.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { toVisibleText } from "../../util/visible-text.ts";
 import { type FollowedSource, followSource, type Reading } from "../follow-source.ts";
+import type { ToolOverride } from "./config/overrides.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
+import type { Variables } from "./config/to-launch.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import type { Logins } from "./login/logins.ts";
 import { createServerLogin } from "./login/server-login.ts";
+import type { SharedServers } from "./shared-servers.ts";
 import { toDrafts } from "./to-drafts.ts";
 import { createUpstream, type UpstreamDiagnostics } from "./upstream.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
@@ -27,11 +30,14 @@ export interface FollowUpstreamOptions {
   readonly ttlMs: number;
   readonly trusted: boolean;
   readonly lanes: Readonly<Record<string, Lane>>;
+  readonly tools: Readonly<Record<string, ToolOverride>>;
   readonly description: string | undefined;
   readonly scopes: readonly string[];
   readonly readBeforeWrite: ReadBeforeWrite | undefined;
-  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly variables: Variables;
+  readonly environment: Variables;
   readonly cwd: string | undefined;
+  readonly shared: SharedServers | undefined;
   readonly mayStart: ((program: ServerProgram) => boolean | Promise<boolean>) | undefined;
   readonly limits: UpstreamLimits;
   readonly clock: Clock;
@@ -70,7 +76,7 @@ interface Shown {
 }
 
 export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream {
-  const { label, config, cache, ttlMs, trusted, lanes, clock } = options;
+  const { label, config, cache, ttlMs, trusted, lanes, tools, clock } = options;
   const login =
     config.transport === "http"
       ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
@@ -110,6 +116,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       program,
       trusted,
       lanes,
+      tools,
       upstream,
       status,
       timeoutMs: config.timeoutMs,

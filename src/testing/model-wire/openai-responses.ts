@@ -55,7 +55,15 @@ type Item =
       status: string;
       content: { type: "output_text"; text: string; annotations: [] }[];
     }
-  | { type: "function_call"; id: string; call_id: string; name: string; arguments: string; status: string };
+  | {
+      type: "function_call";
+      id: string;
+      call_id: string;
+      name: string;
+      namespace?: string;
+      arguments: string;
+      status: string;
+    };
 
 function itemsOf({ text, calls = [] }: ScriptedReply, turn: number): Item[] {
   const message: Item[] =
@@ -71,11 +79,12 @@ function itemsOf({ text, calls = [] }: ScriptedReply, turn: number): Item[] {
           },
         ];
   const functions = calls.map(
-    ({ name, args }, index): Item => ({
+    ({ name, namespace, args }, index): Item => ({
       type: "function_call",
       id: `fc_${turn}_${index}`,
       call_id: `call_${turn}_${index}`,
       name,
+      ...(namespace !== undefined && { namespace }),
       arguments: JSON.stringify(args),
       status: "completed",
     }),

@@ -15,10 +15,18 @@ export interface ScriptedRequest {
   readonly body: unknown;
 }
 
+/** A call that a scripted model makes. */
+export interface ScriptedCall {
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+  /** The namespace in which OpenAI's Responses API offers the tool. */
+  readonly namespace?: string;
+}
+
 /** An answer of a scripted model. */
 export interface ScriptedReply {
   readonly text?: string;
-  readonly calls?: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
+  readonly calls?: readonly ScriptedCall[];
   readonly usage?: { readonly input: number; readonly output: number; readonly cached?: number };
   /** Why the answer ends. Default: `tool-calls` with calls, otherwise `stop`. */
   readonly finish?: "stop" | "length" | "content-filter";

@@ -75,7 +75,9 @@ describe("variables", () => {
       "The configuration of the server files cannot be used: the variable MISSING is not set.",
     );
     expect(() => expandVariables("a", "${constructor}", variables)).toThrow("constructor is not set");
-    expect(() => expandVariables("a", "${input:key}", variables)).toThrow(
+    expect(() => expandVariables("a", "${input:key}", variables)).toThrow("keyhole secrets set key");
+    expect(expandVariables("a", "${secret:key}${input:key}", { "secret:key": "x" })).toBe("xx");
+    expect(() => expandVariables("a", "${command:key}", variables)).toThrow(
       "is not a variable that can be filled in",
     );
   });

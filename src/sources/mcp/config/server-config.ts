@@ -13,6 +13,8 @@ const common = {
   includeTools: names.optional(),
   /** These tools do not exist. */
   excludeTools: names.optional(),
+  /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
+  stateful: z.boolean().optional(),
   /** Time limit for one call, in milliseconds. */
   timeoutMs: z.number().int().positive().optional(),
 };
@@ -54,6 +56,9 @@ const httpSchema = z.object({
   ...common,
 });
 
+/** One server, as editors complete and check it. */
+export const serverConfigSchema = z.union([stdioSchema, httpSchema]);
+
 /** One server, as in the configs of MCP clients. */
 export type McpServerConfig = z.input<typeof stdioSchema> | z.input<typeof httpSchema>;
 
@@ -74,9 +79,6 @@ const ALIASES: Readonly<Record<string, string>> = {
   disabledTools: "excludeTools",
   enabledTools: "includeTools",
 };
-
-/** Fields that are read under another name. */
-export const SERVER_ALIASES: readonly string[] = Object.keys(ALIASES);
 
 /** Parses the config of one server. Error messages never contain values. */
 export function readServerConfig(label: string, config: unknown): ServerConfig {

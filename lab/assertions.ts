@@ -1,0 +1,7 @@
+import { callAssertions } from "./assertions/calls.ts";
+import { lifeAssertions } from "./assertions/life.ts";
+import { menuAssertions } from "./assertions/menu.ts";
+import type { Assertion } from "./finding.ts";
+
+/** Every assertion of the lab, in the order of its report. */
+export const ASSERTIONS: readonly Assertion[] = [...menuAssertions, ...callAssertions, ...lifeAssertions];

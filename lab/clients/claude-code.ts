@@ -1,0 +1,19 @@
+import type { LabClient } from "../lab-client.ts";
+
+export const claudeCode: LabClient = {
+  name: "claude-code",
+  title: "Claude Code",
+  packages: { "@anthropic-ai/claude-code": "2.1.325" },
+  bin: "claude",
+  group: "gate",
+  launch: ({ model, prompt }) => ({
+    args: ["-p", prompt, "--allowedTools", "mcp__keyhole"],
+    env: {
+      ANTHROPIC_BASE_URL: model,
+      ANTHROPIC_API_KEY: "sk-ant-lab",
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+    },
+  }),
+  advice: [],
+};

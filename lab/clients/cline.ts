@@ -1,0 +1,39 @@
+import { join } from "node:path";
+import type { LabClient } from "../lab-client.ts";
+
+export const cline: LabClient = {
+  name: "cline",
+  title: "Cline CLI",
+  packages: { cline: "3.0.65" },
+  bin: "cline",
+  group: "others",
+  launch: ({ model, prompt }) => ({
+    args: ["--auto-approve", "true", prompt],
+    env: { CLINE_TELEMETRY_DISABLED: "1" },
+    files: {
+      ".cline/data/settings/providers.json": JSON.stringify({
+        version: 1,
+        lastUsedProvider: "openai-compatible",
+        modes: {},
+        providers: {
+          "openai-compatible": {
+            settings: {
+              provider: "openai-compatible",
+              apiKey: "lab",
+              model: "scripted",
+              baseUrl: `${model}/v1`,
+            },
+            updatedAt: "2026-01-01T00:00:00.000Z",
+            tokenSource: "manual",
+          },
+        },
+      }),
+    },
+  }),
+  // `keyhole connect cline` writes the file of the editor's extension first; the CLI has its own.
+  entryFile: (program, { home }) => ({
+    path: join(home, ".cline/data/settings/cline_mcp_settings.json"),
+    text: JSON.stringify({ mcpServers: { keyhole: program } }),
+  }),
+  advice: [],
+};

@@ -1,0 +1,41 @@
+import { join } from "node:path";
+import type { LabClient } from "../lab-client.ts";
+import { OWN_TOOLS } from "../offered-tools.ts";
+
+export const droid: LabClient = {
+  name: "droid",
+  title: "Droid",
+  packages: { droid: "0.215.0" },
+  bin: "droid",
+  group: "others",
+  launch: ({ model, prompt }) => ({
+    args: ["exec", "--skip-permissions-unsafe", "-m", "custom:scripted-0", prompt],
+    env: { FACTORY_API_KEY: "fk-lab", FACTORY_DROID_AUTO_UPDATE_ENABLED: "false" },
+    files: {
+      ".factory/settings.json": JSON.stringify({
+        customModels: [
+          {
+            model: "scripted",
+            displayName: "scripted",
+            baseUrl: `${model}/v1`,
+            apiKey: "lab",
+            provider: "generic-chat-completion-api",
+            maxOutputTokens: 8_000,
+          },
+        ],
+      }),
+    },
+  }),
+  entryFile: (program, { home }) => ({
+    path: join(home, ".factory/mcp.json"),
+    text: JSON.stringify({ mcpServers: { keyhole: { type: "stdio", ...program, disabled: false } } }),
+  }),
+  reveal: (offered) =>
+    offered.some(({ name }) => name === "ToolSearch")
+      ? {
+          name: "ToolSearch",
+          args: { query: `select:${OWN_TOOLS.map((tool) => `keyhole___${tool}`).join(",")}` },
+        }
+      : undefined,
+  advice: [],
+};

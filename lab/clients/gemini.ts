@@ -1,0 +1,21 @@
+import type { LabClient } from "../lab-client.ts";
+
+export const gemini: LabClient = {
+  name: "gemini",
+  title: "Gemini CLI",
+  packages: { "@google/gemini-cli": "0.61.0" },
+  bin: "gemini",
+  group: "gate",
+  launch: ({ model, prompt }) => ({
+    args: ["-p", prompt, "--yolo", "--skip-trust", "-m", "gemini-2.5-pro"],
+    env: { GOOGLE_GEMINI_BASE_URL: model, GEMINI_API_KEY: "lab", GEMINI_TELEMETRY_ENABLED: "false" },
+    files: {
+      ".gemini/settings.json": JSON.stringify({
+        security: { auth: { selectedType: "gemini-api-key" } },
+        general: { disableAutoUpdate: true, enableAutoUpdate: false },
+        privacy: { usageStatisticsEnabled: false },
+      }),
+    },
+  }),
+  advice: [],
+};

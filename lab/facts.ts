@@ -1,0 +1,32 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { LabRow } from "./finding.ts";
+
+const FOLDER = resolve(import.meta.dirname, "facts");
+
+/** The facts that were recorded of a client, or none. */
+export async function readFacts(client: string): Promise<LabRow[]> {
+  const text = await readFile(fileOf(client), "utf8").catch(() => "[]");
+  return JSON.parse(text) as LabRow[];
+}
+
+export async function writeFacts(client: string, rows: readonly LabRow[]): Promise<void> {
+  const lines = rows.map((row) => `  ${JSON.stringify(row)}`);
+  await writeFile(fileOf(client), `[\n${lines.join(",\n")}\n]\n`);
+}
+
+/** One line for each fact that is another one now. Figures may move; facts may not. */
+export function diffFacts(recorded: readonly LabRow[], found: readonly LabRow[]): string[] {
+  const before = new Map(recorded.map((row) => [row.assertion, row]));
+  return found.flatMap((row) => {
+    const known = before.get(row.assertion);
+    const name = `${row.client} ${row.version}, ${row.assertion}`;
+    if (!known) return [`${name}: new: ${row.fact}`];
+    if (known.fact === row.fact && known.ok === row.ok) return [];
+    return [`${name}: ${row.fact} (${known.version}: ${known.fact})`];
+  });
+}
+
+function fileOf(client: string): string {
+  return resolve(FOLDER, `${client}.json`);
+}

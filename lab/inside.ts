@@ -1,0 +1,91 @@
+// node lab/inside.ts JSON: runs one scenario of one client, in a network and process namespace of its own, and prints
+// what was observed. Only `run-scenario.ts` starts it.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { serveScriptedModel } from "../src/testing/serve-scripted-model.ts";
+import { findClient } from "./clients.ts";
+import { connectKeyhole } from "./connect-keyhole.ts";
+import type { Assignment, Observed, TapRecord } from "./observed.ts";
+import { leftProcesses } from "./processes.ts";
+import { scenario } from "./scenarios.ts";
+import { scriptOf } from "./script.ts";
+import { writeConfig } from "./write-config.ts";
+
+/** Clients take seconds; a machine with other work may take minutes. */
+const DEADLINE_MS = 300_000;
+
+const assignment = JSON.parse(process.argv[2] ?? "{}") as Assignment;
+const { folder, dist, seconds } = assignment;
+const client = findClient(assignment.client)!;
+const scene = scenario(assignment.scenario, seconds);
+const [home, project] = [join(folder, "home"), join(folder, "project")];
+for (const path of [home, project]) await mkdir(path, { recursive: true });
+
+const model = await serveScriptedModel(scriptOf(client, scene.steps));
+const { installed } = assignment;
+const setup = {
+  home,
+  project,
+  installed,
+  model: model.url,
+  prompt: "Read the quarterly report with your tools.",
+};
+const { args, env = {}, files = {} } = client.launch(setup);
+for (const [path, text] of Object.entries(files)) await write(resolve(home, path), text);
+const log = join(folder, "tap.jsonl");
+const serve = [
+  join(dist, "cli/main.js"),
+  "serve",
+  ...(await writeConfig(folder, dist, scene)),
+  ...assignment.serveArgs,
+  ...(scene.allowWrite ? ["--allow-write"] : []),
+];
+await connectKeyhole(client, setup, {
+  command: process.execPath,
+  args: [resolve(import.meta.dirname, "tap.ts"), log, process.execPath, ...serve],
+});
+
+const started = Date.now();
+const child = spawn(join(installed, "node_modules", ".bin", client.bin), args, {
+  cwd: project,
+  env: {
+    HOME: home,
+    PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+    TERM: "dumb",
+    LANG: "C.UTF-8",
+    ...env,
+  },
+  stdio: ["ignore", "pipe", "pipe"],
+});
+let output = "";
+child.stdout.on("data", (data) => (output += data));
+child.stderr.on("data", (data) => (output += data));
+const timer = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MS + seconds * 1_000);
+const [code] = await once(child, "exit");
+clearTimeout(timer);
+const observed: Observed = {
+  code,
+  ms: Date.now() - started,
+  startedAt: started,
+  output: output.slice(-4_000),
+  requests: model.requests.map(({ body }) => body),
+  tap: await readTap(log),
+  left: await leftProcesses(),
+};
+await model.close();
+await writeFile(join(folder, "observed.json"), JSON.stringify(observed));
+process.exit(0);
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+
+async function readTap(path: string): Promise<TapRecord[]> {
+  if (!existsSync(path)) return [];
+  const lines = (await readFile(path, "utf8")).trim().split("\n");
+  return lines.map((line) => JSON.parse(line) as TapRecord);
+}

@@ -1,0 +1,39 @@
+/** A tool definition in a request to a model, as the client sent it. */
+export interface OfferedTool {
+  readonly name: string;
+  /** The namespace that OpenAI's Responses API puts it into. */
+  readonly namespace?: string;
+  readonly definition: unknown;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The tools that a request offers, whichever vendor's format it has. */
+export function offeredTools(body: unknown): OfferedTool[] {
+  const { tools } = body as { tools?: Fields[] };
+  return [tools ?? []].flat().flatMap((tool) => unfold(tool));
+}
+
+/** Gemini lists declarations within a tool, OpenAI's Responses API tools within a namespace. */
+function unfold(tool: Fields, namespace?: string): OfferedTool[] {
+  const nested = tool.functionDeclarations ?? tool.tools;
+  if (Array.isArray(nested)) {
+    return nested.flatMap((inner) => unfold(inner, typeof tool.name === "string" ? tool.name : undefined));
+  }
+  const { name } = (tool.function ?? tool) as { name?: string };
+  return name === undefined
+    ? []
+    : [{ name, definition: tool, ...(namespace !== undefined && { namespace }) }];
+}
+
+/** The names of Keyhole's tools. */
+export const OWN_TOOLS = ["ask", "help", "get", "exec"] as const;
+
+/** Keyhole's tool of this name among those that a request offers: behind the prefix of the client, or alone. */
+export function findTool(offered: readonly OfferedTool[], tool: string): OfferedTool | undefined {
+  const prefixed = new RegExp(`keyhole[^a-z]+${tool}$`, "i");
+  return (
+    offered.find(({ name, namespace = "" }) => prefixed.test(`${namespace}__${name}`)) ??
+    offered.find(({ name }) => name === tool)
+  );
+}

@@ -1,0 +1,91 @@
+import { once } from "node:events";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { loadTokenCounter } from "../src/util/tokens.ts";
+import { ASSERTIONS } from "./assertions.ts";
+import type { Finding, LabRow, Seen } from "./finding.ts";
+import type { LabClient, ScenarioName } from "./lab-client.ts";
+import { spawnInNamespace } from "./namespace.ts";
+import type { Assignment, Observed } from "./observed.ts";
+import { scenario } from "./scenarios.ts";
+import { stepSeen } from "./step-seen.ts";
+
+export interface RunOptions {
+  readonly installed: string;
+  readonly version: string;
+  /** How long the silent call lasts. */
+  readonly seconds: number;
+  readonly serveArgs: readonly string[];
+  /** Keeps the folders of the runs for a look. */
+  readonly keep: boolean;
+}
+
+/** Runs all scenarios of a client, side by side, and gives a row for each assertion. */
+export async function runClient(client: LabClient, options: RunOptions): Promise<LabRow[]> {
+  const countTokens = await loadTokenCounter();
+  const rows: LabRow[] = [];
+  const scenarios = (["tour", "hung", "silent"] as const).map(async (name) => {
+    const observed = await runScenario(client, name, options);
+    const seen =
+      typeof observed === "string" ? observed : toSeen(client, observed, name, options, countTokens);
+    for (const { name: assertion, check } of ASSERTIONS.filter((row) => row.scenario === name)) {
+      const finding = typeof seen === "string" ? { ok: false, fact: seen } : safely(() => check(seen));
+      rows.push({ client: client.name, version: options.version, assertion, ...finding });
+    }
+  });
+  await Promise.all(scenarios);
+  const order = ASSERTIONS.map(({ name }) => name);
+  return rows.sort((a, b) => order.indexOf(a.assertion) - order.indexOf(b.assertion));
+}
+
+function toSeen(
+  client: LabClient,
+  observed: Observed,
+  name: ScenarioName,
+  { seconds }: RunOptions,
+  countTokens: Seen["countTokens"],
+): Seen {
+  const { steps } = scenario(name, seconds);
+  const before = client.reveal ? 1 : 0;
+  return { client, observed, seconds, countTokens, step: (id) => stepSeen(observed, steps, id, before) };
+}
+
+/** The observations, or why there are none. */
+async function runScenario(
+  client: LabClient,
+  name: ScenarioName,
+  { installed, seconds, serveArgs, keep }: RunOptions,
+): Promise<Observed | string> {
+  const folder = await mkdtemp(join(tmpdir(), `keyhole-lab-${client.name}-${name}-`));
+  const assignment: Assignment = {
+    client: client.name,
+    scenario: name,
+    folder,
+    installed,
+    dist: resolve("dist"),
+    serveArgs,
+    seconds: name === "silent" ? seconds : 0,
+  };
+  const inside = resolve(import.meta.dirname, "inside.ts");
+  try {
+    const child = spawnInNamespace(process.execPath, [inside, JSON.stringify(assignment)]);
+    const [stderr] = await Promise.all([text(child.stderr!), once(child, "exit")]);
+    const found = await readFile(join(folder, "observed.json"), "utf8").catch(() => undefined);
+    if (keep) console.error(`${client.name} ${name}: ${folder}`);
+    if (!found) return `the run broke: ${stderr.trim().slice(-300)}`;
+    const observed = JSON.parse(found) as Observed;
+    return observed.code === null ? `the client never ended: ${observed.output.slice(-300)}` : observed;
+  } finally {
+    if (!keep) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+function safely(check: () => Finding): Finding {
+  try {
+    return check();
+  } catch (error) {
+    return { ok: false, fact: `the observation is incomplete: ${(error as Error).message}` };
+  }
+}

@@ -1,0 +1,106 @@
+// npm run clients [-- NAME… | --others | --all]: runs MCP clients against the built program and a scripted model, without a
+// network, and prints a row for each client and assertion. Without names: those that every check runs.
+import { existsSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { ASSERTIONS } from "./assertions.ts";
+import { findClient, LAB_CLIENTS } from "./clients.ts";
+import { diffFacts, readFacts, writeFacts } from "./facts.ts";
+import type { LabRow } from "./finding.ts";
+import { installClient } from "./install-client.ts";
+import type { LabClient } from "./lab-client.ts";
+import { whyNoNamespace } from "./namespace.ts";
+import { runClient } from "./run-client.ts";
+
+const USAGE = `Usage: npm run clients [-- NAME…] [options]
+
+  NAME           ${LAB_CLIENTS.map(({ name }) => name).join(", ")} (default: ${named("gate").join(", ")})
+  --all          all of them
+  --others       ${named("others").join(", ")}
+  --newest       the newest versions, with what differs from the recorded facts
+  --record       records the facts, from which docs/clients.md is made
+  --seconds N    how long the silent call lasts (default: 100)
+  --serve ARG    an argument more for keyhole serve, e.g. --serve=--no-daemon
+  --keep         keeps the folders of the runs
+  --json         prints rows`;
+
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    all: { type: "boolean", default: false },
+    others: { type: "boolean", default: false },
+    newest: { type: "boolean", default: false },
+    record: { type: "boolean", default: false },
+    seconds: { type: "string", default: "100" },
+    serve: { type: "string", multiple: true, default: [] },
+    keep: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
+  },
+});
+const unknown = positionals.find((name) => !findClient(name));
+if (values.help || unknown !== undefined || !(Number(values.seconds) > 0)) {
+  console.error(USAGE);
+  process.exit(values.help ? 0 : 2);
+}
+const noNamespace = whyNoNamespace();
+if (noNamespace) skip(`The clients are not run: ${noNamespace}.`);
+if (!existsSync("dist/cli/main.js")) throw new Error("Nothing is built: run npm run build first.");
+
+const rows: LabRow[] = [];
+const differences: string[] = [];
+for (const client of chosen()) {
+  const found = await rowsOf(client);
+  rows.push(...found);
+  differences.push(...diffFacts(await readFacts(client.name), found));
+  if (values.record) await writeFacts(client.name, found);
+  if (!values.json) print(client, found);
+}
+if (values.json) console.log(JSON.stringify(rows));
+for (const line of values.newest ? differences : []) console.error(line);
+process.exit(rows.some(({ ok }) => !ok) ? 1 : 0);
+
+async function rowsOf(client: LabClient): Promise<LabRow[]> {
+  const row = { client: client.name, version: Object.values(client.packages)[0]!, assertion: "run" };
+  if (client.cannotRun) {
+    console.error(`${client.title} is skipped: ${client.cannotRun}`);
+    return [{ ...row, ok: true, fact: `skipped: ${client.cannotRun}` }];
+  }
+  const installed = installClient(client, values.newest);
+  if ("reason" in installed) {
+    console.error(`${client.title} is skipped: ${installed.reason}`);
+    return [{ ...row, ok: true, fact: `skipped: ${installed.reason}` }];
+  }
+  return runClient(client, {
+    installed: installed.folder,
+    version: installed.version,
+    seconds: Number(values.seconds),
+    serveArgs: values.serve,
+    keep: values.keep,
+  });
+}
+
+function chosen(): readonly LabClient[] {
+  if (values.all) return LAB_CLIENTS;
+  const names = positionals.length > 0 ? positionals : named(values.others ? "others" : "gate");
+  return names.map((name) => findClient(name)!);
+}
+
+function named(group: LabClient["group"]): string[] {
+  return LAB_CLIENTS.filter((client) => client.group === group).map(({ name }) => name);
+}
+
+function print({ title }: LabClient, found: readonly LabRow[]): void {
+  console.log(`\n${title} ${found[0]?.version}`);
+  for (const { ok, assertion, fact, value, unit } of found) {
+    const about = ASSERTIONS.find(({ name }) => name === assertion)?.title ?? assertion;
+    console.log(
+      `${ok ? "ok    " : "WRONG "}  ${about}: ${fact}${value === undefined ? "" : ` (${value} ${unit})`}`,
+    );
+  }
+}
+
+function skip(reason: string): never {
+  console.error(reason);
+  if (values.json) console.log("[]");
+  process.exit(0);
+}

@@ -1,0 +1,79 @@
+import { createGateway } from "../gateway.ts";
+import type { Gateway } from "../gateway-api.ts";
+import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
+import { loadTokenCounter } from "../util/tokens.ts";
+import { chooseSurface } from "./choose-surface.ts";
+import { isJsonConfig } from "./config-files.ts";
+import { closeAudit, openAudit } from "./open-audit.ts";
+import { type OpenedConfig, openFilledConfig } from "./open-config.ts";
+import type { HttpArgs } from "./open-http.ts";
+import { openLog } from "./open-log.ts";
+import { openTelemetry } from "./open-telemetry.ts";
+import { cacheFolder, recipesFolder } from "./user-folders.ts";
+
+export interface ServeOptions {
+  readonly config: string | undefined;
+  readonly profile: string | undefined;
+  /** Default: that of the profile. */
+  readonly surface: string | undefined;
+  readonly trusted: boolean;
+  readonly allowWrite: boolean;
+  /** Serves HTTP instead of stdio. */
+  readonly http?: HttpArgs;
+}
+
+const WARM_UP_MS = 1_000;
+
+/** Serves in this process until the client leaves or a signal arrives. A second signal exits at once. */
+export async function serveHere({
+  config: path,
+  profile: chosen,
+  surface,
+  trusted,
+  allowWrite,
+  http,
+}: ServeOptions): Promise<void> {
+  const json = isJsonConfig(path) ? path : undefined;
+  void openLog(json);
+  const opened = await openFilledConfig({ config: path, profile: chosen, trust: trusted });
+  const { profile } = opened;
+  const audit = openAudit(opened.loaded.settings.audit);
+  const { principal, ...config } = opened.options;
+  const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
+  const gateway = createGateway({
+    cacheDirectory: cacheFolder(),
+    recipes: recipesFolder(),
+    ...(audit && { audit }),
+    ...config,
+    principal: { ...owner, allowWrite: owner.allowWrite || allowWrite || profile.allowWrite === true },
+  });
+  if (gateway.pins.damage) console.error(gateway.pins.damage);
+  const server = createMcpServer(gateway, { surface: chooseSurface(surface, profile) });
+  const telemetry = openTelemetry(json);
+  const face = http ? await openHttpFace(gateway, server, http, opened) : server.connect();
+  const stopWatching = opened.watch(gateway.sources.set);
+
+  // The first call of a tool needs it, the first list of tools does not.
+  setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
+
+  let closing = false;
+  async function stop(): Promise<void> {
+    if (closing) process.exit(1);
+    closing = true;
+    stopWatching();
+    await face.close();
+    await server.close();
+    await gateway.close();
+    await closeAudit(audit);
+    await (await telemetry)?.close();
+    process.exit(0);
+  }
+  process.on("SIGINT", () => void stop());
+  process.on("SIGTERM", () => void stop());
+  if (!http) process.stdin.once("close", () => void stop());
+}
+
+async function openHttpFace(gateway: Gateway, server: McpServer, args: HttpArgs, opened: OpenedConfig) {
+  const { openHttp } = await import("./open-http.ts");
+  return openHttp(gateway, server, args, opened);
+}
