@@ -111,6 +111,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const extractor = createExtractor((detail) => notice("extraction-failed", detail));
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
+  const shapes = createObservedShapes(options.cacheDirectory && join(options.cacheDirectory, "shapes.json"));
   const audit = options.audit && createAuditor(options.audit, (reason) => notice("audit-failed", reason));
   const ledger = createLedger(loadTokenCounter);
   const calls = createInFlight();
@@ -165,7 +166,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     services: {
       extractor,
       idempotency,
-      shapes: createObservedShapes(),
+      shapes,
       discovery,
       ...(learning && { learning }),
       ...(audit && { audit }),
@@ -266,7 +267,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       closed = true;
       await ledger.close();
       if (extractor.warning) notice("extraction-idle", extractor.warning);
-      await learning?.close();
+      await Promise.all([learning?.close(), shapes.save()]);
       await Promise.all([sandbox.close(), recipeSandbox.close()]);
       await sources.close();
       await live.close();
