@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { createGateway } from "../gateway.ts";
+import type { Gateway } from "../gateway-api.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { chooseSurface } from "./choose-surface.ts";
@@ -54,7 +55,7 @@ export async function serveHere({
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface: chooseSurface(surface, profile), shortcuts });
   const telemetry = openTelemetry(json);
-  const face = http ? await openHttpFace(server, http, opened) : server.connect();
+  const face = http ? await openHttpFace(gateway, server, http, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
 
   // The first call of a tool needs it, the first list of tools does not.
@@ -77,7 +78,7 @@ export async function serveHere({
   if (!http) process.stdin.once("close", () => void stop());
 }
 
-async function openHttpFace(server: McpServer, args: HttpArgs, opened: OpenedConfig) {
+async function openHttpFace(gateway: Gateway, server: McpServer, args: HttpArgs, opened: OpenedConfig) {
   const { openHttp } = await import("./open-http.ts");
-  return openHttp(server, args, opened);
+  return openHttp(gateway, server, args, opened);
 }
