@@ -16,10 +16,12 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   catalog: () => import("./catalog.ts"),
   knowledge: () => import("./knowledge.ts"),
   package: () => import("./package.ts"),
+  console: () => import("./console.ts"),
   poison: () => import("./poison.ts"),
   faults: () => import("./faults.ts"),
   soak: () => import("./soak.ts"),
   run: () => import("./run-plans.ts"),
+  conversation: () => import("./conversation.ts"),
 };
 
 const { positionals, values } = parseArgs({

@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
+import { buildConsole } from "./build-console.ts";
 
 rmSync("dist", { recursive: true, force: true });
 const { status } = spawnSync("tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
@@ -108,7 +109,8 @@ const manifest = {
 forgiveOptionalTypes();
 dropPrivateTypes(doors.map(([, { types }]) => types));
 writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
-for (const folder of ["bin", "models", "bundled-skills"])
+await buildConsole();
+for (const folder of ["bin", "models", "bundled-skills", "console/built"])
   cpSync(folder, `dist/${folder}`, { recursive: true });
 copyFileSync(
   "node_modules/@jitl/quickjs-ng-wasmfile-release-sync/dist/emscripten-module.wasm",

@@ -1,4 +1,6 @@
+import { resolve } from "node:path";
 import { createGateway } from "../gateway.ts";
+import type { Gateway } from "../gateway-api.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { chooseSurface } from "./choose-surface.ts";
@@ -6,6 +8,7 @@ import { isJsonConfig } from "./config-files.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
 import { type OpenedConfig, openFilledConfig } from "./open-config.ts";
 import type { HttpArgs } from "./open-http.ts";
+import { openIndex } from "./open-index.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
@@ -43,6 +46,7 @@ export async function serveHere({
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
     cacheDirectory: cacheFolder(),
+    index: openIndex(resolve(path ?? ""), chosen),
     recipes: recipesFolder(),
     ...(audit && { audit }),
     ...config,
@@ -51,7 +55,7 @@ export async function serveHere({
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface: chooseSurface(surface, profile), shortcuts });
   const telemetry = openTelemetry(json);
-  const face = http ? await openHttpFace(server, http, opened) : server.connect();
+  const face = http ? await openHttpFace(gateway, server, http, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
 
   // The first call of a tool needs it, the first list of tools does not.
@@ -74,7 +78,7 @@ export async function serveHere({
   if (!http) process.stdin.once("close", () => void stop());
 }
 
-async function openHttpFace(server: McpServer, args: HttpArgs, opened: OpenedConfig) {
+async function openHttpFace(gateway: Gateway, server: McpServer, args: HttpArgs, opened: OpenedConfig) {
   const { openHttp } = await import("./open-http.ts");
-  return openHttp(server, args, opened);
+  return openHttp(gateway, server, args, opened);
 }
