@@ -2,11 +2,11 @@
 // network, and prints a row for each client and assertion. Without names: those that every check runs.
 import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { installPackages } from "../bench/install-packages.ts";
 import { ASSERTIONS } from "./assertions.ts";
 import { findClient, LAB_CLIENTS } from "./clients.ts";
 import { diffFacts, readFacts, writeFacts } from "./facts.ts";
 import type { LabRow } from "./finding.ts";
-import { installClient } from "./install-client.ts";
 import type { LabClient } from "./lab-client.ts";
 import { whyNoNamespace } from "./namespace.ts";
 import { runClient } from "./run-client.ts";
@@ -65,7 +65,7 @@ async function rowsOf(client: LabClient): Promise<LabRow[]> {
     console.error(`${client.title} is skipped: ${client.cannotRun}`);
     return [{ ...row, ok: true, fact: `skipped: ${client.cannotRun}` }];
   }
-  const installed = installClient(client, values.newest);
+  const installed = installPackages("clients", client.name, client.packages, values.newest);
   if ("reason" in installed) {
     console.error(`${client.title} is skipped: ${installed.reason}`);
     return [{ ...row, ok: true, fact: `skipped: ${installed.reason}` }];
