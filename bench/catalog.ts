@@ -60,7 +60,7 @@ async function measure({ tools, upstreams, config, home }: Case, system: string)
   const since = () => performance.now() - started;
   const child = spawn(
     process.execPath,
-    [resolve("dist/cli/main.js"), "serve", "--trust", "--config", config],
+    [resolve("dist/cli/main.js"), "serve", "--no-daemon", "--trust", "--config", config],
     {
       stdio: ["pipe", "pipe", "ignore"],
       env: { ...process.env, HOME: home, XDG_CACHE_HOME: join(home, "cache") },

@@ -23,7 +23,7 @@ export const benchmark: Benchmark = async () => {
     const config = await prepare(folder);
     const programs = {
       bare: [await asBuilt(ECHO, folder)],
-      keyhole: [resolve("dist/cli/main.js"), "serve", "--trust", "--config", config],
+      keyhole: [resolve("dist/cli/main.js"), "serve", "--no-daemon", "--trust", "--config", config],
     };
     const times = { bare: [] as number[], keyhole: [] as number[] };
     // The first round warms the disk cache and the cache of compiled code.

@@ -24,12 +24,16 @@ export interface DomainSources {
   setSources(sources: readonly Source[], live: Pick<LiveSources, "replace">): Promise<void>;
 }
 
-export function createDomainSources({
-  domains,
-  sources = [],
-  cacheDirectory,
-  clock = systemClock,
-}: Pick<GatewayOptions, "domains" | "sources" | "cacheDirectory" | "clock">): DomainSources {
+/** `own`: sources of the gateway itself, which nobody replaces. */
+export function createDomainSources(
+  {
+    domains,
+    sources = [],
+    cacheDirectory,
+    clock = systemClock,
+  }: Pick<GatewayOptions, "domains" | "sources" | "cacheDirectory" | "clock">,
+  own: readonly Source[],
+): DomainSources {
   const environment = {
     store: createContentStore(cacheDirectory && join(cacheDirectory, "content")),
     clock,
@@ -41,16 +45,16 @@ export function createDomainSources({
   let others = sources;
   return {
     content: fromDomains(domains),
-    sources: () => [...pipelines, ...others],
+    sources: () => [...own, ...pipelines, ...others],
     setDomains: async (definitions, live) => {
       const content = fromDomains(definitions);
       // The extractors of a wrong definition cannot be read.
       const next = content.errors?.length === 0 ? createContentSources(definitions, environment) : pipelines;
-      await live.replace([...next, ...others], { [CODE]: content });
+      await live.replace([...own, ...next, ...others], { [CODE]: content });
       pipelines = next;
     },
     setSources: async (next, live) => {
-      await live.replace([...pipelines, ...next]);
+      await live.replace([...own, ...pipelines, ...next]);
       others = next;
     },
   };

@@ -20,6 +20,7 @@ import type { Source } from "./schema/source.ts";
 import type { CallTrace } from "./schema/span-context.ts";
 import type { LearningOptions } from "./search/learning/learning.ts";
 import type { UnmetQuery } from "./search/learning/learning-state.ts";
+import type { RepeatedCalls } from "./search/learning/repeats.ts";
 import type { SearchIndex, SearchStatus } from "./search/port/search-index.ts";
 import type { Idempotency } from "./session/idempotency.ts";
 import type { ResultStore } from "./session/result-store.ts";
@@ -61,6 +62,11 @@ export interface GatewayOptions {
   readonly idempotency?: Idempotency;
   /** Makes sure that an approval counts once. Default: in memory. */
   readonly approvals?: SpentApprovals;
+  /**
+   * Folder of recipes: scripts that `run` keeps as tools, one Markdown file each. Whoever may write may keep one; an
+   * edited file waits for approval like any other definition. Default: none are kept.
+   */
+  readonly recipes?: string;
   /** Folder for files that make the next start faster. Default: none. */
   readonly cacheDirectory?: string;
   /** Clock, for tests. Default: the system's. */
@@ -129,6 +135,11 @@ export interface GatewaySources {
   rebuild(options?: LifecycleOptions): Promise<LifecycleResult>;
 }
 
+/** A {@link RepeatedCalls} with a script that makes them. */
+export interface RepeatedSequence extends RepeatedCalls {
+  readonly code: string;
+}
+
 /** One catalog, one search, one way to run a call. Made by {@link createGateway}. */
 export interface Gateway extends Omit<OperationMethods, "run"> {
   /** Runs a script, or performs a plan. */
@@ -164,6 +175,11 @@ export interface Gateway extends Omit<OperationMethods, "run"> {
   discovery(): DiscoveryFigures;
   /** Queries that led to no call, the most frequent first. */
   unmet(): readonly UnmetQuery[];
+  /**
+   * Calls that at least three conversations made one after the other, those that a script would save most first. `code`
+   * is the beginning of such a script, which `run` can keep as a recipe.
+   */
+  repeated(): readonly RepeatedSequence[];
   /**
    * Replaces the domains. Calls in flight finish on the old catalog.
    *

@@ -2,6 +2,7 @@ import type { CallDecision, CallPolicy } from "./calls/decide-call.ts";
 import type { CallOptions, Gateway, OperationAnswer } from "./gateway-api.ts";
 import type { OperationName } from "./operations/operations.ts";
 import type { CallingClient } from "./schema/entry.ts";
+import type { Principal } from "./schema/principal.ts";
 import { problem } from "./schema/problem.ts";
 import type { Words } from "./schema/say.ts";
 import type { SpentApprovals } from "./session/spent-approvals.ts";
@@ -30,7 +31,11 @@ export interface GatewayCore {
   run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
   /** Decides about the calls that an input would make, without making them. */
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
+  /** Waits a while for the servers of this principal that are still starting. */
+  allStarted(principal: Principal): Promise<void>;
   readonly clock: Clock;
+  /** Stores a text of a face and returns the handle that reads it. */
+  keep(text: string, name: string, options?: Pick<CallOptions, "principal" | "session">): Promise<string>;
   /** Counts a menu that is shown again in the ledger. */
   noteMenu(tools: readonly object[], options?: Pick<CallOptions, "principal" | "session">): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { createPins } from "./access/pins.ts";
+import { createPins, type Pins } from "./access/pins.ts";
 import { auditPins } from "./calls/audit-pins.ts";
 import { createAuditor } from "./calls/auditor.ts";
 import { toRegistry } from "./catalog/registry.ts";
@@ -16,7 +16,7 @@ import { withCore } from "./gateway-core.ts";
 import { createLedger } from "./ledger.ts";
 import { createLiveCatalog, type Generation, type LiveCatalog } from "./live-catalog.ts";
 import { CODE, createLiveSources, type LiveSources } from "./live-sources.ts";
-import type { Limits } from "./operations/operation.ts";
+import type { Limits, RecipeKeeper } from "./operations/operation.ts";
 import {
   OPERATIONS,
   type OperationName,
@@ -30,6 +30,7 @@ import { problem } from "./schema/problem.ts";
 import { analyzeQuery, cutQuery } from "./search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "./search/embedded-index.ts";
 import { createLearning } from "./search/learning/learning.ts";
+import type { RepeatedCalls } from "./search/learning/repeats.ts";
 import type { SearchIndex, SearchRequest } from "./search/port/search-index.ts";
 import { createStaticEmbedder } from "./search/vectors/static-embedder.ts";
 import { createExtractor } from "./session/extractor.ts";
@@ -37,6 +38,7 @@ import { createIdempotency } from "./session/idempotency.ts";
 import { createMemorySessionStore } from "./session/memory-session-store.ts";
 import { createObservedShapes } from "./session/observed-shapes.ts";
 import { createMemoryPlanStore } from "./session/plan-store.ts";
+import { keeperOf } from "./session/result-keeper.ts";
 import { createResultStore } from "./session/result-store.ts";
 import {
   type CallSession,
@@ -46,6 +48,8 @@ import {
   toSession,
 } from "./session/session-store.ts";
 import { createSpentApprovals } from "./session/spent-approvals.ts";
+import { keepResult } from "./session/working-memory.ts";
+import { createRecipeSource, type RecipeSource } from "./sources/recipes/recipe-source.ts";
 import { createMapMemo } from "./surfaces/map-memo.ts";
 import { createMenu } from "./surfaces/menu.ts";
 import { createDiscovery } from "./telemetry/discovery.ts";
@@ -110,7 +114,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const ledger = createLedger(loadTokenCounter);
   const calls = createInFlight();
   const sandbox = createLazySandbox();
-  const domains = createDomainSources(options);
+  const recipeSandbox = createLazySandbox();
+  const clock = options.clock ?? systemClock;
+  const recipes = options.recipes === undefined ? undefined : createRecipeSource(options.recipes, clock);
+  const domains = createDomainSources(options, recipes ? [recipes] : []);
   const live = createLiveCatalog({ id: CODE, content: domains.content }, index, pins);
   const sources = createLiveSources(live, domains.sources(), calls);
   let closed = false;
@@ -140,12 +147,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     return confirmed();
   }
 
+  async function allStarted(principal: Principal): Promise<void> {
+    await live.until(({ viewFor }) => viewFor(principal).starting.size === 0, STARTING_MS);
+  }
+
   const runner = createRunner({
     search: searchOf(index, live),
     sessions,
     results,
     plans: sessions.plans ?? createMemoryPlanStore(),
     sandbox,
+    recipeSandbox,
+    ...(recipes && { recipes: recipeKeeper(recipes, pins) }),
     services: {
       extractor,
       idempotency,
@@ -172,6 +185,20 @@ export function createGateway(options: GatewayOptions): Gateway {
   ): Promise<void> {
     const shownTo = session ? await toCallSession(sessions, session, principal.id, () => {}) : undefined;
     ledger.noteMenu(tools, shownTo);
+  }
+
+  async function keep(
+    text: string,
+    name: string,
+    { principal = owner, session }: Shown = {},
+  ): Promise<string> {
+    const { handle, stored } = keeperOf(results).keep(text, principal.id);
+    await stored;
+    if (session !== undefined) {
+      const { update } = await toSession(sessions, session, principal.id);
+      await update((memory) => keepResult(memory, { handle, name }));
+    }
+    return handle;
   }
 
   const searchStatus = async () => (await index.status?.()) ?? { mode: "lexical" as const };
@@ -218,6 +245,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     searchStatus,
     discovery: discovery.figures,
     unmet: () => learning?.unmet() ?? [],
+    repeated: () => (learning?.repeated() ?? []).map((calls) => ({ ...calls, code: toDraftCode(calls) })),
     setDomains: async (definitions) => {
       await current();
       await domains.setDomains(definitions, sources);
@@ -234,21 +262,43 @@ export function createGateway(options: GatewayOptions): Gateway {
       await ledger.close();
       if (extractor.warning) notice("extraction-idle", extractor.warning);
       await learning?.close();
-      await sandbox.close();
+      await Promise.all([sandbox.close(), recipeSandbox.close()]);
       await sources.close();
       await live.close();
       await options.audit?.store.flush().catch((error: unknown) => notice("audit-failed", reasonOf(error)));
     },
   };
   return withCore(gateway, {
-    clock: options.clock ?? systemClock,
+    clock,
     ...runner,
+    allStarted,
     noteMenu,
+    keep,
     approvals,
   });
 }
 
 type Shown = { readonly principal?: Principal; readonly session?: string };
+
+/** A recipe is approved as it is saved, and not as its file may be a moment later. */
+function recipeKeeper(source: RecipeSource, pins: Pins): RecipeKeeper {
+  return {
+    check: source.check,
+    keep: async (recipe) => {
+      const { file, route, hash } = await source.save(recipe);
+      await pins.approve({ pins: pins.list().filter((pin) => pin.route === route && pin.hash === hash) });
+      return file;
+    },
+  };
+}
+
+/** The beginning of a recipe for calls that are often made one after the other. */
+function toDraftCode({ routes }: RepeatedCalls): string {
+  const steps = routes.map(
+    (route, at) => `const step${at + 1} = await call(${JSON.stringify(route)}, params.step${at + 1});`,
+  );
+  return [...steps, `return step${routes.length};`].join("\n");
+}
 
 /** Learning uses the same words of a query as search. */
 function termsOf(query: string): string[] {

@@ -22,6 +22,8 @@ import type { Limits, Operation, OperationContext } from "./operations/operation
 import { OPERATIONS, type OperationName } from "./operations/operations.ts";
 import { readInput } from "./operations/read-input.ts";
 import type { Room } from "./operations/room.ts";
+import { runRecipe } from "./operations/run-recipe.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Entry } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
 import { isProblem, type Problem, problemSaying } from "./schema/problem.ts";
@@ -46,7 +48,9 @@ const NEVER = new AbortController().signal;
 
 /** The parts of a gateway that its calls work with. */
 export interface RunnerParts
-  extends Pick<OperationContext, "search" | "sessions" | "results" | "plans" | "sandbox"> {
+  extends Pick<OperationContext, "search" | "sessions" | "results" | "plans" | "sandbox" | "recipes"> {
+  /** Runs the scripts of recipes. Scripts that wait for a recipe do not take its threads. */
+  readonly recipeSandbox: Sandbox;
   readonly services: CallServices;
   readonly limits: Limits;
   readonly approve: Approve;
@@ -163,7 +167,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const { approve = parts.approve, client, discovers, resume, signal = NEVER } = options;
     const notice: OperationContext["notice"] = (name, detail) =>
       publish({ type: "notice", notice: name, detail, traceId, principal: principal.id });
-    return {
+    const context: OperationContext = {
       view: viewFor(principal),
       ...(session && { session }),
       services,
@@ -188,8 +192,11 @@ export function createRunner(parts: RunnerParts): Runner {
       sandbox,
       ...(resume !== undefined && { resume }),
       ...(discovers !== undefined && { discovers }),
+      ...(parts.recipes && { recipes: parts.recipes }),
+      runScript: (script, ended) => runRecipe(script, ended, { ...context, sandbox: parts.recipeSandbox }),
       remember,
     };
+    return context;
   }
 
   function roomOf(call: Call, context: OperationContext, budget: CallBudget, isNamed: boolean): Room {

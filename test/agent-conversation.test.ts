@@ -137,7 +137,10 @@ verifies("agent:conversation", "discover, call, permission, large result, second
   ]);
   expect(handle).toMatch(/^result:/);
   expect(endOf(one)).toMatchObject({ outcome: "answered", text: expect.stringMatching(/some: \d+$/) });
-  expect(first.server.requests[0]?.tools).toEqual(["tool_search"]);
+  expect(first.server.requests[0]?.tools).toEqual([
+    ...["delete", "edit", "list", "read", "search", "shell", "write"],
+    "tool_search",
+  ]);
   const [kept = ""] = readdirSync(join(data, "context"));
   expect(readdirSync(join(data, "context", kept)).length).toBeGreaterThan(0);
 

@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { type ModelScript, serveScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { EXIT_CODES } from "../src/cli/print-events.ts";
+import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 const PROGRAM = resolve("src/cli/main.ts");
@@ -15,8 +16,7 @@ async function openProject(script: ModelScript) {
   onTestFinished(() => server.close());
   const project = temporaryFolder();
   const env = {
-    PATH: process.env.PATH,
-    HOME: temporaryFolder(),
+    ...programEnv(temporaryFolder()),
     OPENAI_API_KEY: "key",
     OPENAI_BASE_URL: `${server.url}/v1`,
     KEYHOLE_MAX_RETRIES: "0",

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type ModelScript, serveScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished } from "vitest";
+import { programEnv } from "./program-env.ts";
 import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -24,8 +25,7 @@ async function openHome(script: ModelScript) {
     const child = spawn(process.execPath, [PROGRAM, "run", ...args], {
       cwd: project,
       env: {
-        PATH: process.env.PATH,
-        HOME: home,
+        ...programEnv(home),
         OPENAI_API_KEY: SECRET,
         OPENAI_BASE_URL: `${server.url}/v1`,
         KEYHOLE_MAX_RETRIES: "0",

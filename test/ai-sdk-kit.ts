@@ -44,6 +44,8 @@ interface Turn {
   readonly options?: DisclosureOptions;
   readonly isStream?: boolean;
   readonly history?: readonly ModelMessage[];
+  /** Further settings of `generateText` and `streamText`. */
+  readonly settings?: object;
   /** Runs after the tools of the turn are made and before the model is called. */
   readonly beforeTurn?: () => Promise<void>;
 }
@@ -56,6 +58,7 @@ export async function speak({
   options,
   isStream,
   history = [],
+  settings: further,
   beforeTurn,
 }: Turn): Promise<Spoken> {
   const { model, requests } = await connect(replies);
@@ -63,6 +66,7 @@ export async function speak({
   await beforeTurn?.();
   const settings = {
     ...disclosure,
+    ...further,
     model,
     messages: [...history, ...(prompt === undefined ? [] : [{ role: "user" as const, content: prompt }])],
     stopWhen: isStepCount(10),

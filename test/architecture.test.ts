@@ -55,6 +55,9 @@ test("problems are raised from the table", () => {
 });
 
 const LISTENERS = [
+  // A socket of this machine, which no network reaches.
+  "src/daemon/daemon.ts",
+  "src/daemon/reach-daemon.ts",
   "src/mcp/serve-http.ts",
   "src/sources/mcp/login/callback.ts",
   "src/testing/serve-scripted-model.ts",

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import type { ModelScript } from "../src/testing/scripted-model.ts";
 import { serveScriptedModel } from "../src/testing/serve-scripted-model.ts";
+import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { openTerminal, type Terminal, tmuxMissing } from "./tmux.ts";
 
@@ -120,7 +121,7 @@ async function setUp() {
     agent: { mode: "fixed" },
   };
   writeFileSync(join(home, ".keyhole/settings.json"), JSON.stringify(settings));
-  const place = { folder, env: { HOME: home, XDG_CACHE_HOME: join(home, "cache") } };
+  const place = { folder, env: { ...programEnv(home), XDG_CACHE_HOME: join(home, "cache") } };
   return { folder, place, model };
 }
 

@@ -43,6 +43,9 @@ export const FINDINGS = {
       "T22: dry_run among a tool's own arguments neither skips the question nor runs the call (%s)",
       "T22: a yes to one call runs no other that took its name while the question was open (%s, %s)",
       "T22: a name that leads to a destructive tool by the time of its call does not run it unasked (%s)",
+      "T22: a yes in a later turn runs the call that was asked about, and no other that took its name (%s)",
+      "T22: a yes to a question that nobody was asked runs nothing (%s)",
+      "T22: a yes of an MCP client counts for the tool that it was asked about, not for one that took its name",
       "an entry that appears or becomes destructive after the tools were made asks for approval",
       "%s decides as decideCall does",
     ],
@@ -102,6 +105,8 @@ export const FINDINGS = {
     says: "answers told of hidden entries",
     tests: [
       "T12 entries out of a caller's scopes change no byte of any answer",
+      "T12 entries out of a caller's scopes change no byte of what MCP clients are told",
+      "T12 in PostgreSQL, entries out of a caller's scopes change no byte of any answer",
       "T12 clients of %s hear nothing of documents that they may not see",
       "T12 one principal cannot plant a next step for others, in any number of sessions",
     ],

@@ -49,7 +49,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
     {
       name: "sources",
       holds:
-        "`code`, `content`, `markdown`, `mcp`, `openapi`: where entries come from, all followed in one way",
+        "`code`, `content`, `markdown`, `mcp`, `openapi`, `recipes`: where entries come from, all followed in one way",
     },
   ],
   [
@@ -92,6 +92,10 @@ export const LAYERS: readonly (readonly Module[])[] = [
   [
     { name: "config", holds: "files and environment to validated settings; trust in folders" },
     { name: "clients", holds: "the configs of MCP clients: found, read, connected to Keyhole and undone" },
+    {
+      name: "daemon",
+      holds: "one process for all clients of a person: its place, its first lines, the relay of a client",
+    },
   ],
   [{ name: "agent", holds: "the agent loop, its events and conversations, permissions, workspace tools" }],
   [{ name: "tui", holds: "the chat of the terminal: one reducer, thin Ink components" }],

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished } from "vitest";
+import { programEnv } from "./program-env.ts";
 import { verifies } from "./requirements.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { eventually } from "./upstream-kit.ts";
@@ -18,7 +19,7 @@ function setUp(servers: Record<string, object>) {
   const config = join(folder, "mcp.json");
   const save = (mcpServers: object) => writeFileSync(config, JSON.stringify({ mcpServers }));
   save(servers);
-  const env = { PATH: process.env.PATH ?? "", HOME: folder };
+  const env = programEnv(folder);
   const keyhole = async (...args: string[]) => {
     const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder, env });
     let [out, errors] = ["", ""];
@@ -37,7 +38,7 @@ function setUp(servers: Record<string, object>) {
     return keyhole(...args, "--yes", /Hash: (\S+)/.exec(out)?.[1] ?? "none");
   };
   const serve = async () => {
-    const args = [MAIN, "serve", "--config", config, "--allow-write"];
+    const args = [MAIN, "serve", "--no-daemon", "--config", config, "--allow-write"];
     const client = new Client({ name: "test", version: "1" });
     await client.connect(
       new StdioClientTransport({ command: process.execPath, args, cwd: folder, env, stderr: "ignore" }),

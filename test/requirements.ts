@@ -30,6 +30,8 @@ export const REQUIREMENTS = {
   "run:plan": "a plan lists exact effects, is approved as a whole, and stops where an effect differs",
   "run:resume": "a run that was interrupted goes on where it stopped, and no effect takes place twice",
   "run:policy": "the effects of a script are exactly those that are allowed or approved",
+  "run:recipes":
+    "a kept script is a tool: pinned, bounded by the calls it was kept with, edited and removed as a file",
   "run:undo": "a script that fails half-way lists what was done, what was not, and the way back",
   "results:nothing-lost": "a large result is previewed by whole items, and its handle reads all of it",
   "results:answered":
@@ -67,6 +69,15 @@ export const REQUIREMENTS = {
   "upstream:faults": "a faulty server affects no other, and the answer names the server and the cause",
   "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",
   "upstream:processes": "processes of a server end with it, and it inherits only declared variables",
+  "upstream:shared": "gateways share a server that is the same, and nothing of one caller reaches another",
+  "upstream:idle": "a server that nobody uses ends, and starts again when it is called",
+  "daemon:shared":
+    "clients share one daemon and its servers, each with its own config, rights and environment",
+  "daemon:hand-over": "a newer program takes over from the daemon, and no call is dropped",
+  "daemon:crash": "a client outlives the daemon, and calls in flight are answered with a problem",
+  "daemon:idle": "a daemon without clients ends and leaves nothing behind",
+  "daemon:owner": "no other user can connect to the daemon",
+  "daemon:judged": "consents and trust hold through the daemon as without it",
   "upstream:secrets": "no message contains the values of variables in a server's config",
   "upstream:logins":
     "a login is stored, renewed once for all callers, bound to its authorization server, and sent to no other",

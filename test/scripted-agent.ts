@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../src/agent/agent-event.ts";
-import type { ChatAgent, Fact, PermissionAnswer, Topic } from "../src/tui/chat-agent.ts";
+import type { ChatAgent, Fact, PermissionAnswer, PermissionMode, Topic } from "../src/tui/chat-agent.ts";
 
 const SPAN = { traceId: "t", spanId: "s" };
 const USAGE = { input: 100, output: 20, cached: 0 };
@@ -35,6 +35,7 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
   const prompts: string[] = [];
   const waiting = new Map<string, (answer: PermissionAnswer) => void>();
   let model = "scripted";
+  let mode: PermissionMode = "ask";
 
   const stageOf = (signal: AbortSignal): Stage => ({
     signal,
@@ -70,7 +71,6 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
 
   return {
     prompts,
-    model: () => model,
     run: (prompt, { signal }) => {
       prompts.push(prompt);
       const turn = turns[prompts.length - 1];
@@ -79,7 +79,33 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
     shell: (command) => one("shell", { command }, `ran ${command}`),
     read: (path) => one("read", { path }, `content of ${path}`),
     answerPermission: (callId, given) => waiting.get(callId)?.(given),
-    context: async () => ({ menu: 400, discovery: 250, results: 100, history: 250, everything: 42_000 }),
+    context: async () => ({
+      parts: [
+        { name: "tools", tokens: 400 },
+        { name: "prompts", tokens: 600 },
+      ],
+      total: 1_000,
+      window: 200_000,
+      assumed: false,
+      everything: 42_000,
+    }),
+    compact: async function* () {
+      yield told({ type: "context-compacted", by: "model", replaced: 4, before: 900, after: 90 });
+    },
+    image: async () => undefined,
+    setMode: (next) => {
+      mode = next;
+    },
+    status: () => ({ mode, model, tokens: 1_234, window: 200_000, cost: 0.5 }),
+    choices: async (topic) => [
+      { id: "first", name: `${topic} one`, text: "the first" },
+      { id: "second", name: `${topic} two`, text: "the second" },
+    ],
+    rewind: async (message) => ({ past: [{ role: "user", text: "Before?" }], prompt: `again ${message}` }),
+    undo: async () => ["Restored a.ts."],
+    mcp: async (words) => [{ name: "shop", text: `works ${words.join(" ")}`.trim() }],
+    commands: () => [{ name: "review", summary: "Reviews the change." }],
+    expand: async (name, argument) => `Prompt of ${name}: ${argument}`,
     list: async (topic: Topic): Promise<Fact[]> => [
       { name: `${topic}.one`, text: `What there is of ${topic}.` },
     ],

@@ -12,7 +12,8 @@ import { z } from "zod";
 import { problem } from "../src/schema/problem.ts";
 import { PROBLEMS } from "../src/schema/problems.ts";
 import { ROLES, rolesIn, say } from "../src/schema/say.ts";
-import { SURFACES, type Surface, surfaceTools, wordsOf } from "../src/surfaces/surface.ts";
+import { surfaceTools, wordsOf } from "../src/surfaces/surface.ts";
+import { SURFACES, type Surface } from "../src/surfaces/surface-names.ts";
 
 const SPOKEN = SURFACES.filter((surface) => surface !== "native");
 const ALL_NAMES = new Set(

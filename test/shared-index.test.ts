@@ -1,10 +1,12 @@
 import { PGlite } from "@electric-sql/pglite";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { createPostgresState } from "keyhole";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { createGateway } from "../src/gateway.ts";
 import type { Gateway } from "../src/gateway-api.ts";
 import { createPostgresIndex } from "../src/search/postgres/postgres-index.ts";
 import { defineDomain, defineTool } from "../src/sources/code/define.ts";
 import { TASKS } from "./origins/ernesto-domains.ts";
+import { answersOf, build, CALLER, compareAnswers, MEASURES } from "./threats/non-interference-behaviours.ts";
 
 const pglite = new PGlite();
 beforeAll(() => pglite.waitReady, 120_000);
@@ -21,6 +23,33 @@ test("three gateways share one index: one writes, all search", async () => {
   await writer.close();
   expect((await readers[0]!.ask({ query: "refnud" })).text).toContain("refund_payment");
   for (const reader of readers) await reader.close();
+});
+
+test("T12 in PostgreSQL, entries out of a caller's scopes change no byte of any answer", {
+  timeout: 1_200_000,
+}, async () => {
+  const open = async (table: string) => {
+    const { stores, close } = await createPostgresState({ client: pglite, table });
+    const gateway = createGateway({
+      domains: [],
+      principal: CALLER,
+      index: createPostgresIndex({ client: pglite, table: `${table}_index` }),
+      ...stores,
+      learning: { ...stores.learning, now: () => 1_000 },
+    });
+    onTestFinished(async () => {
+      await gateway.close();
+      await close();
+    });
+    return gateway;
+  };
+  const [whole, part] = [await open("whole"), await open("part")];
+  await compareAnswers(MEASURES ? 200 : 10, async (plan, calls, withHidden) => {
+    const gateway = withHidden ? whole : part;
+    const { domains, routes } = build(plan, withHidden);
+    await gateway.setDomains(domains);
+    return answersOf(gateway, calls, routes);
+  });
 });
 
 test("without vectors, words are not drowned by the words of their own domain", async () => {

@@ -2,8 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
-import { ERAS, type Era } from "./mcp/connect.ts";
+import { connect, connectHttp, ERAS, type Era } from "./mcp/connect.ts";
+import { programEnv } from "./program-env.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 import { type ChaosOptions, chaos, gatewayOf } from "./upstream-kit.ts";
 
@@ -17,8 +19,16 @@ async function serve(era: Era) {
   writeFileSync(config, JSON.stringify({ mcpServers: { good: server(), files: server("silent") } }));
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [resolve("src/cli/main.ts"), "serve", "--trust", "--allow-write", "--config", config],
-    env: { PATH: process.env.PATH ?? "", HOME: folder },
+    args: [
+      resolve("src/cli/main.ts"),
+      "serve",
+      "--no-daemon",
+      "--trust",
+      "--allow-write",
+      "--config",
+      config,
+    ],
+    env: programEnv(folder),
     stderr: "pipe",
   });
   const mode = era === "2026-07-28" ? { pin: era } : ("legacy" as const);
@@ -67,6 +77,17 @@ test("a call waits for the server that it names", async () => {
   expect(await gateway.exec({ op: "files.add", args: { sum: 1 } })).toMatchObject({ ok: true });
   expect((await gateway.ask({ query: "add" })).text).not.toContain("still starting");
 });
+
+test.each([connect, connectHttp])(
+  "a tool that is not listed yet is called once its server has started (%o)",
+  async (open) => {
+    const server = createMcpServer(openHung({ words: [] }), { surface: "native" });
+    onTestFinished(() => server.close());
+    const { client } = await open(server, "2026-07-28");
+    const answer = await client.callTool({ name: "files_add", arguments: { sum: 1 } });
+    expect(answer.isError ?? false).toBe(false);
+  },
+);
 
 test("a call of a server that has failed to start says so", async () => {
   const gateway = openHung({ words: ["exit"] });

@@ -1,5 +1,9 @@
-// A script over many tools: its plan shows every change, a person approves it as a whole, and it is performed.
+// A script over many tools: its plan shows every change, a person approves it as a whole, and it is performed. Another
+// script is kept as a tool of its own.
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { type ApprovalRequest, createGateway, defineDomain, defineTool, type Principal } from "keyhole";
 import { z } from "zod";
 import { createOnto } from "../onto/onto.ts";
@@ -24,7 +28,8 @@ const mail = defineDomain({
   ],
 });
 const onto = createOnto({ now: () => new Date("2026-03-09T10:00:00Z") });
-const gateway = createGateway({ domains: [...onto.domains, mail], principal: editor });
+const recipes = mkdtempSync(join(tmpdir(), "keyhole-recipes-"));
+const gateway = createGateway({ domains: [...onto.domains, mail], principal: editor, recipes });
 
 heading("1. Nineteen calls in one, and only the conclusion is shown");
 const late = await gateway.run({
@@ -62,4 +67,26 @@ assert.deepEqual(again.effects, real.effects);
 assert.equal(sent.length, 3);
 quote(again.text);
 
+heading("5. A script that went well is kept as a tool: a Markdown file that ask finds and exec runs");
+const kept = await gateway.run({
+  code: `
+    const { tasks } = await tools.onto.task.list({ limit: 50 });
+    return tasks.filter(({ due_at }) => due_at < params.before).map(({ title }) => title);`,
+  params: { before: "2026-03-20" },
+  keep: {
+    name: "late-tasks",
+    description: "Lists the tasks that are due before a day.",
+    params: { before: { type: "string", description: "A day, such as 2026-03-20" } },
+  },
+});
+quote(kept.text);
+assert.ok(kept.kept?.lane === "read");
+quote(readFileSync(join(recipes, kept.kept.file), "utf8"));
+const found = await gateway.ask({ query: "which tasks are due before a day?" });
+assert.ok(found.hits.some(({ op }) => op === "recipes.late-tasks"));
+const ran = await gateway.exec({ op: "recipes.late-tasks", args: { before: "2026-03-13" } });
+quote(ran.text);
+assert.ok(ran.ok && Array.isArray(ran.result) && ran.result.length < 3);
+
 await gateway.close();
+rmSync(recipes, { recursive: true });

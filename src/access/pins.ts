@@ -254,5 +254,6 @@ function mask(draft: EntryDraft, route: string, status: EntryStatus): EntryDraft
     status,
   };
   const { content: _, category: __, parse: ___, presentation: ____, manifest: _____, ...rest } = draft;
-  return { ...rest, ...blank } as EntryDraft;
+  const { code: ______, ...shown } = rest as typeof rest & { readonly code?: string };
+  return { ...shown, ...blank } as EntryDraft;
 }

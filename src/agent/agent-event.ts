@@ -43,6 +43,20 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly maxTokens?: number;
     }
   | { readonly type: "llm-text"; readonly step: number; readonly text: string }
+  /** The model's thinking, as it arrives. */
+  | { readonly type: "llm-thinking"; readonly step: number; readonly text: string }
+  | {
+      /** The older part of the conversation was replaced by a summary, or by an index if the model wrote none. */
+      readonly type: "context-compacted";
+      readonly by: "model" | "index";
+      /** How many messages the summary stands for. */
+      readonly replaced: number;
+      /** Tokens of the messages before and after. */
+      readonly before: number;
+      readonly after: number;
+      /** Why the model wrote no summary. */
+      readonly failure?: string;
+    }
   | {
       readonly type: "llm-retry";
       readonly attempt: number;
@@ -60,6 +74,8 @@ export type AgentEvent = { readonly span: SpanContext } & (
       /** The tools that the model calls next. */
       readonly calls?: readonly { readonly callId: string; readonly tool: string; readonly args: unknown }[];
     }
+  /** Output of a running command, as it arrives. */
+  | { readonly type: "tool-output"; readonly callId: string; readonly text: string }
   | { readonly type: "tool-start"; readonly callId: string; readonly tool: string; readonly args: unknown }
   | {
       readonly type: "permission-request";

@@ -1,10 +1,10 @@
 import type { LanguageModel, ModelMessage, ToolSet } from "ai";
-import type { TrimOptions } from "../ai-sdk/trim-messages.ts";
 import type { Gateway } from "../gateway-api.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { Skill } from "../sources/markdown/skills/skill.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import type { Ask } from "./ask-request.ts";
+import type { PermissionMode } from "./permissions/permission.ts";
 import { createSessionId } from "./read-session.ts";
 import type { SessionLog, SessionLogs } from "./session-log.ts";
 
@@ -61,8 +61,16 @@ export interface AgentOptions {
   readonly sessions?: SessionLogs;
   /** Your own tools, always shown to the model. */
   readonly ownTools?: ToolSet;
-  /** When a long conversation is trimmed for the model; `false` for never. */
-  readonly trim?: TrimOptions | false;
+  /** Domains whose tools the model has from the start; others are discovered. Default: `workspace`. */
+  readonly hands?: readonly string[];
+  /** Tokens that the model can take. Default: the window of the model, by its name, or 128,000. */
+  readonly contextWindow?: number;
+  /** A request over this share of the window makes the model summarize the older part first. Default: 0.8. */
+  readonly compactAt?: number;
+  /** The mode of the person's permissions now; `plan` lets the agent only read. Default: `ask`. */
+  readonly permissionMode?: () => PermissionMode;
+  /** How much the model thinks before it answers, if it can. Default: the provider's. */
+  readonly effort?: "none" | "low" | "medium" | "high";
   /** Retries by the AI SDK. Models of `keyhole/models` retry by themselves. Default: 2. */
   readonly maxRetries?: number;
 }
@@ -129,6 +137,8 @@ export function createAgent(options: AgentOptions): Agent {
       handle: await gateway.openSession(whose),
       messages: [],
       shown: [],
+      tools: [],
+      scale: 1,
       restored: [],
       approved: new Set(),
       recentSkills: [],
@@ -153,11 +163,11 @@ export function createAgent(options: AgentOptions): Agent {
         if (resume !== undefined) state.notice = "No conversation to resume. This is a new one.";
         return state;
       }
-      const { messages, events, log } = await sessions.resume(id);
+      const { messages, shown, events, log } = await sessions.resume(id);
       const state = await toState(id, log);
       return Object.assign(state, {
         messages: [...messages],
-        shown: [...messages],
+        shown: [...shown],
         restored: events,
         recentSkills: skillsIn(events),
         notice: `Resumed ${id} with ${messages.length} messages and ${events.length} events. Its large results are gone; call the tools again for them.`,
@@ -179,6 +189,10 @@ export interface SessionState extends AgentSession {
   messages: ModelMessage[];
   /** The part of the messages that the model sees. */
   shown: ModelMessage[];
+  /** Names of the tools that the last request had, in their order. */
+  tools: readonly string[];
+  /** The provider's count of the last request as a share of ours. */
+  scale: number;
   /** Ops that a person has allowed for this conversation. */
   readonly approved: Set<string>;
   /** Names of the skills that this conversation used, latest first. */

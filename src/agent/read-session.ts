@@ -9,6 +9,8 @@ import { closeHistory } from "./history.ts";
 /** A stored conversation: messages and events, without large results. */
 export interface StoredSession {
   readonly messages: readonly ModelMessage[];
+  /** The part of the messages that the model sees: a summary stands for those before. */
+  readonly shown: readonly ModelMessage[];
   readonly events: readonly AgentEvent[];
 }
 
@@ -38,19 +40,32 @@ export async function readSession(path: string, id: string): Promise<StoredSessi
     throw problem("SESSION_UNKNOWN", { id: `${id} (${reasonOf(error)})` });
   });
   const records = recordsOf(text);
-  const messages = records.flatMap(({ type, message }) => {
+  const messages: ModelMessage[] = [];
+  let shown: ModelMessage[] = [];
+  for (const { type, message, messages: count, summary, kept } of records) {
     const parsed = type === "message" ? modelMessageSchema.safeParse(message) : undefined;
-    return parsed?.success ? [parsed.data] : [];
-  });
+    if (parsed?.success) {
+      messages.push(parsed.data);
+      shown.push(parsed.data);
+    } else if (type === "rewound" && typeof count === "number") {
+      const from = messages[count];
+      const at = from ? shown.indexOf(from) : -1;
+      messages.length = Math.min(messages.length, count);
+      shown = at === -1 ? [...messages] : shown.slice(0, at);
+    } else if (type === "compacted" && typeof summary === "string" && typeof kept === "number") {
+      shown = [{ role: "user", content: summary }, ...(kept > 0 ? shown.slice(-kept) : [])];
+    }
+  }
   const events = records.flatMap(({ type, event }) => (type === "event" && event ? [event] : []));
-  return { messages: closeHistory(messages), events };
+  return { messages: closeHistory(messages), shown: closeHistory(shown), events };
 }
 
 /** Summarizes a conversation from the start of its file. */
 export async function headOf(path: string): Promise<{ folder?: string; prompt?: string }> {
   const records = recordsOf(await readHead(path).catch(() => ""));
   const folder = records.find(({ type }) => type === "session")?.folder;
-  const asked = records.find(({ message }) => message?.role === "user")?.message?.content;
+  const content = records.find(({ message }) => message?.role === "user")?.message?.content;
+  const asked = Array.isArray(content) ? (content[0] as { text?: unknown } | undefined)?.text : content;
   return {
     ...(typeof folder === "string" && { folder }),
     ...(typeof asked === "string" && { prompt: asked.slice(0, PROMPT_CHARS) }),
@@ -62,6 +77,9 @@ interface Line {
   readonly folder?: unknown;
   readonly message?: { readonly role?: unknown; readonly content?: unknown } | undefined;
   readonly event?: AgentEvent;
+  readonly messages?: unknown;
+  readonly summary?: unknown;
+  readonly kept?: unknown;
 }
 
 /** Skips lines that a crash has cut. */

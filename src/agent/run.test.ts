@@ -282,36 +282,6 @@ test("a call of an unknown tool is answered to the model", async () => {
   expect(model.requests[1]?.messages.at(-1)?.role).toBe("tool");
 });
 
-test("the note about a trimmed conversation is in every request after the trim", async () => {
-  const find = defineTool({
-    name: "find_person",
-    description: "Find a person by name.",
-    lane: "read",
-    extraction: { path: "$root", type: "person", nameField: "name" },
-    inputSchema: z.object({ name: z.string() }),
-    execute: ({ name }) => ({ id: `person-${name}`, name }),
-  });
-  const domain = defineDomain({ name: "staff", description: "People.", tools: [find] });
-  const gateway = createGateway({ domains: [domain], principal: owner });
-  onTestFinished(() => gateway.close());
-  const findBy = (name: string) => ({ calls: [{ name: "find_person", args: { name } }] });
-  const model = createScriptedModel([
-    { calls: [{ name: "tool_search", args: { query: "find person" } }] },
-    findBy("Ann"),
-    { text: "Found." },
-    findBy("Bob"),
-    { text: "Found as well." },
-    { text: "Good night." },
-  ]);
-  const agent = createAgent({ gateway, model, trim: { most: 6, keep: 1 } });
-  const session = await agent.openSession();
-  for (const prompt of ["Who is Ann?", "Who is Bob?", "Good night."]) {
-    expect(endOf(await all(run(agent, prompt, { session }))).outcome).toBe("answered");
-  }
-  const told = model.requests.map(({ messages }) => messages[0]!.text.includes("person-Ann"));
-  expect(told).toEqual([false, false, false, true, true, true]);
-});
-
 test("get of an entry that requires confirmation asks a person, for that entry only", async () => {
   const read: string[] = [];
   const vault = (name: string) =>

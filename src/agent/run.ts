@@ -6,6 +6,7 @@ import type { Agent, AgentSession, SessionState } from "./agent.ts";
 import type { AgentEvent, AgentOutcome, SpanContext, TokenUse } from "./agent-event.ts";
 import type { Ask } from "./ask-request.ts";
 import { createEventQueue } from "./event-queue.ts";
+import type { PromptFile } from "./prompt-file.ts";
 import { type RunContext, runContext, type Untraced } from "./run-context.ts";
 import { skillsFor } from "./skills-for.ts";
 import { toAgentError } from "./to-agent-error.ts";
@@ -17,6 +18,8 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** The conversation to continue. Default: a new one. */
   readonly session?: AgentSession;
+  /** Images that go with the prompt. */
+  readonly files?: readonly PromptFile[];
   /** Replaces the agent's `ask`. */
   readonly ask?: Ask;
   /** The shape of the answer, which `agent-end` carries as `output`: a zod schema or a JSON Schema. */
@@ -59,6 +62,9 @@ export async function* run(
   }
 }
 
+/** Events that no log keeps: their texts are in the messages. */
+const PASSING: ReadonlySet<AgentEvent["type"]> = new Set(["llm-text", "llm-thinking", "tool-output"]);
+
 type End = Omit<Extract<AgentEvent, { type: "agent-end" }>, "span" | "type">;
 
 async function drive(
@@ -72,7 +78,7 @@ async function drive(
   const emit = (event: Untraced, span: SpanContext = root) => {
     const traced = { ...event, span } as AgentEvent;
     push(traced);
-    if (event.type !== "llm-text") session?.log?.event(toLogged(traced));
+    if (!PASSING.has(event.type)) session?.log?.event(toLogged(traced));
   };
   const ask = options.ask ?? agent.options.ask;
   const context: RunContext = { emit, signal: options.signal, ...(ask && { ask }) };
@@ -98,6 +104,7 @@ async function drive(
     turn = await createTurn(agent, session, prompt, context, {
       root,
       skills: skills.text,
+      files: options.files ?? [],
       output: options.output,
     });
     while (true) {

@@ -13,6 +13,10 @@ export interface SessionLog {
   readonly id: string;
   message(message: ModelMessage): void;
   event(event: AgentEvent): void;
+  /** Notes that a summary stands for all messages but the last `kept`. */
+  compacted(record: { readonly summary: string; readonly kept: number }): void;
+  /** Notes that only this many messages still count. */
+  rewound(messages: number): void;
   /** Resolves when everything is on disk. Rejects once with SESSION_NOT_KEPT if writing failed. */
   settle(): Promise<void>;
   /** Logs the end of the session with its duration, and closes the file. */
@@ -147,6 +151,8 @@ export function createSessionLogs({
       id,
       message: (message) => append({ type: "message", message }),
       event: (event) => append({ type: "event", event }),
+      rewound: (messages) => append({ type: "rewound", messages }),
+      compacted: (record) => append({ type: "compacted", ...record }),
       settle,
       close: async () => {
         if (file) append({ type: "session-end", durationMs: Math.round(performance.now() - started) });

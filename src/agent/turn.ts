@@ -1,28 +1,30 @@
 import {
   jsonSchema,
-  type LanguageModel,
   type ModelMessage,
   NoSuchToolError,
   Output,
   type StepResult,
   streamText,
   type ToolSet,
+  type UserModelMessage,
 } from "ai";
-import { createLoopDisclosure, type Disclosure } from "../ai-sdk/disclosure.ts";
 import { type FinishReason, toFinishReason } from "../models/finish-reason.ts";
 import { type OutputSchema, readOutput, toJsonSchema } from "../models/structured-output.ts";
 import { problem } from "../schema/problem.ts";
-import { newSpan, traceBelow } from "../telemetry/trace-context.ts";
-import type { Agent, ModelGiven, SessionState } from "./agent.ts";
+import { newSpan } from "../telemetry/trace-context.ts";
+import type { Agent, SessionState } from "./agent.ts";
 import type { AgentOutcome, SpanContext, TokenUse } from "./agent-event.ts";
-import { createApprove } from "./approval.ts";
 import { createCallGuard } from "./call-guard.ts";
 import { callTools, type ToolOutcome, type WantedCall } from "./call-tools.ts";
+import { disclose } from "./disclose.ts";
+import { compactSession, fitContext } from "./fit-context.ts";
 import { closeHistory } from "./history.ts";
 import { toInstructions } from "./instructions.ts";
-import { type RunContext, runContext } from "./run-context.ts";
-
-const WORKSPACE = ["workspace"];
+import { modelOf, nameOf } from "./model-of.ts";
+import { toRequest, toSent } from "./model-request.ts";
+import type { PromptFile } from "./prompt-file.ts";
+import type { RunContext } from "./run-context.ts";
+import { toAgentError } from "./to-agent-error.ts";
 
 /** One prompt on its way to its answer. */
 export interface Turn {
@@ -41,6 +43,7 @@ export interface TurnOptions {
   /** The part of the skills that the prompt calls for. */
   readonly skills: string;
   readonly output: OutputSchema | undefined;
+  readonly files: readonly PromptFile[];
 }
 
 interface Step {
@@ -55,37 +58,24 @@ export async function createTurn(
   session: SessionState,
   prompt: string,
   context: RunContext,
-  { root, skills, output: wanted }: TurnOptions,
+  { root, skills, output: wanted, files }: TurnOptions,
 ): Promise<Turn> {
-  const { gateway, mode, principal, ownTools = {}, trim, maxRetries, writes } = agent.options;
+  const { ownTools = {}, maxRetries, effort } = agent.options;
   const { temperature, maxTokens } = agent.options;
-  const sampling = temperature === undefined ? {} : { temperature };
-  const { askingDomains = WORKSPACE } = agent.options;
+  const sampling = {
+    ...(temperature !== undefined && { temperature }),
+    ...(effort !== undefined && { reasoning: effort }),
+  };
   const { signal, emit } = context;
-  // A conversation may outlive its gateway session.
-  session.handle = await gateway.openSession({ resume: session.handle, ...(principal && { principal }) });
-  const disclosure = await createLoopDisclosure(gateway, {
-    session: session.handle,
-    ...(mode && { mode }),
-    ...(principal && { principal }),
-    approvals: "gateway",
-    approve: createApprove(session),
-    policy: { asks: writes === "ask" ? "writes" : "destructive", selfAsking: askingDomains },
-    ownTools,
-    trace: () => {
-      const span = runContext.getStore()?.call?.span;
-      return span && traceBelow(span, session.id);
-    },
-    ...(trim !== undefined && { trim }),
-  });
+  const disclosure = await disclose(agent, session);
   const instructions = await toInstructions(agent.options, disclosure.instructions, skills);
   const guard = createCallGuard(agent.limits.sameCalls);
-  const shownTools = withoutExecute(disclosure.tools);
   const steps: Step["result"][] = [];
   let usage: TokenUse = { input: 0, output: 0, cached: 0 };
   let text = "";
   let output: unknown;
   let corrections = 0;
+  let retried = false;
 
   function say(...messages: readonly ModelMessage[]): void {
     session.messages.push(...messages);
@@ -93,10 +83,17 @@ export async function createTurn(
     for (const message of messages) session.log?.message(message);
   }
 
-  async function askModel(): Promise<Step> {
+  /** The next request, after the older part of the conversation was summarized if it would not fit. */
+  async function assemble() {
     const model = await modelOf(agent);
-    const prepared = await prepare(disclosure, steps, session, instructions, model);
-    session.shown = [...(prepared.messages ?? session.shown)];
+    const toNext = () => toRequest(disclosure, steps, session, instructions, model);
+    const { request, tokens } = await fitContext(agent, session, toNext, { model, signal, emit });
+    session.tools = Object.keys(request.tools);
+    return { model, counted: tokens, ...toSent(request) };
+  }
+
+  async function askModel(): Promise<Step> {
+    const { model, counted, ...request } = await assemble();
     const step = steps.length + 1;
     const span = newSpan(root);
     emit(
@@ -104,18 +101,15 @@ export async function createTurn(
         type: "llm-start",
         step,
         model: nameOf(model),
-        messages: [...session.shown],
-        ...sampling,
+        messages: [...request.messages],
+        ...(temperature !== undefined && { temperature }),
         ...(maxTokens !== undefined && { maxTokens }),
       },
       span,
     );
     const stream = streamText({
       model,
-      tools: shownTools,
-      messages: session.shown,
-      instructions: prepared.instructions ?? instructions,
-      ...(prepared.activeTools && { activeTools: prepared.activeTools }),
+      ...request,
       toolChoice: "auto",
       repairToolCall: disclosure.repairToolCall,
       abortSignal: signal,
@@ -133,6 +127,8 @@ export async function createTurn(
       if (part.type === "text-delta") {
         said += part.text;
         emit({ type: "llm-text", step, text: part.text }, span);
+      } else if (part.type === "reasoning-delta") {
+        emit({ type: "llm-thinking", step, text: part.text }, span);
       } else if (part.type === "tool-call" && !part.providerExecuted) {
         const { toolCallId: callId, toolName: tool, input: args } = part;
         // A tool that the step does not show can still be called: the gateway checks its input.
@@ -142,6 +138,7 @@ export async function createTurn(
         usage = plus(usage, part.usage);
         finish = toFinishReason(part.finishReason);
         const used = plus(NONE, part.usage);
+        if (used.input > 0 && counted > 0) session.scale = used.input / counted;
         const { modelId } = part.response;
         emit({ type: "llm-end", step, text: said, usage: used, finish, model: modelId, calls }, span);
       } else if (part.type === "error") {
@@ -157,6 +154,16 @@ export async function createTurn(
     // Ignore results that the AI SDK makes for calls it refuses; this loop gives them.
     const messages = (await stream.responseMessages).filter(({ role }) => role === "assistant");
     return { result: await toStepResult(stream), calls, messages, finish };
+  }
+
+  /** A provider that finds the request too long gets it once more, with a summary of the older part. */
+  async function retryCompacted(error: unknown): Promise<Step> {
+    const { code } = toAgentError(error);
+    if (signal.aborted || code !== "CONTEXT_LENGTH_EXCEEDED" || retried) throw error;
+    retried = true;
+    const compacted = await compactSession(agent, session, { signal, emit, keep: "turn" });
+    if (!compacted) throw error;
+    return askModel();
   }
 
   async function conclude(finish: FinishReason): Promise<AgentOutcome | undefined> {
@@ -176,7 +183,8 @@ export async function createTurn(
     return undefined;
   }
 
-  say({ role: "user", content: prompt });
+  const isPlanning = agent.options.permissionMode?.() === "plan";
+  say({ role: "user", content: toContent(prompt, files, isPlanning ? PLAN_NOTE : undefined) });
   return {
     get text() {
       return text;
@@ -191,7 +199,7 @@ export async function createTurn(
       return output;
     },
     next: async () => {
-      const { result, calls, messages, finish } = await askModel();
+      const { result, calls, messages, finish } = await askModel().catch(retryCompacted);
       say(...messages);
       steps.push(result);
       if (calls.length === 0) return conclude(finish);
@@ -218,47 +226,21 @@ export async function createTurn(
   };
 }
 
-async function modelOf({ options: { model } }: Agent): Promise<LanguageModel> {
-  const given: ModelGiven = typeof model === "function" ? await model() : model;
-  if (typeof given === "string" || !("success" in given)) return given;
-  if (given.success) return given.result;
-  throw given;
-}
+/** Beside the prompt rather than in the instructions, so that the provider's cache holds. */
+const PLAN_NOTE =
+  "[The person is in plan mode: change nothing. Read what you need, and answer with a plan that they can approve.]";
 
-function nameOf(model: LanguageModel): string {
-  return typeof model === "string" ? model : model.modelId;
-}
-
-type Prepare = Parameters<Disclosure["prepareStep"]>[0];
-
-async function prepare(
-  disclosure: Disclosure,
-  steps: readonly Step["result"][],
-  { messages, shown }: Pick<SessionState, "messages" | "shown">,
-  instructions: string,
-  model: LanguageModel,
-) {
-  const asked = {
-    steps,
-    stepNumber: steps.length,
-    model,
-    messages: shown,
-    initialMessages: messages,
-    instructions,
-    initialInstructions: instructions,
-  };
-  // The AI SDK's own loop passes more fields, which a disclosure does not read.
-  return (await disclosure.prepareStep(asked as unknown as Prepare)) ?? {};
-}
-
-/** The loop makes the calls itself, so that each has its events, its limits and always a result. */
-function withoutExecute(tools: ToolSet): ToolSet {
-  return Object.fromEntries(
-    Object.entries(tools).map(([name, { execute: _, needsApproval: __, ...tool }]) => [
-      name,
-      tool as ToolSet[string],
-    ]),
-  );
+function toContent(
+  prompt: string,
+  files: readonly PromptFile[],
+  note: string | undefined,
+): UserModelMessage["content"] {
+  if (files.length === 0 && note === undefined) return prompt;
+  return [
+    { type: "text", text: prompt },
+    ...(note === undefined ? [] : [{ type: "text" as const, text: note }]),
+    ...files.map(({ mediaType, data }) => ({ type: "file" as const, mediaType, data })),
+  ];
 }
 
 async function toStepResult(stream: {

@@ -12,6 +12,8 @@ export interface DisclosedTools {
   /** A tool as a model sees it, for the ledger. */
   definition(name: string): object | undefined;
   readonly instructions: string;
+  /** How many tools every step has, before those that it found; absent: all. */
+  readonly firstTools?: number;
   /** The names of the tools that a step has; absent: all. */
   active?(
     steps: readonly StepResult<ToolSet>[],
@@ -34,6 +36,10 @@ export interface ModeOptions {
   readonly names?: NativeNames;
   /** Names of the application's tools. */
   readonly ownNames: ReadonlySet<string>;
+  /** Domains whose tools are there from the start, under their own names. */
+  readonly hands?: readonly string[] | undefined;
+  /** Names of the tools that earlier turns showed, in their order. They stay, so that the vendor's cache holds. */
+  readonly kept?: readonly string[] | undefined;
 }
 
 /** A call as the SDK hands it to a repair. */

@@ -61,7 +61,7 @@ export interface Disclosure {
 }
 
 /** The agent's own loop approves calls itself, and has a trace. */
-interface LoopOptions extends DisclosureOptions, Pick<ModeOptions, "trace"> {
+interface LoopOptions extends DisclosureOptions, Pick<ModeOptions, "trace" | "hands" | "kept"> {
   readonly approve?: Approve;
   readonly policy?: Partial<CallPolicy>;
 }
@@ -93,12 +93,22 @@ const SHORTEST_ID = 4;
  * await gateway.close();
  * ```
  */
-export function createDisclosure(gateway: Gateway, options: DisclosureOptions = {}): Promise<Disclosure> {
-  return createLoopDisclosure(gateway, options);
+export async function createDisclosure(
+  gateway: Gateway,
+  options: DisclosureOptions = {},
+): Promise<Disclosure> {
+  // Applications spread a disclosure into the options of the AI SDK.
+  const { firstTools: _, ...disclosure } = await createLoopDisclosure(gateway, options);
+  return disclosure;
 }
 
-/** A disclosure for a loop that approves calls itself. */
-export async function createLoopDisclosure(gateway: Gateway, options: LoopOptions): Promise<Disclosure> {
+/** A disclosure for a loop that approves calls itself and counts its context. */
+export interface LoopDisclosure extends Disclosure {
+  /** How many tools are there from the start; later ones follow them. */
+  readonly firstTools: number;
+}
+
+export async function createLoopDisclosure(gateway: Gateway, options: LoopOptions): Promise<LoopDisclosure> {
   const { mode = "discover", ownTools = {}, trim } = options;
   const ownNames = new Set(Object.keys(ownTools));
   const principal = options.principal ?? (await gateway.view()).principal;
@@ -106,7 +116,8 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
   const openSession = () => gateway.session(handle, { principal });
   const session = await openSession();
   const call: FaceOptions = { principal, session: handle, ...toApproving(options) };
-  const approvals = options.approvals === "gateway" ? undefined : createSdkApprovals(gateway, call);
+  const approvals =
+    options.approvals === "gateway" ? undefined : createSdkApprovals(gateway, call, openSession);
   const create = mode === "fixed" ? createFixedTools : createFoundTools;
   const disclosed = await create(gateway, { ...options, call, session, approvals, ownNames });
   refuseOwn(ownNames, mode === "fixed" ? Object.keys(disclosed.tools) : FOUND_NAMES);
@@ -117,6 +128,7 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
   let lacking = "";
   return {
     session: handle,
+    firstTools: ownNames.size + (disclosed.firstTools ?? Object.keys(disclosed.tools).length),
     tools: Object.assign(disclosed.tools, ownTools),
     instructions: disclosed.instructions,
     prepareStep: async ({ steps, messages, ...more }) => {
@@ -137,13 +149,14 @@ export async function createLoopDisclosure(gateway: Gateway, options: LoopOption
       );
       return {
         toolChoice: "auto",
-        ...(active && { activeTools: [...active, ...ownNames] }),
+        ...(active && { activeTools: [...ownNames, ...active] }),
         ...((isCut || readable !== messages) && { messages: [...kept] }),
         ...(lacking !== "" && remind(lacking, kept, more, disclosed.instructions)),
       };
     },
     onStepFinish: async ({ content }) => {
       for (const part of content) {
+        if (part.type === "tool-approval-request") await noteQuestion(part.toolCall, disclosed.tools);
         if (part.type !== "tool-result" && part.type !== "tool-error") continue;
         // The gateway remembers its own runs.
         if (!ownNames.has(part.toolName)) continue;
@@ -162,6 +175,16 @@ function refuseOwn(names: ReadonlySet<string>, ours: readonly string[]): void {
   if (taken.length === 0) return;
   const reason = `ownTools has ${taken.join(", ")}, which a tool of Keyhole's is called`;
   throw problem("INVALID_INPUT", { operation: "createDisclosure", reason });
+}
+
+/** A question that a rule of the application caused. The tool hears of it only here. */
+async function noteQuestion(
+  { toolCallId, toolName, input }: { toolCallId: string; toolName: string; input: unknown },
+  tools: ToolSet,
+): Promise<void> {
+  const { needsApproval } = tools[toolName] ?? {};
+  if (typeof needsApproval === "function")
+    await needsApproval(input, { toolCallId, messages: [], context: undefined });
 }
 
 /** Removes the entities that the messages mention from a memory. */

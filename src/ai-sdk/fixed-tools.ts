@@ -1,8 +1,9 @@
 import { jsonSchema } from "ai";
 import type { Gateway } from "../gateway-api.ts";
 import { say } from "../schema/say.ts";
-import { createFaceToolbox } from "../toolbox.ts";
+import { callOperation, createFaceToolbox, toEntryCall } from "../toolbox.ts";
 import { argsOf, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
+import { nameTools } from "./named-tools.ts";
 import { toSdkTool } from "./to-sdk-tool.ts";
 
 const INSTRUCTIONS = {
@@ -15,10 +16,27 @@ const INSTRUCTIONS = {
 /** The tools of the menu, the same on every request. */
 export async function createFixedTools(
   gateway: Gateway,
-  { call, approvals, trace }: ModeOptions,
+  { call, approvals, trace, names = "names", ownNames, hands = [] }: ModeOptions,
 ): Promise<DisclosedTools> {
   const toolbox = await createFaceToolbox(gateway, call.principal ? { principal: call.principal } : {});
-  const definitions = new Map(toolbox.tools.map((tool) => [tool.name, tool]));
+  const definitions = new Map<string, object>(toolbox.tools.map((tool) => [tool.name, tool]));
+  const named = nameTools(await gateway.view(call), {
+    names,
+    hands,
+    taken: ownNames.union(new Set(definitions.keys())),
+  });
+  // A model that called the tool by its own name is not told the op again.
+  const { exec: _, ...withoutExec } = toolbox.words;
+  const first = named.hands.map((name) => [
+    name,
+    toSdkTool(named.sdkDefinitions.get(name)!, {
+      toCall: (input) => toEntryCall(named.entries.get(name)!, input),
+      call: (wanted, options) => callOperation(gateway, wanted, { ...call, words: withoutExec, ...options }),
+      approvals,
+      trace,
+    }),
+  ]);
+  for (const name of named.hands) definitions.set(name, named.definition(name)!);
   const tools = toolbox.tools.map((tool) => [
     tool.name,
     toSdkTool(
@@ -32,7 +50,7 @@ export async function createFixedTools(
     ),
   ]);
   return {
-    tools: Object.fromEntries(tools),
+    tools: Object.fromEntries([...first, ...tools]),
     definition: (name) => definitions.get(name),
     instructions: say(INSTRUCTIONS, toolbox.words),
     lacking: (memory) => memory,

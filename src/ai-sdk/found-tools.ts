@@ -11,7 +11,7 @@ import { isNative } from "../surfaces/native-tools.ts";
 import { callOperation, type ToolCall, toEntryCall } from "../toolbox.ts";
 import { addressOf } from "../util/address-of.ts";
 import { argsOf, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
-import { GET, nameTools } from "./named-tools.ts";
+import { FOUND_NAMES, GET, nameTools } from "./named-tools.ts";
 import { type SdkDefinition, toSdkTool, traced } from "./to-sdk-tool.ts";
 import {
   createToolSearch,
@@ -38,15 +38,16 @@ const FRESH_TURNS = 1;
 /** Entries are called by their own names here: no tool runs or describes others, and there is no dry run. */
 const WORDS: Words = { ask: TOOL_SEARCH, get: GET, params: "params" };
 const INSTRUCTIONS = `Find tools with ${TOOL_SEARCH}. If you need none, answer directly.`;
+const INSTRUCTIONS_WITH_HANDS = `Files and commands of the folder have tools of their own. Find all other tools with ${TOOL_SEARCH}. If you need none, answer directly.`;
 
 /** Makes every entry a tool. Only discovered tools are active. */
 export async function createFoundTools(
   gateway: Gateway,
-  { call: given, session, approvals, trace, names = "names", ownNames }: ModeOptions,
+  { call: given, session, approvals, trace, names = "names", ownNames, hands = [], kept = [] }: ModeOptions,
 ): Promise<DisclosedTools> {
   const call: FaceOptions = { ...given, words: WORDS };
   const view = await gateway.view(call);
-  const named = nameTools(view, names, ownNames);
+  const named = nameTools(view, { names, hands, taken: ownNames.union(new Set(FOUND_NAMES)) });
   const nameAt = (address: string) => named.names.get(view.find(address)?.route ?? "");
 
   async function search(input: ToolSearchInput, signal?: AbortSignal): Promise<ToolSearchOutput> {
@@ -139,15 +140,21 @@ export async function createFoundTools(
     [TOOL_SEARCH, SEARCH_DEFINITION],
     [GET, reading],
   ]);
+  let shown = kept.filter((name) => Object.hasOwn(tools, name));
   return {
     tools,
+    firstTools: named.hands.length + 1,
     definition: (name) => own.get(name) ?? named.definition(name),
-    instructions: INSTRUCTIONS,
+    instructions: hands.length > 0 ? INSTRUCTIONS_WITH_HANDS : INSTRUCTIONS,
     active: (steps, messages, memory) => {
       const found = [...new Set([...remembered(messages, memory), ...steps.flatMap(foundIn)])].slice(
         -MOST_ACTIVE,
       );
-      return [TOOL_SEARCH, ...(hasToRead(steps, memory) ? [GET] : []), ...found];
+      const wanted = [...named.hands, TOOL_SEARCH, ...(hasToRead(steps, memory) ? [GET] : []), ...found];
+      // The list only grows, at its end, so that the vendor's cache holds.
+      const grown = [...new Set([...shown, ...wanted])];
+      shown = grown.length > MOST_ACTIVE ? wanted : grown;
+      return shown;
     },
     lacking: (memory) => ({ ...memory, discoveredTools: [], usedTools: [] }),
     repair: async (toolCall) => {

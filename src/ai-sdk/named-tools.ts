@@ -14,6 +14,8 @@ export interface NamedTools {
   readonly sdkDefinitions: ReadonlyMap<string, SdkDefinition>;
   /** Names by route. */
   readonly names: ReadonlyMap<string, string>;
+  /** Names of the tools that are there from the start. */
+  readonly hands: readonly string[];
   /** A tool as a model sees it. */
   definition(name: string): Definition | undefined;
 }
@@ -27,21 +29,40 @@ export const FOUND_NAMES = [TOOL_SEARCH, GET];
 const MOST_SETS = 8;
 const known = new WeakMap<readonly Entry[], LRUCache<string, NamedTools>>();
 
+/** Names that entries may not take, and the domains whose entries choose their names first. */
+export interface Naming {
+  readonly names: NativeNames;
+  readonly taken: ReadonlySet<string>;
+  readonly hands: readonly string[];
+}
+
 /**
  * Names the tools and skills of a view with names that every vendor accepts and no application tool has. The result
  * is cached for the same entries, because catalogs are large and conversations have many turns.
  */
-export function nameTools(view: View, names: NativeNames, ownNames: ReadonlySet<string>): NamedTools {
+export function nameTools(view: View, naming: Naming): NamedTools {
   const sets = known.get(view.entries) ?? new LRUCache<string, NamedTools>({ max: MOST_SETS });
   known.set(view.entries, sets);
-  const key = JSON.stringify([names, ...[...ownNames].sort()]);
-  const named = sets.get(key) ?? create(view, names, ownNames.union(new Set(FOUND_NAMES)));
+  const { names, taken, hands } = naming;
+  const key = JSON.stringify([names, hands, [...taken].sort()]);
+  const named = sets.get(key) ?? create(view, naming);
   sets.set(key, named);
   return named;
 }
 
-function create(view: View, names: NativeNames, taken: ReadonlySet<string>): NamedTools {
-  const entries = nativeTools(view.entries, names, (name) => taken.has(name) || vendorsRefuse(name));
+function create(view: View, { names, taken, hands }: Naming): NamedTools {
+  const isHand = ({ domain }: Entry) => hands.includes(domain);
+  const first = nativeTools(
+    view.entries.filter(isHand),
+    names,
+    (name) => taken.has(name) || vendorsRefuse(name),
+  );
+  const others = nativeTools(
+    view.entries.filter((entry) => !isHand(entry)),
+    names,
+    (name) => taken.has(name) || first.has(name) || vendorsRefuse(name),
+  );
+  const entries = new Map([...first, ...others]);
   const tools = new Map([...entries].map(([name, entry]) => [name, toNativeTool(name, entry)]));
   const definitions = new Map<string, Definition>();
   const definition = (name: string) => {
@@ -60,6 +81,7 @@ function create(view: View, names: NativeNames, taken: ReadonlySet<string>): Nam
       ]),
     ),
     names: new Map([...entries].map(([name, { route }]) => [route, name])),
+    hands: [...first.keys()],
     definition,
   };
 }

@@ -32,18 +32,16 @@ export function toSdkTool(
     description,
     inputSchema,
     execute: (input, options) => {
-      const { abortSignal, toolCallId } = options;
+      const { abortSignal } = options;
       isNewer ||= "context" in options;
       return call(toCall(input), {
         ...(abortSignal && { signal: abortSignal }),
         ...traced(trace),
-        ...(approvals && { approve: approvals.approveFor(toolCallId) }),
+        ...(approvals && { approve: approvals.approveFor(options) }),
       });
     },
     toModelOutput: ({ output }) => toToolOutput(output as ToolAnswer, isNewer),
-    needsApproval: approvals
-      ? (input, { toolCallId }) => approvals.needsApproval(toCall(input), toolCallId)
-      : false,
+    needsApproval: approvals ? (input, options) => approvals.needsApproval(toCall(input), options) : false,
   };
 }
 

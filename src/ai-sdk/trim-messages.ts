@@ -28,7 +28,7 @@ export function trimMessages(
 }
 
 /** Returns the nearest place at or before `wanted` that separates no question from its answer. */
-function wholeCut(messages: readonly ModelMessage[], wanted: number): number {
+export function wholeCut(messages: readonly ModelMessage[], wanted: number): number {
   const askedAt = new Map<string, number>();
   messages.forEach((message, at) => {
     for (const id of asksOf(message)) askedAt.set(id, at);

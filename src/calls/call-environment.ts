@@ -1,5 +1,5 @@
 import type { View } from "../access/view.ts";
-import type { CallingClient } from "../schema/entry.ts";
+import type { BoundScript, CallingClient } from "../schema/entry.ts";
 import type { CallTrace } from "../schema/span-context.ts";
 import type { Learning } from "../search/learning/learning.ts";
 import type { SearchIndex } from "../search/port/search-index.ts";
@@ -50,6 +50,8 @@ export interface CallEnvironment {
   readonly request: RequestContext;
   readonly policy: CallPolicy;
   readonly approve: Approve;
+  /** Runs the script of a recipe. Absent inside such a script: recipes do not run in recipes. */
+  readonly runScript?: (script: BoundScript, signal: AbortSignal) => Promise<unknown>;
   /** Milliseconds a call may take, unless its entry says otherwise. */
   readonly callMs: number;
   notice(notice: NoticeEvent["notice"], detail: string): void;

@@ -3,11 +3,11 @@ import type { AuditedCall } from "../audit/audit-store.ts";
 import type { Entry } from "../schema/entry.ts";
 import { isProblem } from "../schema/problem.ts";
 import { flatShape } from "../telemetry/argument-shape.ts";
-import { contentHash } from "../util/content-hash.ts";
 import { cutText } from "../util/cut-text.ts";
 import { field, fieldsOf } from "../util/fields.ts";
 import type { Json } from "../util/json.ts";
 import type { CallEnvironment } from "./call-environment.ts";
+import { definitionHash } from "./definition-hash.ts";
 
 /** How a call that runs was decided. */
 export type Decided =
@@ -92,18 +92,6 @@ function shapesOf(args: unknown, { inputSchema }: Entry): Readonly<Record<string
     ...known.map(([name, value]) => [cutText(name, MAX_NAME_CHARS), flatShape(value)]),
     ...(others > 0 ? [["(others)", String(others)]] : []),
   ]);
-}
-
-const hashes = new WeakMap<Entry, string>();
-
-function definitionHash(entry: Entry): string {
-  if (entry.origin) return entry.origin.hash;
-  const known = hashes.get(entry);
-  if (known !== undefined) return known;
-  const { kind, op, route, name, description, lane, scopes, inputSchema } = entry;
-  const made = contentHash({ kind, op, route, name, description, lane, scopes, inputSchema });
-  hashes.set(entry, made);
-  return made;
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { BARE_ENTRY } from "../schema/bare-entry.ts";
-import type { ReadableEntry, ToolEntry } from "../schema/entry.ts";
+import { LANES, type ReadableEntry, type ToolEntry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import { type CallPolicy, callHash, decideCall } from "./decide-call.ts";
 
@@ -161,24 +161,78 @@ test("a question carries exactly the call that would run", () => {
     question: {
       op: "shop.order.place",
       args,
-      hash: callHash({ op: "shop.order.place" }, { count: 2, item: "tea" }),
+      hash: callHash(toolOf("write"), { count: 2, item: "tea" }),
       principal: writer,
       why: "writes",
     },
   });
   const bare = decideCall(toolOf("write"), writer, {}, policyOf("writes"));
-  expect(bare).toMatchObject({ question: { args: {}, hash: callHash({ op: "shop.order.place" }, {}) } });
+  expect(bare).toMatchObject({ question: { args: {}, hash: callHash(toolOf("write"), {}) } });
 });
 
-test("the hash of a call differs by op and by every argument, not by the order of keys", () => {
+test("the hash of a call differs by tool, definition, program and every argument, not by the order of keys", () => {
+  const tool = toolOf("write");
+  const served = (hash: string, program: string) =>
+    toolOf("write", { origin: { source: "s", program, definition: {}, hash, trusted: false } });
   const hashes = [
-    callHash({ op: "a" }, undefined),
-    callHash({ op: "b" }, undefined),
-    callHash({ op: "a" }, { x: 1 }),
-    callHash({ op: "a" }, { x: 2 }),
-    callHash({ op: "a" }, { y: 1 }),
+    callHash(tool, undefined),
+    callHash(tool, { x: 1 }),
+    callHash(tool, { x: 2 }),
+    callHash(tool, { y: 1 }),
+    ...[
+      { op: "b" },
+      { route: "shop://tools/order/put" },
+      { name: "put" },
+      { description: "Deletes an order." },
+      { scopes: ["admin"] },
+      { inputSchema: { type: "object", properties: { x: {} } } },
+    ].map((other) => callHash(toolOf("write", other), undefined)),
+    callHash(toolOf("destructive"), undefined),
+    callHash(served("one", "npx a"), undefined),
+    callHash(served("two", "npx a"), undefined),
+    callHash(served("one", "npx b"), undefined),
+    callHash(page, undefined),
   ];
   expect(new Set(hashes).size).toBe(hashes.length);
-  expect(callHash({ op: "a" }, {})).toBe(hashes[0]);
-  expect(callHash({ op: "a" }, { x: 1, y: 2 })).toBe(callHash({ op: "a" }, { y: 2, x: 1 }));
+  expect(callHash(toolOf("write"), {})).toBe(hashes[0]);
+  expect(callHash(tool, { x: 1, y: 2 })).toBe(callHash(tool, { y: 2, x: 1 }));
+});
+
+test("only tools are asked about, and only the domains that ask themselves are left out", () => {
+  const secret = { ...page, requiresConfirmation: true };
+  expect(decided(secret, writer, {}, policyOf("writes"))).toBe("run");
+  const odd = toolOf("write", { domain: "other" });
+  expect(decided(odd, writer, {}, policyOf("writes"))).toBe("ask: writes");
+});
+
+describe("a call of a recipe", () => {
+  const cases = LANES.flatMap((lane) =>
+    [false, true].map((requiresConfirmation) => ({ lane, requiresConfirmation })),
+  );
+
+  test("runs without a further question wherever the recipe itself ran", () => {
+    for (const recipe of cases)
+      for (const call of cases)
+        for (const asks of ["confirmed", "destructive", "writes"] as const) {
+          const bounds = { lane: recipe.lane, confirmation: recipe.requiresConfirmation };
+          const isKept =
+            LANES.indexOf(call.lane) <= LANES.indexOf(recipe.lane) &&
+            (recipe.requiresConfirmation || !call.requiresConfirmation);
+          const tool = toolOf(call.lane, { requiresConfirmation: call.requiresConfirmation });
+          const within = { ...policyOf(asks), within: bounds };
+          const outcome = decided(tool, writer, { dryRun: false }, within);
+          expect(outcome === "run", JSON.stringify([recipe, call, asks])).toBe(isKept);
+        }
+  });
+
+  test("is refused beyond the calls that it was kept with, and writes only for whoever may write", () => {
+    const bounds = { lane: "write", confirmation: true, calls: ["shop.order.get"] } as const;
+    const within = { ...policyOf("confirmed"), within: bounds };
+    expect(decided(toolOf("write"), writer, { dryRun: true }, within)).toBe("BEYOND_RECIPE");
+    expect(decided(toolOf("read"), writer, {}, within)).toBe("run");
+    expect(decided(toolOf("read", { requiresConfirmation: true }), writer, {}, within)).toBe("BEYOND_RECIPE");
+    const named = { ...within, within: { ...bounds, calls: ["shop.order.place"] } };
+    expect(decided(toolOf("write"), writer, {}, named)).toBe("run");
+    expect(decided(toolOf("write"), reader, {}, named)).toBe("PERMISSION_DENIED");
+  });
 });

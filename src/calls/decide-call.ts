@@ -1,8 +1,9 @@
-import type { Entry } from "../schema/entry.ts";
+import { type Entry, LANES, type ScriptBounds } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import { type Problem, problem } from "../schema/problem.ts";
 import { addressOf } from "../util/address-of.ts";
 import { contentHash } from "../util/content-hash.ts";
+import { definitionHash } from "./definition-hash.ts";
 
 /** A requested call, with its arguments before they are checked. */
 export interface CallRequest {
@@ -19,9 +20,11 @@ export interface CallPolicy {
   readonly asks: "confirmed" | "destructive" | "writes";
   /** Domains whose tools ask for permission themselves, so that a person is not asked twice. */
   readonly selfAsking?: readonly string[];
+  /** The bounds of the recipe that makes the call. The call of the recipe itself was decided by this policy. */
+  readonly within?: ScriptBounds;
 }
 
-/** The call that a person is asked to approve. `hash` binds the approval to the exact op and arguments. */
+/** The call that a person is asked to approve. `hash` binds the approval to the tool's definition and the exact arguments. */
 export interface ApprovalRequest {
   readonly op: string;
   readonly args: Readonly<Record<string, unknown>>;
@@ -54,6 +57,8 @@ export function decideCall(
   const { lane, status } = entry;
   const name = addressOf(entry);
   if (status) return refuse(problem("UNAVAILABLE", { name, ...status }));
+  if (policy.within && isBeyond(entry, policy.within))
+    return refuse(problem("BEYOND_RECIPE", { name, lane }));
   if (lane !== "read" && policy.reach === "read") return refuse(problem("ACCESS_DENIED", { name, lane }));
   if (entry.kind === "tool" && (request.dryRun ?? lane === "destructive"))
     return { do: "dry-run", why: request.dryRun ? "requested" : "destructive" };
@@ -62,13 +67,26 @@ export function decideCall(
   return why ? { do: "ask", question: toQuestion(entry, principal, request.args, why) } : { do: "run" };
 }
 
-/** Binds approvals and idempotency keys to the op and its exact arguments. */
-export function callHash(entry: Pick<Entry, "op">, args: unknown): string {
-  return contentHash({ op: entry.op, args: args ?? {} });
+/** Binds approvals to the tool as it is defined now, to the program behind it, and to the exact arguments. */
+export function callHash(entry: Entry, args: unknown): string {
+  const program = entry.origin?.program ?? "";
+  return contentHash({ op: entry.op, definition: definitionHash(entry), program, args: args ?? {} });
 }
 
-function whyAsk(entry: Entry, { asks, selfAsking = [] }: CallPolicy): ApprovalRequest["why"] | undefined {
+/** Whether a recipe was not kept with such a call. */
+function isBeyond(entry: Entry, { lane, calls }: ScriptBounds): boolean {
+  if (LANES.indexOf(entry.lane) > LANES.indexOf(lane)) return true;
+  const changes = entry.lane !== "read" || (entry.kind === "tool" && entry.requiresConfirmation);
+  return changes && calls !== undefined && !calls.includes(entry.op);
+}
+
+function whyAsk(
+  entry: Entry,
+  { asks, selfAsking = [], within }: CallPolicy,
+): ApprovalRequest["why"] | undefined {
   if (entry.kind !== "tool" || selfAsking.includes(entry.domain)) return undefined;
+  // A recipe is at least as strict as its calls, so whoever was to be asked has approved the recipe.
+  if (within && (within.confirmation || !entry.requiresConfirmation)) return undefined;
   if (entry.requiresConfirmation) return "confirmation";
   if (entry.lane === "destructive" && asks !== "confirmed") return "destroys";
   return entry.lane === "write" && asks === "writes" ? "writes" : undefined;

@@ -5,9 +5,10 @@ import { isProblem, problem } from "../schema/problem.ts";
 import type { ProblemCode } from "../schema/problems.ts";
 import type { Saying } from "../schema/say.ts";
 import { addressOf } from "../util/address-of.ts";
+import { contentHash } from "../util/content-hash.ts";
 import type { CallEnvironment } from "./call-environment.ts";
 import { type CallRecord, type Decided, recordCall } from "./call-record.ts";
-import { type ApprovalRequest, type CallRequest, callHash, decideCall } from "./decide-call.ts";
+import { type ApprovalRequest, type CallRequest, decideCall } from "./decide-call.ts";
 import type { EntryRun } from "./entry-run.ts";
 import { type MissingRead, missingRead, readRefusal, readWarning } from "./read-first.ts";
 import { runEntry } from "./run-entry.ts";
@@ -75,7 +76,7 @@ async function make(
   };
   // Reading twice does no harm, so a key of a read promises nothing and is not kept.
   if (wanted.idempotencyKey === undefined || entry.lane === "read") return run();
-  const hash = callHash(entry, wanted.args);
+  const hash = contentHash({ op: entry.op, args: wanted.args ?? {} });
   const call = { principalId: principal.id, key: wanted.idempotencyKey, name: addressOf(entry), hash };
   return environment.services.idempotency.once(call, run, neverRan);
 }

@@ -40,7 +40,7 @@ async function run(
   environment: CallEnvironment,
   call: (context: CallContext) => Promise<unknown>,
 ): Promise<EntryRun> {
-  const { view, session, request } = environment;
+  const { view, session, request, runScript } = environment;
   const name = addressOf(entry);
   const ms = (entry.kind === "tool" && entry.timeoutMs) || environment.callMs;
   let showUpTo: number | undefined;
@@ -55,6 +55,7 @@ async function run(
       ...(request.client && { client: request.client }),
       ...(request.trace && { trace: request.trace }),
       find: (wanted) => findWithin(environment, wanted),
+      ...(runScript && { runScript: (script) => runScript(script, signal()) }),
       showUpTo: (tokens) => {
         showUpTo = tokens;
       },

@@ -1,4 +1,6 @@
 import { stat } from "node:fs/promises";
+import { homedir } from "node:os";
+import { join } from "node:path";
 import { loadPackage } from "../models/providers/load-package.ts";
 import { readArgs } from "./read-args.ts";
 
@@ -20,16 +22,27 @@ export async function run(args: readonly string[]): Promise<void> {
   const values = readOptions(args);
   if (values.help) return console.log(USAGE);
   await loadPackage("ai", "keyhole chat", () => import("ai"));
-  const [{ openAgent }, { toChatAgent }, { createChat }] = await Promise.all([
-    import("./open-agent.ts"),
-    import("./to-chat-agent.ts"),
-    import("../tui/create-chat.ts"),
-  ]);
+  const [{ openAgent }, { toChatAgent }, { openOwnCommands }, { openChatHistory }, { createChat }] =
+    await Promise.all([
+      import("./open-agent.ts"),
+      import("./to-chat-agent.ts"),
+      import("./own-commands.ts"),
+      import("./chat-history.ts"),
+      import("../tui/create-chat.ts"),
+    ]);
   const folder = process.cwd();
   const { config, provider, model, trust } = values;
   const opened = await openAgent({ folder, config, provider, model, trust });
-  const { agent, past, close } = await toChatAgent(opened, values.continue ? "last" : values.resume);
+  const commands = await openOwnCommands([...(opened.trusted ? [folder] : []), homedir()], opened.gateway);
+  const { agent, past, close } = await toChatAgent(
+    opened,
+    commands,
+    values.continue ? "last" : values.resume,
+  );
+  const history = await openChatHistory(join(homedir(), ".keyhole", "history.jsonl"), folder);
   const chat = createChat(agent, {
+    history: history.lines,
+    onSent: history.add,
     isFile: (path) =>
       stat(path).then(
         (about) => about.isFile(),

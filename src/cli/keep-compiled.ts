@@ -1,6 +1,6 @@
-import { lstatSync, mkdirSync } from "node:fs";
 import { enableCompileCache, flushCompileCache } from "node:module";
 import { join } from "node:path";
+import { makeOwnFolder } from "../util/own-folder.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 /** Clients often kill their servers, so the compile cache is written before they can. */
@@ -12,20 +12,7 @@ const KEEP_COMPILED_MS = 3_000;
  */
 export function keepCompiled(): void {
   const folder = join(cacheFolder(), "compiled");
-  if (!isOwn(folder)) return;
+  if (!makeOwnFolder(folder)) return;
   enableCompileCache(folder);
   setTimeout(flushCompileCache, KEEP_COMPILED_MS).unref();
-}
-
-function isOwn(folder: string): boolean {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const about = lstatSync(folder);
-    const isMine = process.getuid === undefined || about.uid === process.getuid();
-    // Windows keeps user folders apart by access lists, which the mode does not show.
-    const isPrivate = process.platform === "win32" || (about.mode & 0o077) === 0;
-    return about.isDirectory() && isMine && isPrivate;
-  } catch {
-    return false;
-  }
 }

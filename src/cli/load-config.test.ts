@@ -21,6 +21,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
   audit: '{ kind: "audit" }',
   idempotency: '{ kind: "idempotency" }',
   approvals: '{ kind: "approvals" }',
+  recipes: '"/recipes"',
   cacheDirectory: '"/somewhere"',
   clock: '{ kind: "clock" }',
 };

@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { registerHooks } from "node:module";
-import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { DEFAULT_CONFIGS } from "../config/default-configs.ts";
-import { settingsPath } from "../config/settings-path.ts";
-import type { Gateway, GatewayOptions } from "../gateway-api.ts";
+import type { GatewayOptions } from "../gateway-api.ts";
 import type { HttpOptions } from "../mcp/serve-http.ts";
 import { problem } from "../schema/problem.ts";
+import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
 import { reasonOf } from "../util/reason-of.ts";
+import { configInUse, defaultConfig, isJsonConfig, personalConfig } from "./config-in-use.ts";
 import { openPins } from "./open-pins.ts";
 import { setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
@@ -29,6 +29,7 @@ const OPTIONS: Record<keyof Required<GatewayOptions>, true> = {
   audit: true,
   idempotency: true,
   approvals: true,
+  recipes: true,
   cacheDirectory: true,
   clock: true,
 };
@@ -37,13 +38,15 @@ const OPTION_NAMES = Object.keys(OPTIONS) as (keyof GatewayOptions)[];
 export interface LoadedConfig {
   readonly options: GatewayOptions;
   readonly webhooks?: HttpOptions["webhooks"];
-  /** Applies each saved change of the config to the gateway. Returns a function that stops it. */
-  watch?(gateway: Gateway): () => void;
+  /** Passes the sources on after each saved change of the config. Returns a function that stops it. */
+  watch?(apply: (sources: McpSource[]) => Promise<void>): () => void;
 }
 
 export interface ConfigOptions {
   /** Starts the servers that a JSON config names now, and trusts the definitions of all its servers. */
   readonly trusted?: boolean;
+  /** Further options of the servers that a JSON config names. */
+  readonly servers?: Pick<McpSourceOptions, "environment" | "shared" | "limits">;
 }
 
 /**
@@ -56,7 +59,7 @@ export async function loadConfig(
   given: string | undefined,
   options: ConfigOptions = {},
 ): Promise<LoadedConfig> {
-  const path = given ?? defaultConfig() ?? personalConfig() ?? DEFAULT_CONFIGS[0]!;
+  const path = configInUse(given) ?? DEFAULT_CONFIGS[0]!;
   if (!existsSync(path)) throw problem("CONFIG_INVALID", { path, reason: "the file does not exist" });
   if (given === undefined && path !== personalConfig()) {
     const folder = process.cwd();
@@ -77,32 +80,21 @@ export async function loadAnyConfig(
   return (await (given === undefined ? loadFile(path, options) : loadConfig(path, options))).options;
 }
 
-function defaultConfig(): string | undefined {
-  return DEFAULT_CONFIGS.find((file) => existsSync(file));
-}
-
-/** The person's own settings. */
-function personalConfig(): string | undefined {
-  const path = settingsPath(homedir());
-  return existsSync(path) ? path : undefined;
-}
-
-function loadFile(path: string, { trusted = false }: ConfigOptions): Promise<LoadedConfig> {
+function loadFile(path: string, options: ConfigOptions): Promise<LoadedConfig> {
   setStateFolder();
-  return isJsonConfig(path) ? loadJson(path, trusted) : loadModule(path);
+  return isJsonConfig(path) ? loadJson(path, options) : loadModule(path);
 }
 
-/** Whether a config is that of an MCP client and no module. */
-export function isJsonConfig(path: string | undefined): boolean {
-  return path !== undefined && /\.jsonc?$/i.test(path);
-}
-
-async function loadJson(path: string, trusted: boolean): Promise<LoadedConfig> {
+/** Loads the JSON config of an MCP client. Starts nothing. */
+export async function loadJson(
+  path: string,
+  { trusted = false, servers = {} }: ConfigOptions,
+): Promise<LoadedConfig & { readonly sources: readonly McpSource[] }> {
   const [{ readJsonConfig, workspaceOf }, { serverOptions }] = await Promise.all([
     import("./read-json-config.ts"),
     import("./configured-servers.ts"),
   ]);
-  const { mayStart, ...options } = serverOptions(trusted);
+  const { mayStart, ...options } = { ...servers, ...serverOptions(trusted) };
   // The flag speaks for the servers of the file as the person knows it, not for those that are added later. A source
   // asks while it is made, so those of the first reading are named as they ask.
   const named = new Set<string>();
@@ -119,12 +111,13 @@ async function loadJson(path: string, trusted: boolean): Promise<LoadedConfig> {
   const sources = await read();
   isNaming = false;
   return {
+    sources,
     options: { domains: [], sources, pins: openPins() },
-    watch: (gateway) =>
+    watch: (apply) =>
       watchConfig({
         path,
         read,
-        apply: gateway.sources.set,
+        apply,
         onFailure: (error) => console.error(`${reasonOf(error)} The last good config stays in use.`),
       }),
   };

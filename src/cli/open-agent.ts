@@ -4,11 +4,13 @@ import { type Agent, createAgent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { askPermission } from "../agent/ask.ts";
 import type { Ask } from "../agent/ask-request.ts";
+import type { PermissionMode } from "../agent/permissions/permission.ts";
 import type { PermissionRules } from "../agent/permissions/permission-rules.ts";
 import { createPermissions, type RuleStore } from "../agent/permissions/permissions.ts";
 import type { AgentRecording } from "../agent/record-agent-events.ts";
 import { tellRetry } from "../agent/run-context.ts";
 import { createSessionLogs } from "../agent/session-log.ts";
+import { type Checkpoints, createCheckpoints } from "../agent/workspace/checkpoints.ts";
 import { workspaceDomain } from "../agent/workspace/workspace-domain.ts";
 import { folderContents } from "../config/folder-contents.ts";
 import { isTrusted, recordTrust } from "../config/folder-trust.ts";
@@ -22,6 +24,7 @@ import type { Gateway } from "../gateway-api.ts";
 import { createLLMClient } from "../models/llm-client.ts";
 import { knowSecrets } from "../net/known-secrets.ts";
 import { createDiskResultStore } from "../session/disk-result-store.ts";
+import type { McpSource } from "../sources/mcp/mcp-source.ts";
 import { secretVariables } from "../util/secret-values.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { settingsServers } from "./configured-servers.ts";
@@ -29,7 +32,7 @@ import { loadAnyConfig } from "./load-config.ts";
 import { closeAudit, openAudit, recordDecisions } from "./open-audit.ts";
 import { openPins } from "./open-pins.ts";
 import { openSkills } from "./open-skills.ts";
-import { refuseFallback, telemetryName, withModel } from "./provider-in-use.ts";
+import { chooseProvider, refuseFallback, telemetryName, withModel } from "./provider-in-use.ts";
 import { readSystemPrompt } from "./system-prompt.ts";
 import { askForTrust } from "./trust-folder.ts";
 import { cacheFolder } from "./user-folders.ts";
@@ -51,13 +54,31 @@ export interface OpenAgentOptions {
   readonly ask?: Ask;
 }
 
+/** Results this long are shown whole; a read of a file has fewer. */
+const RESULT_TOKENS = 10_000;
+
 export interface OpenedAgent {
   readonly agent: Agent;
   readonly gateway: Gateway;
   readonly loaded: LoadedSettings;
+  /** The MCP servers of the settings and the config. */
+  readonly servers: readonly McpSource[];
+  /** Files as they were before each turn. */
+  readonly checkpoints: Checkpoints;
+  /** Whether the person trusts the folder. */
+  readonly trusted: boolean;
   /** The provider and model in use. */
   modelName(): string;
-  /** Changes to another model of the same provider. */
+  /** The model alone, and the settings of all providers. */
+  model(): string | undefined;
+  providers(): Settings["providers"];
+  /** The mode of the permissions now. */
+  mode(): PermissionMode;
+  setMode(mode: PermissionMode): void;
+  /**
+   * Changes to another model of the same provider, or by `provider/name` of another one.
+   * @throws PROVIDER_NOT_SUPPORTED
+   */
   setModel(name: string): void;
   /** Passes events on, and records them if telemetry is on. */
   observe(events: AsyncIterable<AgentEvent>): AsyncIterable<AgentEvent>;
@@ -77,7 +98,10 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const secrets = [...secretVariables(process.env), ...secretsOf(settings)];
   knowSecrets(secrets);
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
+  const checkpoints = createCheckpoints();
+  let mode: PermissionMode = "ask";
   const permissions = createPermissions({
+    mode: () => mode,
     root: folder,
     user: withAllowed(toRules(settings.permissions.user), [
       ...(options.allow ?? []),
@@ -101,8 +125,10 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     results,
     ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
+    recipes: join(data, "recipes"),
     ...config,
-    domains: [...domains, ...known.domains, workspaceDomain({ permissions })],
+    limits: { resultTokens: RESULT_TOKENS, ...config.limits },
+    domains: [...domains, ...known.domains, workspaceDomain({ permissions, checkpoints })],
     sources: [...sources, ...servers, ...known.sources],
     // Writing is allowed here because every call that writes asks first.
     principal: { id: "local", scopes: [], ...principal, allowWrite: true },
@@ -121,11 +147,15 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     provider: telemetryName(vendor),
     server: client.getServerUrl(),
   });
-  const { mode, systemPrompt, maxSteps, maxTokens, maxRunTokens, temperature } = settings.agent;
+  const { systemPrompt, maxSteps, maxTokens, maxRunTokens, temperature, contextWindow, effort } =
+    settings.agent;
   const agent = createAgent({
     gateway,
     model: () => client.languageModel(),
-    mode,
+    mode: settings.agent.mode,
+    permissionMode: () => mode,
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(effort !== undefined && { effort }),
     ...(trusted && { folder }),
     writes: allowWrite ? "allow" : "ask",
     skills,
@@ -149,9 +179,18 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     agent,
     gateway,
     loaded,
-    modelName: () => [vendor, client.getModelName()].filter(Boolean).join(" "),
+    trusted,
+    checkpoints,
+    servers: [...sources, ...servers].filter((source): source is McpSource => "logIn" in source),
+    model: () => client.getModelName(),
+    providers: () => providers,
+    modelName: () => [providers.default, client.getModelName()].filter(Boolean).join(" "),
+    mode: () => mode,
+    setMode: (next) => {
+      mode = next;
+    },
     setModel: (name) => {
-      providers = withModel(providers, name);
+      providers = withModel(...chooseProvider(providers, name));
     },
     observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {

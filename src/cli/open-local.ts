@@ -15,7 +15,7 @@ import { closeAudit, localUser, openAudit } from "./open-audit.ts";
 import { openPins } from "./open-pins.ts";
 import type { Operator } from "./operator.ts";
 import { askForTrust } from "./trust-folder.ts";
-import { cacheFolder } from "./user-folders.ts";
+import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 export interface LocalOptions {
   readonly config: string | undefined;
@@ -52,6 +52,7 @@ export async function openLocal({ config, trust, allowWrite, isAsked }: LocalOpt
     pins: openPins(),
     ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
+    recipes: recipesFolder(),
     ...options,
     sources,
     // A person who can be asked may write: every call that writes asks first.

@@ -20,6 +20,8 @@ export const EXIT_CODES: Readonly<Record<End["outcome"], number>> = {
 };
 
 export interface Printed {
+  /** Writes the model's text line by line as it arrives, instead of the answer at the end. */
+  readonly stream?: boolean;
   readonly out: NodeJS.WritableStream;
   readonly err: NodeJS.WritableStream;
 }
@@ -28,11 +30,22 @@ export interface Printed {
 export async function printEvents(
   events: AsyncIterable<AgentEvent>,
   format: OutputFormat,
-  { out, err }: Printed,
+  { out, err, stream = false }: Printed,
 ): Promise<number> {
   let end: End | undefined;
   let session = "";
+  let line = "";
+  const streams = stream && format === "text";
   for await (const event of events) {
+    if (streams && event.type === "llm-text") {
+      // Whole lines, because a secret or a sequence of characters may arrive in pieces.
+      const lines = `${line}${event.text}`.split("\n");
+      line = lines.pop() ?? "";
+      for (const whole of lines) await write(out, `${shownText(whole)}\n`);
+    } else if (streams && line !== "" && event.type !== "llm-thinking") {
+      await write(out, `${shownText(line)}\n`);
+      line = "";
+    }
     if (format === "stream-json") await write(out, `${shownText(JSON.stringify(toLine(event)))}\n`);
     if (event.type === "agent-start") session = event.session;
     if (event.type === "agent-end") end = event;
@@ -43,7 +56,8 @@ export async function printEvents(
   const { span: _, type: __, ...result } = end;
   if (format === "json") await write(out, `${shownText(JSON.stringify({ session, ...result }))}\n`);
   const answer = end.output === undefined ? end.text.replace(/\n+$/, "") : JSON.stringify(end.output);
-  if (format === "text" && answer !== "") await write(out, `${shownText(answer)}\n`);
+  const isWritten = streams && end.output === undefined;
+  if (format === "text" && answer !== "" && !isWritten) await write(out, `${shownText(answer)}\n`);
   return EXIT_CODES[end.outcome];
 }
 

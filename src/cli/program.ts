@@ -45,6 +45,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: "Make, list and revoke tokens of agents that call over HTTP.",
     load: () => import("./token.ts"),
   },
+  daemon: { summary: "Show or stop the process that serves all clients.", load: () => import("./daemon.ts") },
   audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
   dashboard: {
     summary: "Start a dashboard for traces and metrics, in Docker.",

@@ -15,6 +15,7 @@ const USAGE = `Usage: keyhole run -p PROMPT [options]
   -r, --resume ID          continue that conversation
   --json-schema FILE       answer with JSON of this JSON Schema
   --output-format FORMAT   ${OUTPUT_FORMATS.join(", ")} (default: text)
+  --stream                 write text as it arrives, also what the model says between calls (default in a terminal)
   --provider NAME          the provider to use
   --model NAME             the model to use
   --config FILE            as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists)
@@ -74,7 +75,11 @@ export async function run(args: readonly string[]): Promise<void> {
     const events = observe(
       runAgent(agent, prompt, { session, signal: controller.signal, ...(output && { output }) }),
     );
-    code = await printEvents(events, values.format, { out: process.stdout, err: process.stderr });
+    code = await printEvents(events, values.format, {
+      out: process.stdout,
+      err: process.stderr,
+      stream: values.stream || (process.stdout.isTTY && !output),
+    });
     await session.end();
   } finally {
     await close();
@@ -92,6 +97,7 @@ function readOptions(args: readonly string[]) {
         continue: { type: "boolean", short: "c", default: false },
         resume: { type: "string", short: "r" },
         "json-schema": { type: "string" },
+        stream: { type: "boolean", default: false },
         "output-format": { type: "string", default: "text" },
         provider: { type: "string" },
         model: { type: "string" },

@@ -1,15 +1,8 @@
-import { createGateway } from "../gateway.ts";
-import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
-import { problem } from "../schema/problem.ts";
-import { SURFACES, type Surface } from "../surfaces/surface.ts";
-import { loadTokenCounter } from "../util/tokens.ts";
-import { type LoadedConfig, loadConfig } from "./load-config.ts";
-import { closeAudit, openConfiguredAudit } from "./open-audit.ts";
-import { openLog } from "./open-log.ts";
-import { openTelemetry } from "./open-telemetry.ts";
+import { isProblem, problem } from "../schema/problem.ts";
+import { SURFACES, type Surface } from "../surfaces/surface-names.ts";
+import { configInUse, isJsonConfig } from "./config-in-use.ts";
 import { readArgs } from "./read-args.ts";
 import { createSafeConsole } from "./safe-console.ts";
-import { cacheFolder } from "./user-folders.ts";
 
 const USAGE = `Usage: keyhole serve [options]
 
@@ -19,24 +12,25 @@ const USAGE = `Usage: keyhole serve [options]
   --trust          start the servers that a JSON config names now, and accept their definitions without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
   --allow-write    let callers run tools that write
+  --no-daemon      serve in this process, and share no servers with other clients
   --http           serve Streamable HTTP instead of stdio
   --host NAME      the address to listen on (default: 127.0.0.1, for this machine only)
   --allow-host NAME  a host name that clients may use, beside those of this machine; as often as needed
   --port NUMBER    default: any free port
   --help
 
+Over stdio, JSON configs are served by one daemon of yours, which starts with the first client and ends some minutes
+after the last (keyhole daemon --help). KEYHOLE_NO_DAEMON=1 stands for --no-daemon.
+
 HTTP needs a bearer token. KEYHOLE_TOKEN, or a generated one that is shown once, is your own; keyhole token add
 makes one for each agent.`;
 
-const WARM_UP_MS = 1_000;
-
-/** Serves until the client leaves or a signal arrives. A second signal exits at once. */
+/** Serves until the client leaves. */
 export async function run(args: readonly string[]): Promise<void> {
   const values = readOptions(args);
   if (values.help) return console.log(USAGE);
   // stdout carries the protocol only; tools and config may print anything.
   globalThis.console = createSafeConsole(process.stderr);
-  void openLog();
   const surface = values.surface as Surface;
   if (!SURFACES.includes(surface)) {
     throw problem("INVALID_INPUT", {
@@ -44,43 +38,25 @@ export async function run(args: readonly string[]): Promise<void> {
       reason: `--surface must be one of ${SURFACES.join(", ")}`,
     });
   }
-
-  const [loaded, audit] = await Promise.all([
-    loadConfig(values.config, { trusted: values.trust }),
-    openConfiguredAudit(),
-  ]);
-  const { principal, ...config } = loaded.options;
-  const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
-  const gateway = createGateway({
-    cacheDirectory: cacheFolder(),
-    ...(audit && { audit }),
-    ...config,
-    principal: { ...owner, allowWrite: owner.allowWrite || values["allow-write"] },
-  });
-  if (gateway.pins.damage) console.error(gateway.pins.damage);
-  const server = createMcpServer(gateway, { surface });
-  const telemetry = openTelemetry();
-  const face = values.http ? await openHttpFace(server, values, loaded) : openStdio(server);
-  const stopWatching = loaded.watch?.(gateway);
-
-  // The first call of a tool needs it, the first list of tools does not.
-  setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
-
-  let closing = false;
-  async function stop(): Promise<void> {
-    if (closing) process.exit(1);
-    closing = true;
-    stopWatching?.();
-    await face.close();
-    await server.close();
-    await gateway.close();
-    await closeAudit(audit);
-    await (await telemetry)?.close();
-    process.exit(0);
+  const { config, trust: trusted, "allow-write": allowWrite, host, port } = values;
+  const allowHosts = values["allow-host"];
+  const options = { config, surface, trusted, allowWrite };
+  const path = configInUse(config);
+  // A config that is code has an environment and a folder of its own, so it needs a process of its own.
+  if (!values.http && !values["no-daemon"] && !process.env.KEYHOLE_NO_DAEMON && isJsonConfig(path)) {
+    const { serveByDaemon } = await import("./serve-by-daemon.ts");
+    const isServed = await serveByDaemon({ ...options, config: path! }).then(
+      () => true,
+      (error: unknown) => {
+        if (!isProblem(error) || error.code !== "DAEMON_FAILED") throw error;
+        console.error(`${error.message} This client is served by a process of its own.`);
+        return false;
+      },
+    );
+    if (isServed) return;
   }
-  process.on("SIGINT", () => void stop());
-  process.on("SIGTERM", () => void stop());
-  if (!values.http) process.stdin.once("close", () => void stop());
+  const { serveHere } = await import("./serve-here.ts");
+  await serveHere({ ...options, ...(values.http && { http: { host, port, allowHosts } }) });
 }
 
 function readOptions(args: readonly string[]) {
@@ -91,6 +67,7 @@ function readOptions(args: readonly string[]) {
       surface: { type: "string", default: "lanes" },
       trust: { type: "boolean", default: false },
       "allow-write": { type: "boolean", default: false },
+      "no-daemon": { type: "boolean", default: false },
       http: { type: "boolean", default: false },
       host: { type: "string" },
       "allow-host": { type: "string", multiple: true, default: [] },
@@ -98,13 +75,4 @@ function readOptions(args: readonly string[]) {
       help: { type: "boolean", default: false },
     },
   }).values;
-}
-
-function openStdio(server: McpServer): { close(): Promise<void> } {
-  return server.connect();
-}
-
-async function openHttpFace(server: McpServer, values: ReturnType<typeof readOptions>, loaded: LoadedConfig) {
-  const { openHttp } = await import("./open-http.ts");
-  return openHttp(server, { ...values, allowHosts: values["allow-host"] }, loaded);
 }

@@ -1,14 +1,30 @@
-import type { AgentSession } from "../agent/agent.ts";
+import type { AgentSession, SessionState } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import type { Ask, AskAnswer } from "../agent/ask-request.ts";
+import { CONTEXT_CAUSES } from "../agent/context/count-context.ts";
 import { createEventQueue } from "../agent/event-queue.ts";
+import { compactSession, contextOf } from "../agent/fit-context.ts";
+import { rewind } from "../agent/rewind.ts";
 import { run } from "../agent/run.ts";
 import { runContext, type Untraced } from "../agent/run-context.ts";
+import { MODEL_FACTS, modelFacts } from "../models/model-facts.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
-import type { ChatAgent, Fact, PastMessage, RunOptions, Topic } from "../tui/chat-agent.ts";
-import { toContextReport } from "../tui/context-report.ts";
+import type {
+  ChatAgent,
+  Choice,
+  Fact,
+  PastMessage,
+  PickTopic,
+  RunOptions,
+  Topic,
+} from "../tui/chat-agent.ts";
 import { reasonOf } from "../util/reason-of.ts";
+import { createChatCosts } from "./chat-costs.ts";
+import { createChatServers } from "./chat-servers.ts";
 import type { OpenedAgent } from "./open-agent.ts";
+import type { OwnCommands } from "./own-commands.ts";
+import { providersWithKeys } from "./provider-in-use.ts";
+import { readImage } from "./read-image.ts";
 
 export interface OpenedChat {
   readonly agent: ChatAgent;
@@ -18,13 +34,18 @@ export interface OpenedChat {
 }
 
 /** Adapts an agent to the chat. */
-export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise<OpenedChat> {
+export async function toChatAgent(
+  opened: OpenedAgent,
+  commands: OwnCommands,
+  resume?: string,
+): Promise<OpenedChat> {
   const { agent, gateway, loaded } = opened;
   const waiting = new Map<string, (answer: AskAnswer) => void>();
+  const costs = createChatCosts();
+  const servers = createChatServers(opened.servers, gateway);
   let session = await agent.openSession(resume === undefined ? {} : { resume });
-  let lastInput = 0;
-  let requests = 0;
   let ownCalls = 0;
+  for (const event of session.restored) costs.note(event);
 
   const ask: Ask = ({ callId }, signal) => {
     const { promise, resolve } = Promise.withResolvers<AskAnswer>();
@@ -33,14 +54,29 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
     return promise.finally(() => waiting.delete(callId));
   };
 
-  async function* converse(prompt: string, { signal }: RunOptions): AsyncGenerator<AgentEvent> {
-    for await (const event of opened.observe(run(agent, prompt, { session, signal, ask }))) {
-      if (event.type === "llm-end") {
-        lastInput = event.usage.input;
-        requests += 1;
-      }
+  async function* converse(prompt: string, { signal, files = [] }: RunOptions): AsyncGenerator<AgentEvent> {
+    opened.checkpoints.begin();
+    yield* news();
+    for await (const event of opened.observe(run(agent, prompt, { session, signal, ask, files }))) {
+      costs.note(event);
       yield event;
     }
+    yield* news();
+  }
+
+  /** Tells about servers that broke and definitions that wait. */
+  function* news(): Generator<AgentEvent> {
+    for (const text of servers.news()) yield { type: "notice", text, span: newSpan() };
+  }
+
+  async function* compact(focus: string, { signal }: RunOptions): AsyncGenerator<AgentEvent> {
+    const queue = createEventQueue<AgentEvent>();
+    const emit = (event: Untraced) => queue.push({ ...event, span: newSpan() } as AgentEvent);
+    const options = { keep: 0, signal, emit, ...(focus !== "" && { focus }) };
+    const compacted = await compactSession(agent, session as SessionState, options);
+    if (!compacted) emit({ type: "notice", text: "There is nothing to summarize yet." });
+    queue.close();
+    yield* queue.values();
   }
 
   /** Runs a tool for the person, outside of a run, with the same permissions as the model's calls. */
@@ -75,18 +111,32 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
       }
       case "skills":
         return (agent.options.skills ?? []).map(({ name, description }) => ({ name, text: description }));
-      case "models":
-        return [{ name: opened.modelName(), text: "In use. /model NAME changes it." }];
+      case "cost":
+        return costs.facts();
       case "permissions":
         return permissionFacts(settings.permissions);
       case "telemetry": {
         const { enabled, endpoint } = settings.telemetry;
         return [{ name: "telemetry", text: enabled ? `on, sent to ${endpoint}` : "off" }];
       }
+    }
+  }
+
+  async function choices(topic: PickTopic): Promise<readonly Choice[]> {
+    switch (topic) {
+      case "models":
+        return modelChoices(opened);
       case "sessions": {
         const known = (await agent.options.sessions?.list()) ?? [];
-        return known.slice(0, 20).map(({ id, prompt = "" }) => ({ name: id, text: prompt }));
+        const here = known.filter(({ folder }) => folder === process.cwd());
+        return here.map(({ id, at, prompt = "" }) => ({
+          id,
+          name: at.toISOString().slice(0, 16).replace("T", " "),
+          text: prompt,
+        }));
       }
+      case "messages":
+        return promptsOf(session).toReversed();
     }
   }
 
@@ -94,28 +144,80 @@ export async function toChatAgent(opened: OpenedAgent, resume?: string): Promise
     const next = await agent.openSession(wanted === undefined ? {} : { resume: wanted });
     await session.end();
     session = next;
-    lastInput = 0;
+    costs.clear();
+    for (const event of session.restored) costs.note(event);
   }
 
   return {
     past: pastOf(session),
     close: () => session.end(),
     agent: {
-      model: opened.modelName,
+      status: () => ({
+        mode: opened.mode(),
+        model: opened.modelName(),
+        tokens: costs.lastTokens,
+        window: loaded.settings.agent.contextWindow ?? modelFacts(opened.model() ?? "")?.window ?? 0,
+        ...(costs.dollars !== undefined && { cost: costs.dollars }),
+      }),
+      setMode: opened.setMode,
       run: converse,
       shell: (command, options) => call("shell", { command }, options),
       read: (path, options) => call("read", { path }, options),
+      image: readImage,
       answerPermission: (callId, answer) => waiting.get(callId)?.(answer),
-      context: async () => toContextReport(await gateway.ledger(), { requests, lastInput }),
+      context: async () => {
+        const { counts, ...state } = await contextOf(agent, session as SessionState);
+        const { everything } = await gateway.ledger();
+        return {
+          ...state,
+          everything,
+          parts: CONTEXT_CAUSES.map((name) => ({ name, tokens: counts[name] })),
+        };
+      },
+      compact,
       list,
+      choices,
       setModel: async (name) => opened.setModel(name),
       resume: async (wanted = "last") => {
         await open(wanted);
         return pastOf(session);
       },
+      rewind: async (message) => {
+        const prompt = promptsOf(session).find(({ id }) => id === message)?.name ?? "";
+        rewind(session as SessionState, Number(message));
+        return { past: pastOf(session), prompt };
+      },
+      undo: () => opened.checkpoints.undo(),
+      mcp: servers.command,
+      commands: commands.list,
+      expand: commands.expand,
       clear: () => open(),
     },
   };
+}
+
+/** The model in use, then the known models of all providers that have a key. */
+function modelChoices({ providers, model, modelName }: OpenedAgent): Choice[] {
+  const inUse = providers().default;
+  const ready = new Set([inUse, ...providersWithKeys(providers())]);
+  const known = MODEL_FACTS.filter(({ provider }) => ready.has(provider)).map(
+    ({ provider, name, window, price }) => ({
+      id: `${provider}/${name}`,
+      name: `${provider} ${name}`,
+      text: `${Math.round(window / 1_000)}k tokens${price ? `, $${price.input} in, $${price.output} out` : ""}`,
+    }),
+  );
+  const current = { id: `${inUse}/${model() ?? ""}`, name: modelName(), text: "in use" };
+  return [current, ...known.filter(({ id }) => id !== current.id)];
+}
+
+/** The prompts of a conversation, by their place among its messages. */
+function promptsOf({ messages }: AgentSession): Choice[] {
+  return messages.flatMap(({ role, content }, index): Choice[] => {
+    if (role !== "user") return [];
+    const text = promptOf(content);
+    return text.trim() === "" ? [] : [{ id: String(index), name: text, text: "" }];
+  });
 }
 
 function permissionFacts(permissions: OpenedAgent["loaded"]["settings"]["permissions"]): Fact[] {
@@ -136,6 +238,7 @@ function permissionFacts(permissions: OpenedAgent["loaded"]["settings"]["permiss
 
 /** The readable part of a result: the output of a command or the content of a file. */
 function resultText(result: unknown): string {
+  if (typeof result === "string") return result;
   const { output, text, stdout, content } = (result ?? {}) as Record<string, unknown>;
   const found = [output, text, stdout, content].find((each) => typeof each === "string");
   return typeof found === "string" ? found : JSON.stringify(result ?? null, null, 2);
@@ -144,8 +247,18 @@ function resultText(result: unknown): string {
 function pastOf({ messages }: AgentSession): PastMessage[] {
   return messages.flatMap(({ role, content }): PastMessage[] => {
     if (role !== "user" && role !== "assistant") return [];
-    const parts = typeof content === "string" ? [{ type: "text", text: content }] : content;
-    const text = parts.map((part) => ("text" in part && part.type === "text" ? part.text : "")).join("");
+    const text = role === "user" ? promptOf(content) : textOf(content);
     return text.trim() === "" ? [] : [{ role, text }];
   });
+}
+
+/** The prompt as it was typed: the first text. Notes and files follow it. */
+function promptOf(content: AgentSession["messages"][number]["content"]): string {
+  const [first] = typeof content === "string" ? [{ type: "text", text: content }] : content;
+  return first && "text" in first ? first.text : "";
+}
+
+function textOf(content: AgentSession["messages"][number]["content"]): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => ("text" in part && part.type === "text" ? part.text : "")).join("");
 }

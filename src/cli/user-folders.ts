@@ -8,6 +8,11 @@ export function setStateFolder(): string {
   return process.env.KEYHOLE_STATE;
 }
 
+/** The folder of recipes, which a person may edit. */
+export function recipesFolder(): string {
+  return join(homedir(), ".keyhole", "recipes");
+}
+
 /** The folder of caches. */
 export function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyhole");

@@ -51,6 +51,11 @@ export const settingsFileSchema = z.strictObject({
         .max(2 ** 31 - 1)
         .optional()
         .describe("A request fails with TIMEOUT if the provider sends nothing for so long"),
+      contextWindow: z.int().min(1_000).optional().describe("Tokens that the model can take"),
+      effort: z
+        .enum(["none", "low", "medium", "high"])
+        .optional()
+        .describe("How much the model thinks before it answers"),
       dataDir: text.optional().describe("Folder of sessions and large results"),
     })
     .optional(),

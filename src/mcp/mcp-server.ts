@@ -10,7 +10,7 @@ import type { Gateway } from "../gateway-api.ts";
 import { coreOf } from "../gateway-core.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { NativeNames } from "../surfaces/native-tools.ts";
-import type { Surface } from "../surfaces/surface.ts";
+import type { Surface } from "../surfaces/surface-names.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
 import { followChanges } from "./changes.ts";

@@ -62,6 +62,13 @@ export async function createProtocolServer(
     connection.principal = fromAuthInfo(http?.authInfo) ?? given;
     return listings.for(connection.principal);
   };
+  /** A tool that is not listed may belong to a server that is still starting. */
+  const callerOfTool = async (context: ServerContext, tool: string) => {
+    const caller = await callerOf(context);
+    if (caller.listing.toolbox.toCall(tool, {})) return caller;
+    await coreOf(gateway).allStarted(caller.principal);
+    return listings.for(caller.principal);
+  };
   const cached = { ttlMs: listTtlMs, cacheScope: "private" as const };
   const server = new Server(
     { name: parts.name, version: parts.version },
@@ -118,7 +125,7 @@ export async function createProtocolServer(
     traced(context, params.name, (trace) =>
       guarded(async () => {
         const call = { name: params.name, args: params.arguments ?? {} };
-        const { listing, principal } = await callerOf(context);
+        const { listing, principal } = await callerOfTool(context, call.name);
         return inRound(context, principal, trace, (round) => callTool(parts, listing, call, round));
       }),
     ),

@@ -43,6 +43,8 @@ export const entryHelpSchema = z.object({
   description: z.string().optional(),
   related: z.array(z.string()).optional(),
   schema: z.record(z.string(), z.unknown()).optional(),
+  /** The script of a recipe. */
+  code: z.string().optional(),
   unavailable: z.string().optional(),
   version: z.string(),
 });
@@ -80,6 +82,7 @@ export function describeEntry(entry: Entry, wanted: Wanted, view: View): EntryDe
       related,
     }),
     ...(wanted.include_schemas && { schema: { ...inputSchema } }),
+    ...(entry.kind === "tool" && entry.code !== undefined && { code: entry.code }),
     ...(status && { unavailable: `${status.state}: ${status.reason}` }),
     version: view.version,
   };
@@ -130,6 +133,7 @@ export function entryHelpText(help: EntryHelp): string {
     ),
     ...list("Related", help.related),
     ...(help.schema ? [`Schema: ${JSON.stringify(help.schema)}`] : []),
+    ...(help.code === undefined ? [] : [`Code:\n${help.code}`]),
   ].join("\n");
 }
 
@@ -147,7 +151,7 @@ export function showEntryHelp(described: EntryDescription, room: Room): EntryHel
   if (fits(whole)) return whole;
   const value = JSON.parse(JSON.stringify(whole));
   const handle = room.keep(value, described.path);
-  const { schema: _, ...withoutSchema } = whole;
+  const { schema: _, code: __, ...withoutSchema } = whole;
   for (let share = helpTokens; share > 8; share = Math.floor(share / 2)) {
     const { args, omitted } = fitArgs(whole.args as readonly Arg[], { maxTokens: share, countTokens });
     const rest = `${omitted > 0 ? `${omitted} more args` : "The rest"} at ${handle}.`;

@@ -40,6 +40,8 @@ export interface Performance {
   readonly dry?: DryReason;
   readonly events: readonly PlanEvent[];
   readonly requests: number;
+  /** The entries that the script called. */
+  readonly called: readonly Entry[];
   /** The others who wrote results that the script read. */
   readonly sources: readonly string[];
   /** The failed calls by the JSON that the script got of them. */
@@ -69,6 +71,7 @@ export async function perform(
   const effects = new Map<number, PerformedEffect>();
   const failures = new Map<string, Failure>();
   const sources = new Set<string>();
+  const called = new Set<Entry>();
   /** Effects of which nobody knows whether they took place. The script may make them again after looking. */
   const doubtful: string[] = [];
   let expected = plan.begun;
@@ -84,6 +87,9 @@ export async function perform(
     requests = Math.max(requests, number);
     const request = readSafely(given);
     if ("failure" in request) return answer(fail(request.failure));
+    const addressed =
+      "address" in request ? findAddressed(request.address, context.view.find)?.entry : undefined;
+    if (addressed) called.add(addressed);
     const key = requestKey(request);
     const known = recording.known(number);
     if (known && known.key !== key) throw problem("PLAN_CHANGED", { number });
@@ -94,16 +100,21 @@ export async function perform(
       replay.offer(number, () => answer(ended));
       return;
     }
-    const made = await inSlot(() => make(request, number, key, known?.effect !== undefined));
+    const made = await inSlot(() => make(request, addressed, number, key, known?.effect !== undefined));
     await replay.over;
     answer(made);
   }
 
-  async function make(request: Request, number: number, key: string, inDoubt: boolean): Promise<Answer> {
-    if (request.kind === "call" || request.kind === "get") {
-      const entry = findAddressed(request.address, context.view.find)?.entry;
-      const isRefused = request.kind === "get" && entry?.lane !== "read";
-      if (entry && isEffect(entry) && !isRefused) return makeEffect(entry, request, number, key, inDoubt);
+  async function make(
+    request: Request,
+    entry: Entry | undefined,
+    number: number,
+    key: string,
+    inDoubt: boolean,
+  ): Promise<Answer> {
+    if (entry && "address" in request) {
+      const isRefused = request.kind === "get" && entry.lane !== "read";
+      if (isEffect(entry) && !isRefused) return makeEffect(entry, request, number, key, inDoubt);
     }
     const made = await makeRead(request);
     // Once effects run dry, reads may see what the dry runs made up: they are made again with the real effects.
@@ -216,6 +227,7 @@ export async function perform(
     ...(dry && { dry }),
     events: recording.events,
     requests,
+    called: [...called],
     failures,
     sources: [...sources],
     ...(refused && { refused }),

@@ -7,7 +7,15 @@ import type { Json } from "../util/json.ts";
 import { asKnownProblem } from "./error-answer.ts";
 import type { OperationContext } from "./operation.ts";
 import { type Performance, perform } from "./perform-plan.ts";
-import { type Effect, type Plan, type PlanEvent, planQuestion, readPlan, toPlan } from "./plan.ts";
+import {
+  type Effect,
+  type Plan,
+  type PlanEvent,
+  type PlanScript,
+  planQuestion,
+  readPlan,
+  toPlan,
+} from "./plan.ts";
 
 export interface RunRequest {
   readonly code?: string | undefined;
@@ -21,6 +29,8 @@ export interface RunRequest {
 export interface RunResult {
   /** Absent if a person has to approve the plan before anything runs. */
   readonly performance?: Performance;
+  /** The script that ran. */
+  readonly script?: PlanScript;
   /** The plan for what is left to do. */
   readonly plan?: Plan;
   /** Planned effects that the script has not made. */
@@ -44,9 +54,10 @@ export async function runPlan(request: RunRequest, context: OperationContext): P
   for (let round = 1; ; round++) {
     const approved = request.dryRun ? plan : await approve(plan, context);
     if ("problem" in approved) return { plan, problem: approved.problem, left: leftOf(plan, []) };
-    const performance = await perform(approved, request.dryRun, limitsOf(request, context), context);
+    const performance = await perform(approved, request.dryRun, scriptLimits(request, context), context);
     if (performance.refused) return { performance, problem: performance.refused };
-    if (!performance.dry) return { performance, left: leftOf(approved, performance.effects) };
+    if (!performance.dry)
+      return { performance, script: plan.script, left: leftOf(approved, performance.effects) };
     plan = await savePlan(approved, performance, context);
     if (performance.dry === "requested" || performance.dry === "destructive") return { performance, plan };
     if (!whyAsk(plan, context) || round === MOST_ROUNDS)
@@ -61,11 +72,7 @@ async function openPlan({ code, params, plan: given }: RunRequest, context: Oper
   const handle = given ?? context.resume;
   if (handle === undefined) {
     if (code === undefined) throw problem("INVALID_INPUT", { operation: "run", reason: "give code or plan" });
-    const seed = new Uint32Array(new Uint8Array(randomBytes(16)).buffer);
-    const [a, b, c, d] = seed as unknown as [number, number, number, number];
-    return toPlan([
-      { at: "script", script: { code, params: params ?? null, now: Date.now(), seed: [a, b, c, d] } },
-    ]);
+    return toPlan([{ at: "script", script: newScript(code, params) }]);
   }
   const plan = await readPlan(handle, context.view.principal.id, context.plans);
   if (code !== undefined && code !== plan.script.code)
@@ -74,6 +81,13 @@ async function openPlan({ code, params, plan: given }: RunRequest, context: Oper
       reason: "the plan belongs to other code: give one of them",
     });
   return plan;
+}
+
+/** A script that begins now, with random numbers of its own. */
+export function newScript(code: string, params: Json | undefined): PlanScript {
+  const seed = new Uint32Array(new Uint8Array(randomBytes(16)).buffer);
+  const [a, b, c, d] = seed as unknown as [number, number, number, number];
+  return { code, params: params ?? null, now: Date.now(), seed: [a, b, c, d] };
 }
 
 /** Asks about the whole plan, if one of its effects needs a person and nobody has approved it yet. */
@@ -134,7 +148,10 @@ function differs({ effects }: Performance, { handle }: Plan): Problem {
   return problem("PLAN_DIFFERS", { name, plan: handle });
 }
 
-function limitsOf({ timeoutMs = TIME_MS }: RunRequest, { limits }: OperationContext): ScriptLimits {
+export function scriptLimits(
+  { timeoutMs = TIME_MS }: Pick<RunRequest, "timeoutMs">,
+  { limits }: Pick<OperationContext, "limits">,
+): ScriptLimits {
   const timeMs = Math.min(timeoutMs, limits.scriptMs);
   return {
     timeMs,

@@ -6,6 +6,7 @@ import type { Json } from "../util/json.ts";
 import { toJson } from "../util/to-json.ts";
 import { argsSchema, sessionText, warningsText } from "./answer-parts.ts";
 import { errorSchema, errorText, type Failure, ROOT, toErrorAnswer } from "./error-answer.ts";
+import { checkKeep, type KeepInput, type Kept, keepInput, keepRecipe, keptSchema } from "./keep-recipe.ts";
 import { markOutside, outsideSchema } from "./mark-outside.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
 import { effectSchema, effectsText, type ShownEffect, toShownEffects } from "./plan-effects.ts";
@@ -20,6 +21,7 @@ const runInput = z.object({
   dry_run: z.boolean().optional().describe("true: change nothing and return a plan"),
   plan: z.string().optional().describe("Handle of a plan to perform, instead of code"),
   timeoutMs: z.number().int().min(1).max(600_000).optional(),
+  keep: keepInput.optional().describe("Keeps the script as a tool if it goes well"),
   session: z.string().optional(),
 });
 
@@ -38,6 +40,8 @@ const runOutput = z.object({
   not_done: z.array(effectSchema).optional(),
   plan: z.object({ handle: z.string(), hash: z.string(), perform: z.string() }).optional(),
   dry_run: z.boolean().optional(),
+  /** The tool that the script was kept as. */
+  kept: keptSchema.optional(),
   calls: z.number(),
   warnings: z.array(z.string()),
   error: errorSchema.optional(),
@@ -52,6 +56,9 @@ export interface Ran extends Omit<RunResult, "problem"> {
   readonly effects: readonly ShownEffect[];
   readonly notDone: readonly ShownEffect[];
   readonly value: Json;
+  readonly kept?: Kept;
+  /** Why the script was not kept. */
+  readonly notKept?: string;
 }
 
 const LOG_TOKENS_SHARE = 4;
@@ -95,9 +102,10 @@ export const run = defineOperation({
 });
 
 async function runAll(
-  { code, params, plan, dry_run, timeoutMs }: z.output<typeof runInput>,
+  { code, params, plan, dry_run, timeoutMs, keep }: z.output<typeof runInput>,
   context: OperationContext,
 ): Promise<Ran> {
+  if (keep) await checkKeep(keep, code, context);
   const request = { code, params: params as Json | undefined, plan, dryRun: dry_run, timeoutMs };
   const { problem: refused, ...result } = await runPlan(request, context);
   const { performance } = result;
@@ -114,18 +122,32 @@ async function runAll(
     ...(failure && { failure }),
     mayWrite: context.view.principal.allowWrite === true,
     value: returned.ok ? returned.value : null,
+    ...(keep && !failure && (await keepRan(keep, result, context))),
   };
 }
 
+async function keepRan(
+  keep: KeepInput,
+  { performance, script }: RunResult,
+  context: OperationContext,
+): Promise<Pick<Ran, "kept" | "notKept">> {
+  if (!performance || !script) return { notKept: "it ran dry" };
+  const kept = await keepRecipe(keep, script, performance, context);
+  return "refused" in kept ? { notKept: kept.refused } : { kept };
+}
+
 function show(
-  { performance, plan, failure, effects, notDone, value, mayWrite }: Ran,
+  { performance, plan, failure, effects, notDone, value, mayWrite, kept: recipe, notKept }: Ran,
   given: Room,
 ): RunOutput {
   const room = { ...given, words: { run: "run", ...given.words } };
   const source = performance && performance.sources.length > 0 ? performance.sources.join(", ") : undefined;
   const { content, stored, ...kept } = showResult(value, "run", room, { source });
   const misses = failure ? [] : (performance?.outcome.misses ?? []);
-  const warnings = [...new Set(misses.map((miss) => missText(miss).trim()))];
+  const warnings = [
+    ...(notKept === undefined ? [] : [`Not kept: ${notKept}.`]),
+    ...new Set(misses.map((miss) => missText(miss).trim())),
+  ];
   return {
     result: content,
     ...kept,
@@ -135,6 +157,7 @@ function show(
     ...(notDone.length > 0 && { not_done: [...notDone] }),
     ...(plan?.handle && { plan: toPlanNote(plan.handle, plan.hash, mayWrite, room.words) }),
     ...(performance?.dry && { dry_run: true }),
+    ...(recipe && { kept: recipe }),
     calls: performance?.requests ?? 0,
     warnings: warnings.slice(0, MOST_WARNINGS),
     ...(failure && { error: toErrorAnswer(failure, room) }),
@@ -160,7 +183,7 @@ function showLogs(logs: readonly string[], room: Room, source: string | undefine
 }
 
 function toText(output: RunOutput): string {
-  const { result, stored, outside, logs, effects, not_done, plan, warnings, error, session } = output;
+  const { result, stored, outside, logs, effects, not_done, plan, kept, warnings, error, session } = output;
   const shown = markOutside(toContentText((result ?? null) as Json), outside);
   const content = error ? errorText(error) : `${storedText(stored)}${shown}`;
   return [
@@ -168,6 +191,7 @@ function toText(output: RunOutput): string {
     ...(logs === undefined ? [] : [`Log:\n${logs}`]),
     ...effectsText(effects, not_done ?? [], error !== undefined),
     ...(plan ? [plan.perform] : []),
+    ...(kept ? [`Kept as ${kept.op} [${kept.lane}].`] : []),
   ]
     .join("\n")
     .concat(warningsText(warnings), sessionText(session));

@@ -100,8 +100,29 @@ export interface CallContext {
   readonly trace?: CallTrace;
   /** Searches the entries that the caller may see, best first. */
   readonly find?: (request: FindRequest) => Promise<readonly FoundEntry[]>;
+  /** Runs the script of a recipe over the entries that the caller may see. Absent inside such a script. */
+  readonly runScript?: (script: BoundScript) => Promise<unknown>;
   /** Raises the size up to which the result is shown whole, for entries whose caller names a budget. */
   readonly showUpTo?: (tokens: number) => void;
+}
+
+/** The most that the script of a recipe may do. */
+export interface ScriptBounds {
+  /** Calls in a stronger lane are refused. */
+  readonly lane: Lane;
+  /** The ops that it may call to change something. Absent: all of its lane. */
+  readonly calls?: readonly string[];
+  /** Whether a person approves the recipe before it runs, and with it the calls that need approval. */
+  readonly confirmation: boolean;
+}
+
+/** A script with its bounds. */
+export interface BoundScript {
+  readonly code: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  /** Reads, and tells the effects instead of making them. */
+  readonly dryRun: boolean;
+  readonly bounds: ScriptBounds;
 }
 
 /** A search by an entry among the entries of one domain. */
@@ -218,6 +239,8 @@ export interface ToolEntry extends EntryBase {
   readonly timeoutMs?: number;
   readonly call: (params: Record<string, unknown>, context: CallContext) => Promise<unknown>;
   readonly dryRun?: (params: Record<string, unknown>, context: CallContext) => Promise<unknown>;
+  /** The code of a recipe. */
+  readonly code?: string;
   /** The call that undoes one that returned this result. */
   readonly undo?: (params: Record<string, unknown>, result: unknown) => UndoStep | undefined;
 }

@@ -1,3 +1,6 @@
+import type { ProblemRow } from "./problem-row.ts";
+import { SCRIPT_PROBLEMS } from "./script-problems.ts";
+
 /**
  * Every problem Keyhole reports. Code that raises one fills in each `{word}`; the surface fills in roles such as
  * `{exec}`. `docs/problems.md` is generated from this table.
@@ -127,31 +130,7 @@ export const PROBLEMS = {
     next: "Refer to an earlier request that succeeds, with a JSON pointer into its result.",
     when: "A batch request refers to a result that does not exist.",
   },
-  SCRIPT_FAILED: {
-    sentence: "The script failed{where}: {reason}",
-    next: "Correct the script. Calls that have run are listed: do not repeat them.",
-    when: "The script of a run threw an error, or has a mistake.",
-  },
-  SCRIPT_STOPPED: {
-    sentence: "The script was ended: {reason}.",
-    next: "Make it do less at once. Calls that have run are listed: do not repeat them.",
-    when: "The script of a run took too much time or memory, or waited for something that never comes.",
-  },
-  PLAN_DIFFERS: {
-    sentence: "{name} was not what the plan has next, so it and everything after it ran dry.",
-    next: 'Read the plan as it is now. To perform it, call {run} with plan: "{plan}".',
-    when: "A script that performs a plan would change something else than the plan says.",
-  },
-  PLAN_CHANGED: {
-    sentence: "The script made other calls than before, from call {number} on, so it was ended.",
-    next: "Start again without the plan. Calls that have run are listed: do not repeat them.",
-    when: "A run is continued, and its script does not repeat the calls that were finished.",
-  },
-  EFFECT_UNKNOWN: {
-    sentence: "{name} was begun by a run that ended before it was finished, so it may have taken effect.",
-    next: "Read whether it took effect, then decide whether to call it again.",
-    when: "A run is continued after its process ended in the middle of a call that writes.",
-  },
+  ...SCRIPT_PROBLEMS,
   SCHEMA_REJECTED: {
     sentence: "The schema is refused: {reason}.",
     next: "Make the schema smaller or flatter. Until then the entry is listed as invalid.",
@@ -368,20 +347,23 @@ export const PROBLEMS = {
     next: "Ask in other words, or use another model.",
     when: "A run ended with the finish reason content_filter.",
   },
+  DAEMON_FAILED: {
+    sentence: "The daemon of Keyhole cannot be used: {reason}.",
+    next: "Serve without it (keyhole serve --no-daemon), or stop it (keyhole daemon stop) and try again.",
+    when: "keyhole serve cannot reach or start the process that serves all clients.",
+  },
+  DAEMON_LOST: {
+    sentence:
+      "Keyhole ended while this call ran, and has been started again. The call may have had its effect.",
+    next: "Check whether it had its effect. If not, repeat it. Handles of earlier answers may be gone.",
+    when: "The daemon ended unexpectedly during a call.",
+  },
   CLOSED: {
     sentence: "The gateway is closed.",
     next: "Create a new gateway.",
     when: "An operation was called after close().",
   },
 } as const satisfies Record<string, ProblemRow>;
-
-interface ProblemRow {
-  readonly sentence: string;
-  /** The next step. A sentence that names a role is left out on a surface that lacks it. */
-  readonly next: string | readonly string[];
-  /** For the reference: when it is raised. */
-  readonly when: string;
-}
 
 /** The code of a problem, by which it is matched. */
 export type ProblemCode = keyof typeof PROBLEMS;

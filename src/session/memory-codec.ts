@@ -33,6 +33,7 @@ const storedSchema = z.object({
   results: z.array(z.object({ handle: z.string(), name: z.string() })).readonly(),
   // Sessions stored by earlier versions have none.
   read: names.default([]),
+  asked: names.default([]),
   summary: z.string().exactOptional(),
   tokens: z.record(z.enum(CAUSES), z.number()).readonly(),
 });

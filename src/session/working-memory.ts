@@ -34,6 +34,8 @@ export interface WorkingMemory {
   readonly results: readonly KeptResult[];
   /** Things that the conversation has read or made: their ids, long ones as hashes. */
   readonly read: readonly string[];
+  /** Questions about calls that the application was asked to approve, as hashes. */
+  readonly asked: readonly string[];
   /** Subjects of the conversation, for condensing it. */
   readonly summary?: string;
   /** Tokens that Keyhole put into the conversation, by cause. */
@@ -51,6 +53,7 @@ export const EMPTY_MEMORY: WorkingMemory = {
   unveiled: [],
   results: [],
   read: [],
+  asked: [],
   tokens: NO_TOKENS,
 };
 
@@ -59,6 +62,7 @@ export const MOST_ENTITIES = 10;
 export const MOST_NAMES = 128;
 export const MOST_RESULTS = 32;
 const MOST_READ = 512;
+const MOST_ASKED = 128;
 export const SUMMARY_CHARS = 4_000;
 
 export function discover(memory: WorkingMemory, names: readonly string[]): WorkingMemory {
@@ -105,6 +109,12 @@ export function noteRead(memory: WorkingMemory, marks: readonly string[]): Worki
   return { ...memory, read: newest(known, MOST_READ) };
 }
 
+/** Remembers questions about calls. */
+export function noteAsked(memory: WorkingMemory, marks: readonly string[]): WorkingMemory {
+  const fresh = new Set(marks).difference(new Set(memory.asked));
+  return fresh.size === 0 ? memory : { ...memory, asked: newest([...memory.asked, ...fresh], MOST_ASKED) };
+}
+
 export function keepResult(memory: WorkingMemory, result: KeptResult): WorkingMemory {
   const others = memory.results.filter(({ handle }) => handle !== result.handle);
   return { ...memory, results: [...others, result].slice(-MOST_RESULTS) };
@@ -112,7 +122,7 @@ export function keepResult(memory: WorkingMemory, result: KeptResult): WorkingMe
 
 /** Cuts a memory to its bounds. */
 export function bounded(memory: WorkingMemory): WorkingMemory {
-  const { discoveredTools, usedTools, entities, rules, unveiled, results, read, summary } = memory;
+  const { discoveredTools, usedTools, entities, rules, unveiled, results, read, asked, summary } = memory;
   return {
     ...memory,
     discoveredTools: newest(discoveredTools, MOST_NAMES),
@@ -122,6 +132,7 @@ export function bounded(memory: WorkingMemory): WorkingMemory {
     unveiled: newest(unveiled, MOST_NAMES),
     results: newest(results, MOST_RESULTS),
     read: newest(read, MOST_READ),
+    asked: newest(asked, MOST_ASKED),
     ...(summary !== undefined && { summary: cutText(summary, SUMMARY_CHARS) }),
   };
 }

@@ -1,9 +1,6 @@
 import { OPERATIONS, type OperationName } from "../operations/operations.ts";
 import type { Role, Words } from "../schema/say.ts";
-
-/** The sets of tools that a model can be shown. All offer the same operations. */
-export const SURFACES = ["lanes", "routes", "commands", "code", "native"] as const;
-export type Surface = (typeof SURFACES)[number];
+import type { Surface } from "./surface-names.ts";
 
 /** One tool of a surface, and the operation behind it. */
 export interface SurfaceTool {

@@ -1,6 +1,7 @@
 import type { Block } from "./chat-state.ts";
 import { contextLines } from "./context-bar.ts";
 import { foldResult, toDuration } from "./fold-tool.ts";
+import { thinkingLine } from "./thinking-view.ts";
 
 const PLAIN_COLUMNS = 72;
 
@@ -17,6 +18,8 @@ export function blockText(block: Block): string {
       const diff = block.diff === undefined ? "" : `\n${block.diff.trimEnd()}`;
       return `[${block.status}] ${block.tool} ${block.args}${time}${result}${diff}`;
     }
+    case "thinking":
+      return thinkingLine(block.text);
     case "notice":
       return block.text;
     case "problem":

@@ -5,6 +5,7 @@ import type { Block } from "./chat-state.ts";
 import { colour } from "./colour.ts";
 import { contextLines } from "./context-bar.ts";
 import { MarkdownView } from "./markdown-view.ts";
+import { ThinkingView } from "./thinking-view.ts";
 import { ToolView } from "./tool-view.ts";
 
 /** In narrower windows a fact's text goes below its name. */
@@ -22,9 +23,11 @@ export function BlockView({ block, columns }: { block: Block; columns: number })
         h(Text, { bold: true }, block.text),
       );
     case "answer":
-      return h(Box, { marginTop: 1 }, h(MarkdownView, { text: block.text }));
+      return h(Box, { marginTop: 1 }, h(MarkdownView, { text: block.text, columns }));
     case "tool":
       return h(ToolView, { tool: block });
+    case "thinking":
+      return h(ThinkingView, { text: block.text, open: block.open });
     case "notice":
       return h(Text, { dimColor: true }, block.text);
     case "problem":

@@ -1,8 +1,10 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
+import type { PermissionMode } from "../agent/permissions/permission.ts";
 import type { PermissionAnswer } from "../agent/permissions/permissions.ts";
+import type { PromptFile } from "../agent/prompt-file.ts";
 import type { ContextReport } from "./context-report.ts";
 
-export type { PermissionAnswer };
+export type { PermissionAnswer, PermissionMode, PromptFile };
 
 /** One line of a list: a name and its description. */
 export interface Fact {
@@ -10,8 +12,16 @@ export interface Fact {
   readonly text: string;
 }
 
+/** One line of a list to pick from. */
+export interface Choice extends Fact {
+  readonly id: string;
+}
+
 /** The lists that a chat can show. */
-export type Topic = "tools" | "skills" | "models" | "permissions" | "telemetry" | "sessions";
+export type Topic = "tools" | "skills" | "permissions" | "telemetry" | "cost";
+
+/** The lists that a chat can pick from. */
+export type PickTopic = "models" | "sessions" | "messages";
 
 /** A message of a resumed conversation. */
 export interface PastMessage {
@@ -21,25 +31,62 @@ export interface PastMessage {
 
 export interface RunOptions {
   readonly signal: AbortSignal;
+  /** Images that go with the prompt. */
+  readonly files?: readonly PromptFile[];
+}
+
+/** The line below the input. */
+export interface ChatStatus {
+  readonly mode: PermissionMode;
+  readonly model: string;
+  /** Tokens of the last request. */
+  readonly tokens: number;
+  /** Tokens that the model can take. */
+  readonly window: number;
+  /** US dollars of the conversation so far; absent if no price is known. */
+  readonly cost?: number;
+}
+
+/** A command of the person, of the project or of a server. */
+export interface OwnCommand {
+  readonly name: string;
+  readonly summary: string;
 }
 
 /** The agent as the chat uses it: prompts and answers go in, events come out. */
 export interface ChatAgent {
-  /** The name of the model in use. */
-  model(): string;
+  status(): ChatStatus;
+  setMode(mode: PermissionMode): void;
   /** Runs one turn of the conversation. */
   run(prompt: string, options: RunOptions): AsyncIterable<AgentEvent>;
   /** Runs a command for the person as a tool call, with the same permissions as the model's calls. */
   shell(command: string, options: RunOptions): AsyncIterable<AgentEvent>;
   /** Reads a mentioned file as a tool call, with the same permissions. The call's text is the content. */
   read(path: string, options: RunOptions): AsyncIterable<AgentEvent>;
+  /** A mentioned image, if the path is one. */
+  image(path: string): Promise<PromptFile | undefined>;
   answerPermission(callId: string, answer: PermissionAnswer): void;
-  /** The tokens in the model's context, by cause. */
+  /** The tokens of the next request, by cause. */
   context(): Promise<ContextReport>;
+  /** Summarizes the conversation now. */
+  compact(focus: string, options: RunOptions): AsyncIterable<AgentEvent>;
   list(topic: Topic): Promise<readonly Fact[]>;
+  /** Lines to pick from, the most likely first. */
+  choices(topic: PickTopic): Promise<readonly Choice[]>;
+  /** Changes the model, by its name or by `provider/name`. */
   setModel(name: string): Promise<void>;
   /** Resumes a session, by default the last one, and returns its messages. */
   resume(session?: string): Promise<readonly PastMessage[]>;
+  /** Goes back to before an earlier message. Returns the messages that stay, and the one gone back to. */
+  rewind(message: string): Promise<{ readonly past: readonly PastMessage[]; readonly prompt: string }>;
+  /** Undoes the changes of files that the last turn made. Returns a line for each. */
+  undo(): Promise<readonly string[]>;
+  /** Shows MCP servers, or does to one what the words say: log in, approve. */
+  mcp(words: readonly string[]): Promise<readonly Fact[]>;
+  /** Commands beside the chat's own. */
+  commands(): readonly OwnCommand[];
+  /** The prompt of such a command. */
+  expand(command: string, argument: string): Promise<string>;
   /** Starts a new conversation. */
   clear(): Promise<void>;
 }

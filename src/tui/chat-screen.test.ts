@@ -202,8 +202,7 @@ test("a diff shows its signs, and a call can be unfolded", async () => {
   const terminal = openFakeTerminal(createScriptedAgent([turn]));
   await terminal.type("edit\r");
   await terminal.sees("Edited.");
-  for (const part of ["(3 lines) first", "-old", "+new", "@@ -1 +1 @@"])
-    expect(terminal.text()).toContain(part);
+  for (const part of ["✓ edit a.ts", "-old", "+new", "@@ -1 +1 @@"]) expect(terminal.text()).toContain(part);
   expect(terminal.text()).not.toContain("third");
   await terminal.type("\u000f");
   await terminal.sees("third");

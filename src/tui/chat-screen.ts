@@ -1,11 +1,13 @@
 import { Box, Static, Text, useInput, useWindowSize } from "ink";
-import { createElement as h, type ReactNode, useSyncExternalStore } from "react";
+import { createElement as h, type ReactNode, useRef, useSyncExternalStore } from "react";
 import { BlockView } from "./block-view.ts";
 import type { Block, ChatState } from "./chat-state.ts";
 import type { Chat } from "./create-chat.ts";
 import { InputBox } from "./input-box.ts";
 import { PermissionDialog } from "./permission-dialog.ts";
+import { PickerView } from "./picker-view.ts";
 import { Spinner } from "./spinner.ts";
+import { StatusBar } from "./status-bar.ts";
 import { useAttention } from "./use-attention.ts";
 import { useDraft } from "./use-draft.ts";
 import { wrapHard } from "./wrap-hard.ts";
@@ -15,6 +17,8 @@ const ROWS_BELOW = 8;
 /** Most lines of the draft, alone and below a question. */
 const DRAFT_LINES = 8;
 const DRAFT_LINES_ASKING = 3;
+/** Two presses of Esc within this time go back. */
+const TWICE_MS = 800;
 
 export interface ChatScreenProps {
   readonly chat: Chat;
@@ -29,12 +33,28 @@ export function ChatScreen({ chat, banner, files, onLeave }: ChatScreenProps): R
   const state = useSyncExternalStore(chat.subscribe, chat.state);
   const { columns, rows } = useWindowSize();
   const [permission] = state.permissions;
-  const draft = useDraft();
+  const draft = useDraft(chat.history);
   const attention = useAttention(permission?.number);
 
+  const { picker } = state;
+  const escapedAt = useRef(Number.NEGATIVE_INFINITY);
+
+  function onEscape(): void {
+    if (permission) return;
+    chat.cancel();
+    if (state.phase !== "idle") return;
+    const isSecond = performance.now() - escapedAt.current < TWICE_MS;
+    escapedAt.current = isSecond ? Number.NEGATIVE_INFINITY : performance.now();
+    if (isSecond) void chat.open("messages");
+  }
+
   useInput((input, key) => {
+    if (picker) return;
     if (key.ctrl && input === "c") chat.interrupt();
-    if (key.ctrl && input === "o") chat.unfold();
+    if (key.ctrl && input === "o") chat.unfold("tool");
+    if (key.ctrl && input === "t") chat.unfold("thinking");
+    if (key.ctrl && input === "r" && !permission) void chat.open("history");
+    if (key.tab && key.shift) chat.nextMode();
   });
 
   const printed = {
@@ -61,13 +81,29 @@ export function ChatScreen({ chat, banner, files, onLeave }: ChatScreenProps): R
           onAnswer: (answer) => chat.answer(answer),
         })
       : null,
+    picker
+      ? h(PickerView, {
+          key: picker.kind,
+          picker,
+          rows,
+          onPick: async (choice) => {
+            const text = await chat.pick(choice);
+            if (text === undefined) return;
+            draft.change({ type: "clear" });
+            draft.change({ type: "insert", text });
+          },
+          onClose: () => chat.closePicker(),
+        })
+      : null,
     h(InputBox, {
       draft,
       columns,
       lines: permission ? DRAFT_LINES_ASKING : DRAFT_LINES,
       files,
       ready: state.phase === "idle",
-      isTaken: attention.takes,
+      isTaken: (key) => picker !== undefined || attention.takes(key),
+      commands: chat.commands(),
+      onEscape,
       onSubmit: (text) => void chat.submit(text),
       onType: () => {
         attention.typed();
@@ -75,6 +111,7 @@ export function ChatScreen({ chat, banner, files, onLeave }: ChatScreenProps): R
       },
       onLeave,
     }),
+    h(StatusBar, { status: state.status }),
   );
 }
 

@@ -1,5 +1,5 @@
 import type { TokenUse } from "../agent/agent-event.ts";
-import type { Fact } from "./chat-agent.ts";
+import type { ChatStatus, Choice, Fact } from "./chat-agent.ts";
 import type { ContextReport } from "./context-report.ts";
 
 export type ToolStatus = "running" | "asking" | "ok" | "failed" | "cancelled";
@@ -10,6 +10,8 @@ export interface ToolBlock {
   readonly tool: string;
   /** The arguments on one line. */
   readonly args: string;
+  /** The end of the output of a running command. */
+  readonly live?: string;
   readonly status: ToolStatus;
   readonly ms?: number;
   readonly text?: string;
@@ -27,6 +29,7 @@ export type Block =
       readonly continued: boolean;
     }
   | ToolBlock
+  | { readonly kind: "thinking"; readonly text: string; readonly open: boolean }
   | { readonly kind: "notice"; readonly text: string }
   | { readonly kind: "problem"; readonly code: string; readonly message: string; readonly next: string }
   | { readonly kind: "facts"; readonly title: string; readonly facts: readonly Fact[] }
@@ -42,6 +45,13 @@ export interface Permission {
   readonly diff?: string;
   readonly always: readonly string[];
   readonly keptIn?: string;
+}
+
+/** A list that the person picks from. */
+export interface Picker {
+  readonly kind: "models" | "sessions" | "messages" | "history";
+  readonly title: string;
+  readonly choices: readonly Choice[];
 }
 
 /** The state that the screen shows. */
@@ -62,6 +72,10 @@ export interface ChatState {
   readonly lastInput: number;
   /** The last finished tool call, for unfolding. */
   readonly lastTool?: ToolBlock;
+  /** The model's last thinking, for unfolding. */
+  readonly lastThinking?: string;
+  readonly status: ChatStatus;
+  readonly picker?: Picker | undefined;
   /** Whether the next Ctrl-C leaves the chat. */
   readonly leaving: boolean;
 }
@@ -75,5 +89,6 @@ export const NEW_CHAT: ChatState = {
   asked: 0,
   usage: { input: 0, output: 0, cached: 0 },
   lastInput: 0,
+  status: { mode: "ask", model: "", tokens: 0, window: 0 },
   leaving: false,
 };

@@ -1,3 +1,4 @@
+import type { OwnCommand } from "./chat-agent.ts";
 import { COMMANDS } from "./commands.ts";
 import type { Edit } from "./line-editor.ts";
 import { matchFiles, mentionAt, toMention } from "./mentions.ts";
@@ -11,11 +12,17 @@ export interface Completion {
 const MOST = 5;
 
 /** Completions of the command or mentioned file at the cursor. */
-export function complete(text: string, cursor: number, files: readonly string[]): Completion[] {
+export function complete(
+  text: string,
+  cursor: number,
+  files: readonly string[],
+  own: readonly OwnCommand[] = [],
+): Completion[] {
   const typed = text.slice(0, cursor);
-  if (/^\/[a-z]*$/i.test(typed)) {
+  if (/^\/[\w:.-]*$/.test(typed)) {
     const wanted = typed.slice(1).toLowerCase();
-    return COMMANDS.filter(({ name }) => name.startsWith(wanted) && name !== wanted)
+    return [...COMMANDS, ...own]
+      .filter(({ name }) => name.toLowerCase().startsWith(wanted) && name !== wanted)
       .slice(0, MOST)
       .map(({ name, summary }) => ({
         label: `/${name}  ${summary}`,

@@ -1,27 +1,29 @@
 import type { ContextReport } from "./context-report.ts";
 
-const PARTS = [
-  { name: "menu", sign: "█" },
-  { name: "discovery", sign: "▓" },
-  { name: "results", sign: "▒" },
-  { name: "history", sign: "░" },
-] as const;
-
+const SIGNS = ["█", "▓", "▒", "░", "▚", "▞", "◼", "▪", "◆", "●", "▲"];
 const WIDEST = 60;
 
 /** A context report as lines: a bar, its legend, and the cost of listing every tool. */
 export function contextLines(report: ContextReport, columns: number): string[] {
-  const total = PARTS.reduce((sum, { name }) => sum + report[name], 0);
+  const { total, window, assumed, everything } = report;
+  const parts = report.parts.filter(({ tokens }) => tokens > 0);
   const width = Math.max(8, Math.min(WIDEST, columns - 2));
-  const listed = report.everything - report.menu;
+  const shown = parts
+    .filter(({ name }) => name.endsWith("tools"))
+    .reduce((sum, { tokens }) => sum + tokens, 0);
+  const listed = everything - shown;
   return [
-    toBar(report, total, width),
-    ...PARTS.map(
-      ({ name, sign }) =>
-        `${sign} ${name.padEnd(10)} ${count(report[name]).padStart(9)} ${share(report[name], total)}`,
+    toBar(
+      parts.map(({ tokens }) => tokens),
+      total,
+      width,
     ),
-    `  ${"total".padEnd(10)} ${count(total).padStart(9)} tokens`,
-    `  every tool ${count(report.everything).padStart(9)} tokens`,
+    ...parts.map(
+      ({ name, tokens }, index) =>
+        `${signOf(index)} ${name.padEnd(12)} ${count(tokens).padStart(9)} ${share(tokens, total)}`,
+    ),
+    `  ${"total".padEnd(12)} ${count(total).padStart(9)} tokens in the next request, without its prompt`,
+    `  ${"window".padEnd(12)} ${count(window).padStart(9)} tokens${assumed ? " (assumed: set agent.contextWindow)" : ""}`,
     listed > 0
       ? `Listing every tool would cost ${count(listed)} tokens more with each request.`
       : "Listing every tool would cost no more.",
@@ -29,14 +31,16 @@ export function contextLines(report: ContextReport, columns: number): string[] {
 }
 
 /** Every part that is not empty gets at least one sign; rounding never makes the bar longer. */
-function toBar(report: ContextReport, total: number, width: number): string {
+function toBar(parts: readonly number[], total: number, width: number): string {
   if (total === 0) return "·".repeat(width);
-  const cells = PARTS.map(({ name }) =>
-    report[name] === 0 ? 0 : Math.max(1, Math.floor((report[name] / total) * width)),
-  );
+  const cells = parts.map((tokens) => Math.max(1, Math.floor((tokens / total) * width)));
   const largest = cells.indexOf(Math.max(...cells));
-  cells[largest] = cells[largest]! + width - cells.reduce((sum, each) => sum + each, 0);
-  return PARTS.map(({ sign }, index) => sign.repeat(cells[index]!)).join("");
+  cells[largest] = Math.max(1, cells[largest]! + width - cells.reduce((sum, each) => sum + each, 0));
+  return cells.map((length, index) => signOf(index).repeat(length)).join("");
+}
+
+function signOf(index: number): string {
+  return SIGNS[index % SIGNS.length]!;
 }
 
 function share(tokens: number, total: number): string {

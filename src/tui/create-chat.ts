@@ -1,9 +1,20 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../agent/permissions/permission.ts";
 import { isProblem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { toVisibleText } from "../util/visible-text.ts";
-import type { ChatAgent, Fact, PastMessage, PermissionAnswer, Topic } from "./chat-agent.ts";
-import { type Block, type ChatState, NEW_CHAT } from "./chat-state.ts";
+import type {
+  ChatAgent,
+  Choice,
+  Fact,
+  OwnCommand,
+  PastMessage,
+  PermissionAnswer,
+  PickTopic,
+  PromptFile,
+  Topic,
+} from "./chat-agent.ts";
+import { type Block, type ChatState, NEW_CHAT, type Picker } from "./chat-state.ts";
 import { COMMANDS, type Command, KEYS, readWish } from "./commands.ts";
 import { findMentions, type IncludedFile, withFiles } from "./mentions.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
@@ -21,8 +32,20 @@ export interface Chat {
   interrupt(): void;
   /** Resets the first Ctrl-C, so that the next one does not leave. */
   stay(): void;
-  /** Shows the last tool call with its whole result. */
-  unfold(): void;
+  /** Esc: cancels the running work, and nothing else. */
+  cancel(): void;
+  /** Shows the last tool call, or the last thinking, whole. */
+  unfold(what: "tool" | "thinking"): void;
+  /** Goes on to the next mode. */
+  nextMode(): void;
+  /** Opens a list of earlier messages, or of lines sent before. */
+  open(what: "messages" | "history"): Promise<void>;
+  /** Takes a choice of the open list. Returns the text that belongs into the draft, if any. */
+  pick(choice: Choice): Promise<string | undefined>;
+  closePicker(): void;
+  commands(): readonly OwnCommand[];
+  /** Lines sent before, oldest first. */
+  readonly history: readonly string[];
   /** Resolves when the person has left. */
   readonly left: Promise<void>;
 }
@@ -32,12 +55,19 @@ export interface ChatOptions {
   isFile(path: string): Promise<boolean>;
   /** The messages of a resumed conversation. */
   readonly past?: readonly PastMessage[];
+  /** Lines sent in earlier chats, oldest first. */
+  readonly history?: readonly string[];
+  /** Keeps a line that was sent. */
+  onSent?(line: string): void;
 }
 
-export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions): Chat {
+export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
+  const { isFile, past = [] } = options;
+  const history = [...(options.history ?? [])];
   const listeners = new Set<() => void>();
   const { promise: left, resolve: leave } = Promise.withResolvers<void>();
   let state = past.length === 0 ? NEW_CHAT : reduce(NEW_CHAT, { type: "resumed", messages: past });
+  state = reduce(state, { type: "status", status: agent.status() });
   let controller: AbortController | undefined;
 
   function dispatch(event: ChatEvent): void {
@@ -47,6 +77,7 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
 
   const show = (block: Block) => dispatch({ type: "show", block });
   const notice = (text: string) => show({ kind: "notice", text });
+  const refresh = () => dispatch({ type: "status", status: agent.status() });
 
   /** Runs one turn. The screen is idle afterwards, whatever happened. */
   async function turn(typed: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
@@ -61,12 +92,14 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
       else dispatch({ type: "turn-failed", ...toFailure(error) });
     }
     controller = undefined;
+    refresh();
   }
 
   async function follow(events: AsyncIterable<AgentEvent>): Promise<AgentEvent | undefined> {
     let last: AgentEvent | undefined;
     for await (const event of events) {
       dispatch(event);
+      if (event.type === "llm-end" || event.type === "context-compacted") refresh();
       last = event;
     }
     return last;
@@ -74,19 +107,67 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
 
   async function ask(prompt: string, signal: AbortSignal): Promise<void> {
     const files: IncludedFile[] = [];
+    const images: PromptFile[] = [];
     for (const { path } of findMentions(prompt)) {
       if (!(await isFile(path))) continue;
+      const image = await agent.image(path);
+      if (image) {
+        images.push(image);
+        continue;
+      }
       const last = await follow(agent.read(path, { signal }));
       if (signal.aborted) return;
       if (last?.type === "tool-end" && last.ok) files.push({ path, text: last.text });
     }
-    await follow(agent.run(withFiles(prompt, files), { signal }));
+    const run = agent.run(withFiles(prompt, files), { signal, ...(images.length > 0 && { files: images }) });
+    await follow(run);
   }
 
   async function list(title: string, topic: Topic): Promise<void> {
-    const facts = await agent.list(topic);
-    if (facts.length === 0) return notice(`No ${topic}.`);
-    show({ kind: "facts", title, facts: facts.map(cleanFact) });
+    showFacts(title, await agent.list(topic));
+  }
+
+  function showFacts(title: string, facts: readonly Fact[]): void {
+    if (facts.length === 0) notice(`No ${title}.`);
+    else show({ kind: "facts", title, facts: facts.map(cleanFact) });
+  }
+
+  async function openPicker(kind: PickTopic, title: string): Promise<void> {
+    const choices = await agent.choices(kind);
+    if (choices.length === 0) return notice(`No ${kind}.`);
+    dispatch({ type: "picker", picker: { kind, title, choices } });
+  }
+
+  async function setModel(name: string): Promise<void> {
+    await agent.setModel(name);
+    refresh();
+    notice(toVisibleText(`The model is ${agent.status().model}.`));
+  }
+
+  function setMode(name: string): void {
+    const modes: readonly string[] = PERMISSION_MODES;
+    if (name === "") nextMode();
+    else if (!modes.includes(name)) notice(`Modes: ${modes.join(", ")}.`);
+    else agent.setMode(name as PermissionMode);
+    refresh();
+  }
+
+  function nextMode(): void {
+    const at = PERMISSION_MODES.indexOf(agent.status().mode);
+    agent.setMode(PERMISSION_MODES[(at + 1) % PERMISSION_MODES.length]!);
+    refresh();
+  }
+
+  /** Does the work of a picked line, and returns the text for the draft. */
+  async function take(kind: Picker["kind"], id: string): Promise<string | undefined> {
+    if (kind === "history") return history[Number(id)];
+    if (kind === "models") await setModel(id);
+    if (kind === "sessions") await resume(id);
+    if (kind !== "messages") return undefined;
+    const { past: messages, prompt } = await agent.rewind(id);
+    dispatch({ type: "resumed", messages });
+    notice("Back before that message. Files stay as they are; /undo restores those of the last turn.");
+    return prompt;
   }
 
   async function runCommand({ name, topic }: Command, argument: string): Promise<void> {
@@ -96,19 +177,27 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
         return show({ kind: "facts", title: "help", facts: HELP });
       case "context":
         return show({ kind: "context", report: await agent.context() });
+      case "compact":
+        return turn("/compact", async (signal) => {
+          await follow(agent.compact(argument, { signal }));
+        });
+      case "undo":
+        for (const line of await agent.undo()) notice(toVisibleText(line));
+        return;
+      case "mode":
+        return setMode(argument);
+      case "mcp":
+        return showFacts("mcp", await agent.mcp(argument.split(/\s+/).filter(Boolean)));
+      case "init":
+        return turn("/init", (signal) => ask(INIT_PROMPT, signal));
       case "model":
-        if (argument === "") {
-          notice(toVisibleText(`The model is ${agent.model()}.`));
-          return list("models", "models");
-        }
-        await agent.setModel(argument);
-        return notice(toVisibleText(`The model is ${agent.model()}.`));
+        return argument === "" ? openPicker("models", "Model:") : setModel(argument);
       case "resume":
-        if (argument === "") return list("sessions", "sessions");
-        return resume(argument);
+        return argument === "" ? openPicker("sessions", "Conversation:") : resume(argument);
       case "clear":
         await agent.clear();
-        return dispatch({ type: "cleared" });
+        dispatch({ type: "cleared" });
+        return refresh();
       case "exit":
         return leave();
     }
@@ -127,9 +216,18 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    history,
+    commands: () => agent.commands(),
     submit: async (text) => {
       if (state.phase !== "idle") return;
-      const wish = readWish(text);
+      if (text.trim() !== "" && history.at(-1) !== text) {
+        history.push(text);
+        options.onSent?.(text);
+      }
+      const wish = readWish(text, agent.commands());
+      if (wish.type === "own") {
+        return turn(text.trim(), async (signal) => ask(await agent.expand(wish.name, wish.argument), signal));
+      }
       if (wish.type === "prompt") return turn(text.trim(), (signal) => ask(wish.text, signal));
       if (wish.type === "shell") {
         return turn(
@@ -162,16 +260,42 @@ export function createChat(agent: ChatAgent, { isFile, past = [] }: ChatOptions)
       if (state.phase === "cancelling" || state.leaving) return leave();
       dispatch({ type: "leave-asked" });
     },
+    cancel: () => {
+      if (state.phase !== "running" || state.permissions.length > 0) return;
+      dispatch({ type: "cancel" });
+      controller?.abort();
+    },
+    nextMode,
+    open: async (what) => {
+      if (state.phase !== "idle") return;
+      if (what === "messages") return openPicker("messages", "Go back to before:");
+      const choices = history.map((line, index) => ({ id: String(index), name: line, text: "" })).reverse();
+      if (choices.length === 0) return notice("No line was sent yet.");
+      dispatch({ type: "picker", picker: { kind: "history", title: "Sent before:", choices } });
+    },
+    pick: async ({ id }) => {
+      const { picker } = state;
+      dispatch({ type: "picker", picker: undefined });
+      if (!picker) return undefined;
+      return take(picker.kind, id).catch((error: unknown) => {
+        dispatch({ type: "turn-failed", ...toFailure(error) });
+        return undefined;
+      });
+    },
+    closePicker: () => dispatch({ type: "picker", picker: undefined }),
     stay: () => {
       if (state.leaving) dispatch({ type: "leave-forgotten" });
     },
-    unfold: () => {
-      const { lastTool } = state;
+    unfold: (what) => {
+      const { lastTool, lastThinking } = state;
+      if (what === "thinking") return notice(lastThinking ?? "The model has shown no thinking yet.");
       if (!lastTool) return notice("No tool has been called yet.");
       notice(`${lastTool.tool} ${lastTool.args}\n${lastTool.text ?? ""}`.trimEnd());
     },
   };
 }
+
+const INIT_PROMPT = `Look at this project: its manifest, its main folders, how it is built, tested and formatted, and the conventions that its code follows. Then write an AGENTS.md in its root (improve the one that is there): under 60 lines, only facts that an agent needs and cannot see at once: the commands, the layout, the rules. Check each command that you name against the project's files.`;
 
 const HELP: readonly Fact[] = [
   ...COMMANDS.map(({ name, summary }) => ({ name: `/${name}`, text: summary })),

@@ -1,6 +1,7 @@
 import { Box, type Key, Text, useInput, usePaste } from "ink";
 import { createElement as h, type ReactNode, useEffect, useState } from "react";
 import { toVisibleText } from "../util/visible-text.ts";
+import type { OwnCommand } from "./chat-agent.ts";
 import { colour } from "./colour.ts";
 import { complete } from "./complete.ts";
 import { keyToEdit, typedText } from "./key-to-edit.ts";
@@ -19,6 +20,9 @@ export interface InputBoxProps {
   readonly files: readonly string[];
   /** Whether Enter sends. While something runs, the draft waits. */
   readonly ready: boolean;
+  /** Commands beside the chat's own. */
+  readonly commands: readonly OwnCommand[];
+  onEscape(): void;
   /** Whether a key belongs to somebody else. */
   isTaken(key: Key): boolean;
   onSubmit(text: string): void;
@@ -29,7 +33,7 @@ export interface InputBoxProps {
 /** The input: several lines, history, paste and completion. */
 export function InputBox(props: InputBoxProps): ReactNode {
   const { columns, lines, files, ready, draft } = props;
-  const completions = complete(draft.shown.text, draft.shown.cursor, files);
+  const completions = complete(draft.shown.text, draft.shown.cursor, files, props.commands);
 
   // Enter was pressed while something ran; the draft is sent when that is over.
   const [waits, setWaits] = useState(false);
@@ -62,6 +66,8 @@ export function InputBox(props: InputBoxProps): ReactNode {
       if (text !== "" && ready) change({ type: "clear" });
       return;
     }
+    if (key.escape) return props.onEscape();
+    if ((key.tab && key.shift) || (key.ctrl && "ort".includes(input))) return;
     props.onType();
     if (key.ctrl && input === "d" && text === "") props.onLeave();
     else if (key.return && (key.meta || key.shift)) change({ type: "insert", text: "\n" });

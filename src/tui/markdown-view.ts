@@ -1,18 +1,20 @@
 import { Box, Text } from "ink";
 import { createElement as h, type ReactNode } from "react";
 import { colour } from "./colour.ts";
+import { highlight } from "./highlight.ts";
 import { type MarkdownPart, readMarkdown, type Span } from "./markdown.ts";
+import { tableLines } from "./table-lines.ts";
 
 /** Shows Markdown in a terminal. */
-export function MarkdownView({ text }: { text: string }): ReactNode {
+export function MarkdownView({ text, columns }: { text: string; columns: number }): ReactNode {
   return h(
     Box,
     { flexDirection: "column" },
-    readMarkdown(text).map((part, index) => h(PartView, { part, key: index })),
+    readMarkdown(text).map((part, index) => h(PartView, { part, columns, key: index })),
   );
 }
 
-function PartView({ part }: { part: MarkdownPart }): ReactNode {
+function PartView({ part, columns }: { part: MarkdownPart; columns: number }): ReactNode {
   switch (part.kind) {
     case "gap":
       return h(Text, null, " ");
@@ -36,15 +38,28 @@ function PartView({ part }: { part: MarkdownPart }): ReactNode {
         h(Box, { flexShrink: 0 }, h(Text, null, `${part.mark} `)),
         h(Text, null, toTexts(part.spans)),
       );
+    case "table":
+      return tableLines(part.rows, columns).map((line, index) =>
+        h(Text, { key: index, wrap: "truncate", bold: index === 0 }, line),
+      );
     case "code":
       return h(
         Box,
         { flexDirection: "column", paddingLeft: 2 },
         part.lines.map((line, index) =>
-          h(Text, { key: index, wrap: "hard", ...colour("green") }, line.replaceAll("\t", "  ") || " "),
+          h(Text, { key: index, wrap: "hard" }, toColours(line.replaceAll("\t", "  ") || " ", part.language)),
         ),
       );
   }
+}
+
+const TINTS = { string: colour("green"), word: colour("cyan"), number: colour("yellow") } as const;
+
+function toColours(line: string, language: string): ReactNode[] {
+  return highlight(line, language).map(({ text, kind }, index) => {
+    const style = kind === "plain" ? {} : kind === "comment" ? { dimColor: true } : TINTS[kind];
+    return h(Text, { key: index, ...style }, text);
+  });
 }
 
 const STYLES: Readonly<Record<Span["style"], object>> = {

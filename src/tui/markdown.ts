@@ -10,6 +10,7 @@ export type MarkdownPart =
   | { readonly kind: "heading" | "paragraph" | "quote"; readonly spans: readonly Span[] }
   | { readonly kind: "item"; readonly mark: string; readonly indent: number; readonly spans: readonly Span[] }
   | { readonly kind: "code"; readonly language: string; readonly lines: readonly string[] }
+  | { readonly kind: "table"; readonly rows: readonly (readonly string[])[] }
   | { readonly kind: "rule" | "gap" };
 
 /** Parses headings, lists, quotes, code, rules and paragraphs. Everything else stays text. */
@@ -19,6 +20,13 @@ export function readMarkdown(text: string): MarkdownPart[] {
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at]!;
     const mark = fenceMark(line);
+    if (mark === undefined && isRow(line) && isDivider(lines[at + 1] ?? "")) {
+      const rows = [cellsOf(line)];
+      at += 1;
+      while (isRow(lines[at + 1] ?? "")) rows.push(cellsOf(lines[++at]!));
+      parts.push({ kind: "table", rows });
+      continue;
+    }
     if (mark === undefined) {
       parts.push(readLine(line));
       continue;
@@ -29,6 +37,24 @@ export function readMarkdown(text: string): MarkdownPart[] {
     parts.push({ kind: "code", language: line.trim().slice(mark.length).trim(), lines: code });
   }
   return parts;
+}
+
+function isRow(line: string): boolean {
+  return line.trim().startsWith("|") && line.trim().length > 1;
+}
+
+function isDivider(line: string): boolean {
+  return line.includes("-") && /^\|?[\s:|-]+$/.test(line.trim());
+}
+
+/** The texts of the cells, without marks. */
+function cellsOf(line: string): string[] {
+  const inner = line.trim().replace(/^\|/, "").replace(/\|$/, "");
+  return inner.split(/(?<!\\)\|/).map((cell) =>
+    readSpans(cell.trim().replaceAll("\\|", "|"))
+      .map(({ text }) => text)
+      .join(""),
+  );
 }
 
 function closes(line: string, mark: string): boolean {

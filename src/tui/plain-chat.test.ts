@@ -15,10 +15,10 @@ const asking: Turn = async function* (_prompt, stage) {
 test("lines go in and out, and permission questions are denied", async () => {
   const lines = await play(["list", "/tools", "!date", "/exit", "never"], createScriptedAgent([asking]));
   expect(lines).toEqual([
-    '[failed] shell {"command":"ls"} (2 ms): deny',
+    "[failed] shell ls (2 ms): deny",
     "Not allowed.",
     "tools.one: What there is of tools.",
-    '[ok] shell {"command":"date"} (3 ms): ran date',
+    "[ok] shell date (3 ms): ran date",
   ]);
 });
 

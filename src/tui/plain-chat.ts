@@ -21,6 +21,10 @@ export async function plainChat(chat: Chat, { input, write }: PlainOptions): Pro
     conversation = state.conversation;
     for (const block of state.done.slice(printed)) if (block.kind !== "prompt") write(blockText(block));
     printed = state.done.length;
+    if (state.picker) {
+      for (const { id, name, text } of state.picker.choices) write(`${id}: ${name} ${text}`.trimEnd());
+      queueMicrotask(() => chat.closePicker());
+    }
     if (state.permissions.length > 0) queueMicrotask(() => chat.answer("deny"));
   }
 

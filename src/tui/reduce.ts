@@ -1,8 +1,8 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { toJson } from "../util/to-json.ts";
 import { toVisibleText } from "../util/visible-text.ts";
-import type { PastMessage } from "./chat-agent.ts";
-import { type Block, type ChatState, NEW_CHAT, type ToolBlock } from "./chat-state.ts";
+import type { ChatStatus, PastMessage } from "./chat-agent.ts";
+import { type Block, type ChatState, NEW_CHAT, type Picker, type ToolBlock } from "./chat-state.ts";
 import { splitAnswer } from "./split-answer.ts";
 
 /** Events of the chat itself, beside those of the agent. */
@@ -15,12 +15,15 @@ export type LocalEvent =
   | { readonly type: "leave-forgotten" }
   | { readonly type: "show"; readonly block: Block }
   | { readonly type: "resumed"; readonly messages: readonly PastMessage[] }
+  | { readonly type: "status"; readonly status: ChatStatus }
+  | { readonly type: "picker"; readonly picker: Picker | undefined }
   | { readonly type: "cleared" };
 
 export type ChatEvent = AgentEvent | LocalEvent;
 
 const MOST_TEXT_CHARS = 20_000;
 const MOST_ARGS_CHARS = 200;
+const MOST_LIVE_CHARS = 4_000;
 
 /** Applies an event to the state. Pure: the same events give the same screen. */
 export function reduce(state: ChatState, event: ChatEvent): ChatState {
@@ -58,18 +61,37 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
         ...NEW_CHAT,
         conversation: state.conversation,
         asked: state.asked,
+        status: state.status,
         done: state.done,
       });
+    case "status":
+      return { ...state, status: event.status };
+    case "picker":
+      return { ...state, picker: event.picker };
     case "cleared":
       return add(
-        { ...NEW_CHAT, conversation: state.conversation + 1, asked: state.asked },
+        {
+          ...NEW_CHAT,
+          conversation: state.conversation + 1,
+          asked: state.asked,
+          status: state.status,
+        },
         { kind: "notice", text: "A new conversation." },
       );
     case "agent-start":
     case "llm-start":
       return state;
+    case "llm-thinking":
+      return addThinking(state, event.text);
+    case "tool-output":
+      return setTool(state, event.callId, (tool) => ({
+        ...tool,
+        live: clean(`${tool.live ?? ""}${event.text}`.slice(-MOST_LIVE_CHARS), MOST_TEXT_CHARS),
+      }));
+    case "context-compacted":
+      return add(closeAnswer(state), { kind: "notice", text: compactedText(event) });
     case "llm-text":
-      return addText(state, event.text);
+      return addText(closeThinking(state), event.text);
     case "llm-retry":
       return add(closeAnswer(state), {
         kind: "notice",
@@ -82,7 +104,7 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
         kind: "tool",
         callId: event.callId,
         tool: clean(event.tool, MOST_ARGS_CHARS),
-        args: argsText(event.args),
+        args: argsText(event.tool, event.args),
         status: "running",
       });
     case "permission-request": {
@@ -115,6 +137,15 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
   }
 }
 
+function compactedText(event: Extract<AgentEvent, { type: "context-compacted" }>): string {
+  const { by, replaced, before, after, failure } = event;
+  const what =
+    by === "model"
+      ? "The model summarized them"
+      : `There is no summary (${clean(failure ?? "no reason given", 200)}); an index stands for them`;
+  return `The conversation has become long: ${replaced} older messages. ${what}, and can still read them. Messages: ${before} tokens before, ${after} now.`;
+}
+
 /** Moves finished blocks up if no unfinished block is above them. */
 function settle(state: ChatState): ChatState {
   const unfinished = state.live.findIndex(isUnfinished);
@@ -128,7 +159,7 @@ function settle(state: ChatState): ChatState {
 }
 
 function isUnfinished(block: Block): boolean {
-  if (block.kind === "answer") return block.open;
+  if (block.kind === "answer" || block.kind === "thinking") return block.open;
   return block.kind === "tool" && (block.status === "running" || block.status === "asking");
 }
 
@@ -157,7 +188,25 @@ function addText(state: ChatState, text: string): ChatState {
   return { ...state, live: [...before, ...blocks] };
 }
 
-function closeAnswer(state: ChatState): ChatState {
+function addThinking(state: ChatState, text: string): ChatState {
+  const last = state.live.at(-1);
+  if (last?.kind !== "thinking" || !last.open)
+    return add(closeAnswer(state), { kind: "thinking", text: cleanGrowing(text), open: true });
+  const grown = { ...last, text: cleanGrowing(last.text + text) };
+  return { ...state, live: [...state.live.slice(0, -1), grown] };
+}
+
+function closeThinking(state: ChatState): ChatState {
+  const open = state.live.findLast((block) => block.kind === "thinking" && block.open);
+  if (open?.kind !== "thinking") return state;
+  const live = state.live
+    .map((block) => (block === open ? { ...open, open: false } : block))
+    .filter((block) => block.kind !== "thinking" || block.text.trim() !== "");
+  return { ...state, live, lastThinking: open.text };
+}
+
+function closeAnswer(given: ChatState): ChatState {
+  const state = closeThinking(given);
   const live = state.live
     .filter((block) => block.kind !== "answer" || !block.open || block.text.trim() !== "")
     .map((block) =>
@@ -176,8 +225,9 @@ function setTool(state: ChatState, callId: string, change: (tool: ToolBlock) => 
 function endTool(state: ChatState, event: Extract<AgentEvent, { type: "tool-end" }>): ChatState {
   let lastTool = state.lastTool;
   const ended = setTool(state, event.callId, (tool) => {
+    const { live: _, ...shown } = tool;
     lastTool = {
-      ...tool,
+      ...shown,
       status: event.ok ? "ok" : "failed",
       ms: event.ms,
       text: clean(event.text, MOST_TEXT_CHARS),
@@ -243,8 +293,24 @@ function clean(text: string, maxChars = MOST_TEXT_CHARS): string {
   return toVisibleText(text.replaceAll("\r\n", "\n"), maxChars);
 }
 
-function argsText(args: unknown): string {
+/** The argument that says most about a call, by tool. */
+const TELLING: Readonly<Record<string, string>> = {
+  read: "path",
+  list: "path",
+  search: "pattern",
+  write: "path",
+  edit: "path",
+  delete: "path",
+  shell: "command",
+  tool_search: "query",
+  fetch: "url",
+};
+
+function argsText(tool: string, args: unknown): string {
   if (args === undefined) return "";
+  const field = Object.hasOwn(TELLING, tool) ? TELLING[tool]! : undefined;
+  const telling = field === undefined ? undefined : (args as Record<string, unknown> | null)?.[field];
+  if (typeof telling === "string") return clean(telling, MOST_ARGS_CHARS).replaceAll("\n", " ");
   if (typeof args === "string") return clean(args, MOST_ARGS_CHARS).replaceAll("\n", " ");
   const json = toJson(args);
   return json.ok ? clean(JSON.stringify(json.value), MOST_ARGS_CHARS) : clean(json.reason, MOST_ARGS_CHARS);

@@ -3,7 +3,7 @@ import { createElement as h, type ReactNode } from "react";
 import type { ToolBlock, ToolStatus } from "./chat-state.ts";
 import { colour } from "./colour.ts";
 import { DiffView } from "./diff-view.ts";
-import { foldResult, toDuration } from "./fold-tool.ts";
+import { foldLines, lastLines, toDuration } from "./fold-tool.ts";
 
 const MARKS: Readonly<Record<ToolStatus, string>> = {
   running: "●",
@@ -12,6 +12,12 @@ const MARKS: Readonly<Record<ToolStatus, string>> = {
   failed: "✗",
   cancelled: "–",
 };
+
+function LinesView({ lines }: { lines: readonly string[] }): ReactNode {
+  return lines.map((line, index) =>
+    h(Text, { key: index, wrap: "truncate", dimColor: true }, `  ${index === 0 ? "└" : " "} ${line}`),
+  );
+}
 
 /** Shows a folded tool call: one line for the call, one for its result. */
 export function ToolView({ tool }: { tool: ToolBlock }): ReactNode {
@@ -34,10 +40,11 @@ export function ToolView({ tool }: { tool: ToolBlock }): ReactNode {
         ? null
         : h(Box, { flexShrink: 0 }, h(Text, { dimColor: true }, ` ${toDuration(tool.ms)}`)),
     ),
+    status === "running" && tool.live ? h(LinesView, { lines: lastLines(tool.live) }) : null,
     status === "cancelled" ? h(Text, { dimColor: true }, "  └ cancelled") : null,
-    tool.text === undefined
+    tool.text === undefined || (tool.diff !== undefined && status === "ok")
       ? null
-      : h(Text, { wrap: "truncate", dimColor: true }, `  └ ${foldResult(tool.text)}`),
+      : h(LinesView, { lines: foldLines(tool.text) }),
     tool.diff === undefined ? null : h(DiffView, { diff: tool.diff }),
   );
 }

@@ -10,8 +10,9 @@ export interface DraftState {
   change(next: Edit): void;
 }
 
-export function useDraft(): DraftState {
-  const [shown, show] = useState<Draft>(EMPTY_DRAFT);
+/** A draft with the lines sent before. */
+export function useDraft(history: readonly string[] = []): DraftState {
+  const [shown, show] = useState<Draft>(() => ({ ...EMPTY_DRAFT, history, place: history.length }));
   const latest = useRef(shown);
   return {
     shown,

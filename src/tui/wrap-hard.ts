@@ -1,5 +1,15 @@
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
+const WIDE =
+  /[\p{Emoji_Presentation}\p{Extended_Pictographic}\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u3000-\u303e\uff01-\uff60]/u;
+
+/** The cells that most terminals give a text. */
+export function cellsOf(text: string): number {
+  let cells = 0;
+  for (const { segment } of graphemes.segment(text)) cells += WIDE.test(segment) ? 2 : 1;
+  return cells;
+}
+
 /**
  * Wraps text into lines of at most `columns` cells and keeps every character. A character beyond ASCII counts as
  * two cells, so a line may be shorter than possible, but never wider.

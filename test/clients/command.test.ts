@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, onTestFinished } from "vitest";
+import { programEnv } from "../program-env.ts";
 import { verifies } from "../requirements.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { write } from "./kit.ts";
@@ -24,7 +25,7 @@ function setUp() {
     excludeTools: ["add"],
   })} } }`;
   write(path, text);
-  const env = { PATH: process.env.PATH ?? "", HOME: home };
+  const env = programEnv(home);
   const keyhole = async (...args: string[]) => {
     const child = spawn(process.execPath, [MAIN, ...args], {
       cwd: home,
@@ -68,7 +69,7 @@ verifies("clients:undo", "the command connects, the client's entry works, and --
   expect(Object.keys(mcpServers)).toEqual(["keyhole"]);
   expect(await ask(mcpServers.keyhole, "tasks")).toContain("tasks://tools/fail");
   // Without a config, the person's own is served.
-  const answer = await ask({ command: process.execPath, args: [MAIN, "serve"] }, "tasks.add");
+  const answer = await ask({ command: process.execPath, args: [MAIN, "serve", "--no-daemon"] }, "tasks.add");
   expect(answer).toContain("tasks://");
   expect(answer).not.toContain("tasks://tools/add");
   const listed = await keyhole("list", "--json");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
 import { reportFigure } from "../figures.ts";
+import { programEnv } from "../program-env.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { chaos, MAIN, openProgram } from "../threats/program.ts";
 import { eventually, processesWith } from "../upstream-kit.ts";
@@ -91,9 +92,9 @@ test("two-gateways: both serve from one home, and one goes on when the other is 
 
 test("malformed-client: no line on stdin keeps the next request from its answer", async () => {
   const { home: own, folder, config } = home();
-  const child = spawn(process.execPath, [MAIN, "serve", "--trust", "--config", config], {
+  const child = spawn(process.execPath, [MAIN, "serve", "--no-daemon", "--trust", "--config", config], {
     cwd: folder,
-    env: { PATH: process.env.PATH ?? "", HOME: own },
+    env: programEnv(own),
     stdio: ["pipe", "pipe", "ignore"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -129,11 +130,15 @@ test("malformed-client: no line on stdin keeps the next request from its answer"
 
 test("slow-consumer: a client that does not read stdout is served when it reads again", async () => {
   const { home: own, folder, config } = home();
-  const child = spawn(process.execPath, [MAIN, "serve", "--trust", "--allow-write", "--config", config], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? "", HOME: own },
-    stdio: ["pipe", "pipe", "ignore"],
-  });
+  const child = spawn(
+    process.execPath,
+    [MAIN, "serve", "--no-daemon", "--trust", "--allow-write", "--config", config],
+    {
+      cwd: folder,
+      env: programEnv(own),
+      stdio: ["pipe", "pipe", "ignore"],
+    },
+  );
   onTestFinished(() => void child.kill("SIGKILL"));
   const send = (message: object) => child.stdin.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
   const clientInfo = { name: "test", version: "1" };

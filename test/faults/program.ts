@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { onTestFinished } from "vitest";
+import { programEnv } from "../program-env.ts";
 import { MAIN } from "../threats/program.ts";
 
 /** The program as it serves HTTP. */
@@ -33,7 +34,7 @@ export async function startProgram({ home, config, through = [] }: StartOptions)
   const [command = "", ...args] = [...through, process.execPath, MAIN, ...flags];
   const child = spawn(command, args, {
     cwd: home,
-    env: { PATH: process.env.PATH ?? "", HOME: home, KEYHOLE_TOKEN: TOKEN },
+    env: { ...programEnv(home), KEYHOLE_TOKEN: TOKEN },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));

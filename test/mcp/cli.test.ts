@@ -89,7 +89,7 @@ test("keyhole serve --trust starts no server whose listing is cached", async () 
   writeFileSync(config, JSON.stringify({ mcpServers: { echo: server } }));
   const env = { ...process.env, HOME: folder, XDG_CACHE_HOME: folder } as Record<string, string>;
   const listOnce = async () => {
-    const args = [MAIN, "serve", "--trust", "--config", config];
+    const args = [MAIN, "serve", "--no-daemon", "--trust", "--config", config];
     const transport = new StdioClientTransport({ command: process.execPath, args, env, stderr: "pipe" });
     let told = "";
     transport.stderr?.on("data", (chunk) => {

@@ -8,6 +8,7 @@ import { run } from "keyhole/agent";
 import { type ModelScript, serveScriptedModel } from "keyhole/testing";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { printEvents } from "../../src/cli/print-events.ts";
+import { programEnv } from "../program-env.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { openTerminalAgent, saveFiles } from "./terminal-agent.ts";
 
@@ -21,8 +22,7 @@ async function keyholeRun(script: ModelScript, args: readonly string[]) {
   const child = spawn(process.execPath, [resolve("src/cli/main.ts"), "run", ...args], {
     cwd: project,
     env: {
-      PATH: process.env.PATH,
-      HOME: home,
+      ...programEnv(home),
       XDG_CACHE_HOME: join(home, "cache"),
       OPENAI_API_KEY: "planted",
       OPENAI_BASE_URL: `${server.url}/v1`,
@@ -71,7 +71,7 @@ describe("keyhole dashboard", () => {
       chmodSync(program, 0o755);
     }
     const child = spawn(process.execPath, [resolve("src/cli/main.ts"), "dashboard", ...args], {
-      env: { PATH: folder, HOME: folder, XDG_CACHE_HOME: folder },
+      env: { ...programEnv(folder), PATH: folder, XDG_CACHE_HOME: folder },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const code = new Promise<number | null>((done) => child.on("close", done));

@@ -5,6 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { onTestFinished } from "vitest";
+import { programEnv } from "../program-env.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { openTerminal } from "../tmux.ts";
 
@@ -44,7 +45,7 @@ export interface ProgramOptions {
 
 export function openProgram(options: ProgramOptions = {}): Program {
   const { home = temporaryFolder(), folder = temporaryFolder() } = options;
-  const env = { PATH: process.env.PATH ?? "", HOME: home, ...options.env };
+  const env = { ...programEnv(home), ...options.env };
   return {
     home,
     folder,

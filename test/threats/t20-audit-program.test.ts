@@ -9,6 +9,7 @@ import { readAuditFolder } from "../../src/audit/audit-folder.ts";
 import { createFileAuditStore } from "../../src/audit/file-audit-store.ts";
 import { allBytes, allowed, recordsOf, verifyAll } from "../audit-kit.ts";
 import { PLANTED } from "../planted-secrets.ts";
+import { programEnv } from "../program-env.ts";
 import { eventually } from "../upstream-kit.ts";
 import { chaos, listedHash, MAIN, openProgram, type Program } from "./program.ts";
 
@@ -45,9 +46,9 @@ function chargeConfig(program: Program): { config: string; ran: () => number } {
 
 /** Serves, sends many calls at once, and is killed at some time after the first answer. */
 async function serveAndKill(program: Program, config: string, killAfterMs: number): Promise<void> {
-  const child = spawn(process.execPath, [MAIN, "serve", "--config", config, "--allow-write"], {
+  const child = spawn(process.execPath, [MAIN, "serve", "--no-daemon", "--config", config, "--allow-write"], {
     cwd: program.folder,
-    env: { PATH: process.env.PATH, HOME: program.home },
+    env: programEnv(program.home),
     stdio: ["pipe", "pipe", "ignore"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
@@ -153,7 +154,7 @@ test("T20: keyhole serve can be set to fail closed, and then refuses writes with
 test("T20: keyhole audit tail --follow shows records as they come, of every process", async () => {
   const program = openProgram();
   const follower = spawn(process.execPath, [MAIN, "audit", "tail", "--follow"], {
-    env: { PATH: process.env.PATH, HOME: program.home },
+    env: programEnv(program.home),
     stdio: ["ignore", "pipe", "ignore"],
   });
   onTestFinished(() => void follower.kill());

@@ -181,8 +181,8 @@ test.skipIf(tmuxMissing() !== undefined)(
 test("T21: compiled code is kept in a folder of the owner alone, never in the shared temporary folder", async () => {
   const shared = temporaryFolder();
   const home = temporaryFolder();
-  const program = openProgram({ home, env: { TMPDIR: shared } });
-  await program.keyhole("pins", "--help");
+  const env = { TMPDIR: shared, NODE_COMPILE_CACHE: "" };
+  await openProgram({ home, env }).keyhole("pins", "--help");
   expect(readdirSync(shared)).toEqual([]);
   const kept = join(home, ".cache", "keyhole", "compiled");
   expect(statSync(kept).mode & 0o077).toBe(0);
@@ -192,6 +192,6 @@ test("T21: compiled code is kept in a folder of the owner alone, never in the sh
   mkdirSync(join(cache, "keyhole"), { recursive: true });
   symlinkSync(planted, join(cache, "keyhole", "compiled"));
   writeFileSync(join(planted, "x"), "");
-  await openProgram({ env: { XDG_CACHE_HOME: cache, TMPDIR: shared } }).keyhole("pins", "--help");
+  await openProgram({ env: { ...env, XDG_CACHE_HOME: cache } }).keyhole("pins", "--help");
   expect(readdirSync(planted)).toEqual(["x"]);
 });

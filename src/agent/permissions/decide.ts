@@ -28,6 +28,20 @@ export function decide(
     : decideFile(request, rules, place);
 }
 
+/** The reason to refuse a request in plan mode; undefined for one that only reads. */
+export function refusedInPlan(request: PermissionRequest): string | undefined {
+  if (request.scope === "fs-read") return undefined;
+  const reads =
+    request.scope === "shell-run" &&
+    request.parsed.ok &&
+    request.parsed.commands.every(onlyReads) &&
+    request.files.every(({ scope }) => scope === "fs-read");
+  return reads ? undefined : PLANNING;
+}
+
+const PLANNING =
+  "The person is in plan mode: nothing may be changed. Read what you need, and answer with a plan.";
+
 /** Whether the path is the project's folder or in it. */
 export function isInside(path: string, root: string): boolean {
   return path === root || path.startsWith(root === "/" ? "/" : `${root}/`);

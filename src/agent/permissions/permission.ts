@@ -7,6 +7,13 @@ export const PERMISSION_SCOPES = [...FILE_SCOPES, "shell-run"] as const;
 /** The scopes of everything that an agent does on the machine. */
 export type PermissionScope = (typeof PERMISSION_SCOPES)[number];
 
+export const PERMISSION_MODES = ["ask", "accept-edits", "plan"] as const;
+/**
+ * How a person works with the agent: `ask` asks for everything that no rule decides; `accept-edits` lets it change
+ * files of the project; `plan` lets it only read.
+ */
+export type PermissionMode = (typeof PERMISSION_MODES)[number];
+
 /** A request to use one path. */
 export interface FileRequest {
   readonly scope: FileScope;

@@ -4,6 +4,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../test/requirements.ts";
 import { setUpPermissions as setUp } from "../../../test/set-up-permissions.ts";
+import { temporaryFolder } from "../../../test/temporary-folder.ts";
+import type { PermissionMode } from "./permission.ts";
+import { createPermissions } from "./permissions.ts";
 
 describe("files", () => {
   test("reading inside the project is allowed; all else is asked", async () => {
@@ -219,4 +222,38 @@ describe("rules", () => {
       );
     }
   });
+});
+
+test("modes: plan only reads, accept-edits changes files of the project and nothing else", async () => {
+  const root = temporaryFolder();
+  let mode: PermissionMode = "ask";
+  const asked: string[] = [];
+  const permissions = createPermissions({
+    root,
+    user: { allow: ["shell-run(ls *)", "shell-run(npm test)"], ask: ["fs-write(kept/**)"] },
+    mode: () => mode,
+    ask: async ({ resource }) => {
+      asked.push(resource);
+      return "deny";
+    },
+  });
+  const may = async () => ({
+    write: (await permissions.file("fs-write", "a.ts")).allowed,
+    build: (await permissions.file("fs-write", "package.json")).allowed,
+    kept: (await permissions.file("fs-write", "kept/a.ts")).allowed,
+    outside: (await permissions.file("fs-write", "/tmp/other.ts")).allowed,
+    remove: (await permissions.file("fs-delete", "a.ts")).allowed,
+    read: (await permissions.file("fs-read", "a.ts")).allowed,
+    list: (await permissions.command("ls -l")).allowed,
+    test: (await permissions.command("npm test")).allowed,
+  });
+  const nothing = { write: false, build: false, kept: false, outside: false, remove: false };
+  expect(await may()).toEqual({ ...nothing, read: true, list: true, test: true });
+  mode = "accept-edits";
+  expect(await may()).toEqual({ ...nothing, write: true, read: true, list: true, test: true });
+  mode = "plan";
+  const before = asked.length;
+  expect(await may()).toEqual({ ...nothing, read: true, list: true, test: false });
+  expect(asked).toHaveLength(before);
+  expect((await permissions.file("fs-write", "a.ts")).reason).toContain("plan mode");
 });

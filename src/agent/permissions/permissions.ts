@@ -2,9 +2,15 @@ import { realpathSync } from "node:fs";
 import { homedir } from "node:os";
 import { escapeGlob } from "../../util/match-glob.ts";
 import { reasonOf } from "../../util/reason-of.ts";
-import { decide, isInside } from "./decide.ts";
+import { decide, isInside, refusedInPlan } from "./decide.ts";
 import { toCommandRule } from "./match-rule.ts";
-import type { FileScope, PermissionPlace, PermissionRequest, PermissionScope } from "./permission.ts";
+import type {
+  FileScope,
+  PermissionMode,
+  PermissionPlace,
+  PermissionRequest,
+  PermissionScope,
+} from "./permission.ts";
 import { type PermissionRules, type RuleSet, readRules } from "./permission-rules.ts";
 import { holdsSecrets } from "./sensitive-path.ts";
 import { showExactly } from "./show-exactly.ts";
@@ -58,6 +64,8 @@ export interface PermissionsOptions {
   readonly ask?: (question: PermissionQuestion, signal?: AbortSignal) => Promise<PermissionAnswer>;
   /** Without it, `always` is not offered. */
   readonly store?: RuleStore;
+  /** The mode now. Default: `ask`. */
+  readonly mode?: () => PermissionMode;
 }
 
 /** Whether a request may go on, and why. */
@@ -110,7 +118,12 @@ export function createPermissions(options: PermissionsOptions): Permissions {
   /** Questions wait for each other, because an answer may settle the next one. */
   let turn: Promise<unknown> = Promise.resolve();
 
-  const rulesNow = () => [...own, readRules("user", { allow: [...always] })];
+  const edits = readRules("user", { allow: ["fs-write(**)"] });
+  const rulesNow = () => [
+    ...own,
+    readRules("user", { allow: [...always] }),
+    ...(options.mode?.() === "accept-edits" ? [edits] : []),
+  ];
 
   async function check(
     request: PermissionRequest,
@@ -122,6 +135,8 @@ export function createPermissions(options: PermissionsOptions): Permissions {
 
   /** The outcome, if it needs no question. */
   function settle(request: PermissionRequest): Outcome | undefined {
+    const planned = options.mode?.() === "plan" ? refusedInPlan(request) : undefined;
+    if (planned !== undefined) return { allowed: false, reason: planned };
     const { verdict, reason } = decide(request, rulesNow(), place);
     if (verdict !== "ask") return { allowed: verdict === "allow", reason };
     if (session.has(keyOf(request))) return { allowed: true, reason: "It was allowed for this session." };

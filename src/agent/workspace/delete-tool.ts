@@ -1,5 +1,6 @@
 import { lstat, rmdir, unlink } from "node:fs/promises";
 import { z } from "zod";
+import { loadFile } from "./file-content.ts";
 import { withPath, withPinnedFolder } from "./pinned-folder.ts";
 import { fail, succeed } from "./tool-response.ts";
 import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
@@ -16,6 +17,7 @@ export const runDelete: Run<typeof deleteInput, DeleteOutput> = async (input, co
   const path = await permitted(context, "fs-delete", input.path, signal);
   if (path === context.root) return fail("INVALID_PARAMS", "The project's folder itself cannot be deleted.");
   signal?.throwIfAborted();
+  const before = context.checkpoints && (await loadFile(path).catch(() => undefined));
   const kind = await withPinnedFolder(path, async (pinned) => {
     const stat = await lstat(pinned);
     if (!stat.isDirectory()) await unlink(pinned);
@@ -26,5 +28,6 @@ export const runDelete: Run<typeof deleteInput, DeleteOutput> = async (input, co
     throw withPath(error, input.path);
   });
   context.seen.delete(path);
+  if (kind === "file" && before) context.checkpoints?.note(path, before, undefined);
   return succeed({ path: input.path, kind }, `Deleted the ${kind} ${input.path}.`);
 };

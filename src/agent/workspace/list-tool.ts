@@ -18,6 +18,15 @@ export interface ListOutput {
   readonly more: boolean;
 }
 
+/** One line for each entry; folders end with a slash. */
+export function listText({ path, entries, more }: ListOutput): string {
+  const end = more ? "; there are more: name a folder below, or raise limit" : "";
+  const lines = entries.map((entry) => `${entry.path}${MARKS[entry.kind] ?? ""}`);
+  return [`[${entries.length} entries of ${path}${end}]`, ...lines].join("\n");
+}
+
+const MARKS: Readonly<Record<string, string>> = { folder: "/", link: "@" };
+
 export const runList: Run<typeof listInput, ListOutput> = async (input, context, signal) => {
   const path = await permitted(context, "fs-read", input.path, signal);
   const top = isInside(path, context.root) ? context.root : path;

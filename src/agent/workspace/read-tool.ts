@@ -5,7 +5,8 @@ import { fail, succeed } from "./tool-response.ts";
 import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
 
 const LINE_CHARS = 2_000;
-const MAX_CHARS = 200_000;
+/** About 8,000 tokens, with the numbers of the lines. */
+const MAX_CHARS = 28_000;
 
 export const readInput = z.strictObject({
   path: pathSchema,
@@ -21,6 +22,16 @@ export interface ReadOutput {
   readonly totalLines: number;
   /** How many lines were cut because they are too long. */
   readonly cutLines: number;
+}
+
+/** Numbered lines, after a line that says which they are. */
+export function readText({ path, text, firstLine, lastLine, totalLines, cutLines }: ReadOutput): string {
+  if (totalLines === 0) return `[${path} is empty]`;
+  const rest =
+    lastLine < totalLines ? `; go on with offset ${lastLine + 1}` : firstLine > 1 ? ", to the end" : "";
+  const cut = cutLines > 0 ? `; ${cutLines} long lines are cut at ${LINE_CHARS} characters` : "";
+  const lines = text.split("\n").map((line, index) => `${firstLine + index}\t${line}`);
+  return `[${path}, lines ${firstLine} to ${lastLine} of ${totalLines}${rest}${cut}]\n${lines.join("\n")}`;
 }
 
 export const runRead: Run<typeof readInput, ReadOutput> = async (input, context, signal) => {

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { StringDecoder } from "node:string_decoder";
 import { setTimeout as startTimer, clearTimeout as stopTimer } from "node:timers";
 import { setTimeout } from "node:timers/promises";
 import { killOnExit } from "../../util/kill-on-exit.ts";
@@ -20,6 +21,8 @@ export interface CommandOptions {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal | undefined;
+  /** Gets output as it arrives. */
+  readonly onOutput?: ((text: string) => void) | undefined;
 }
 
 /** How a command ended. */
@@ -49,7 +52,11 @@ export async function runCommand(command: string, options: CommandOptions): Prom
     windowsHide: true,
   });
   for (const stream of [child.stdout, child.stderr]) {
-    stream.on("data", (chunk: Buffer) => output.add(chunk));
+    const decoder = new StringDecoder("utf8");
+    stream.on("data", (chunk: Buffer) => {
+      output.add(chunk);
+      options.onOutput?.(decoder.write(chunk));
+    });
     stream.on("error", () => {});
   }
   const ended = Promise.withResolvers<{ exitCode: number | null; killedBy: string | null }>();

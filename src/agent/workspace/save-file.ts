@@ -57,7 +57,7 @@ export async function saveFile(
   path: string,
   text: string,
   before: FileContent | undefined,
-  { seen }: WorkspaceContext,
+  { seen, checkpoints }: WorkspaceContext,
 ): Promise<void> {
   const bytes = Buffer.from(text, "utf8");
   await mkdir(dirname(path), { recursive: true });
@@ -70,5 +70,7 @@ export async function saveFile(
       throw withPath(error, path);
     });
   });
-  seen.set(path, hashOf(bytes));
+  const hash = hashOf(bytes);
+  seen.set(path, hash);
+  checkpoints?.note(path, before, hash);
 }

@@ -40,6 +40,14 @@ export interface SearchOutput {
   readonly more: boolean;
 }
 
+/** One line for each match: path, number, text. */
+export function searchText({ matches, filesSearched, filesSkipped, more }: SearchOutput): string {
+  const skipped = filesSkipped > 0 ? `, ${filesSkipped} files left out` : "";
+  const end = more ? "; a limit ended the search early, so there may be more" : "";
+  const lines = matches.map(({ path, line, text }) => `${path}:${line}: ${text}`);
+  return [`[${matches.length} lines in ${filesSearched} files${skipped}${end}]`, ...lines].join("\n");
+}
+
 export const runSearch: Run<typeof searchInput, SearchOutput> = async (input, context, signal) => {
   const path = await permitted(context, "fs-read", input.path, signal);
   const test = toTest(input);

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { runContext } from "../run-context.ts";
 import { type CommandEnd, runCommand } from "./run-command.ts";
 import { fail, succeed } from "./tool-response.ts";
 import type { Run } from "./workspace-tool.ts";
@@ -19,9 +20,23 @@ export const shellInput = z.strictObject({
 
 export type ShellOutput = Omit<CommandEnd, "stopped">;
 
+/** The output, followed by how the command ended unless it succeeded. */
+export function shellText({ output, exitCode, killedBy, cutBytes }: ShellOutput): string {
+  const end = killedBy === null ? `exit code ${exitCode}` : `killed by ${killedBy}`;
+  const notes = [
+    ...(cutBytes > 0 ? [`${cutBytes} bytes in the middle left out`] : []),
+    ...(exitCode === 0 ? [] : [end]),
+    ...(output.trim() === "" && exitCode === 0 ? ["no output"] : []),
+  ];
+  return [output.trimEnd(), ...(notes.length > 0 ? [`[${notes.join("; ")}]`] : [])]
+    .filter((part) => part !== "")
+    .join("\n");
+}
+
 export const runShell: Run<typeof shellInput, ShellOutput> = async (input, context, signal) => {
   const { allowed, reason } = await context.permissions.command(input.command, signal);
   if (!allowed) return fail("PERMISSION_DENIED", `shell-run: ${reason}`);
+  const running = runContext.getStore();
   const { stopped, ...end } = await runCommand(input.command, {
     shell: context.shell,
     folder: context.root,
@@ -29,6 +44,10 @@ export const runShell: Run<typeof shellInput, ShellOutput> = async (input, conte
     timeoutMs: input.timeoutMs,
     maxBytes: MAX_OUTPUT_BYTES,
     signal,
+    onOutput: (text) => {
+      const callId = running?.call?.callId;
+      if (callId !== undefined) running?.emit({ type: "tool-output", callId, text }, running.call?.span);
+    },
   });
   const last = `Its output:\n${end.output.slice(-SHOWN_ON_FAILURE).toWellFormed()}`;
   if (stopped === "timeout")

@@ -30,7 +30,10 @@ test("the gateway finds and runs the tools of the workspace", async () => {
   const read = await gateway.get({
     routes: [{ route: "workspace://tools/read", params: { path: "a.txt" } }],
   });
-  expect(read.results[0]).toMatchObject({ success: true, data: { content: { text: "one" } } });
+  expect(read.results[0]).toMatchObject({
+    success: true,
+    data: { content: "[a.txt, lines 1 to 1 of 1]\n1\tone" },
+  });
   const edit = await gateway.exec({
     op: "workspace.edit",
     args: { path: "a.txt", oldText: "one", newText: "two" },

@@ -3,10 +3,10 @@ import type { CallContext, Example, Lane } from "../../schema/entry.ts";
 import { defineDomain } from "../../sources/code/define.ts";
 import { deleteInput } from "./delete-tool.ts";
 import { editInput } from "./edit-tool.ts";
-import { listInput } from "./list-tool.ts";
-import { readInput } from "./read-tool.ts";
-import { searchInput } from "./search-tool.ts";
-import { MAX_COMMAND_MS, shellInput } from "./shell-tool.ts";
+import { listInput, listText } from "./list-tool.ts";
+import { readInput, readText } from "./read-tool.ts";
+import { searchInput, searchText } from "./search-tool.ts";
+import { MAX_COMMAND_MS, shellInput, shellText } from "./shell-tool.ts";
 import { toProblem } from "./tool-response.ts";
 import { createWorkspace, type Workspace, type WorkspaceOptions } from "./workspace.ts";
 import { writeInput } from "./write-tool.ts";
@@ -56,11 +56,14 @@ interface ToolText {
   readonly inputSchema: NonNullable<AnyTool["inputSchema"]>;
   readonly examples: readonly Example[];
   readonly phrases: readonly string[];
+  /** The result as the model reads it. Default: as it is. */
+  readonly toText?: (result: never) => string;
 }
 
 const TOOLS: readonly ToolText[] = [
   {
     tool: "read",
+    toText: readText,
     lane: "read",
     description: "Read a text file of the project, all of it or a range of lines",
     inputSchema: readInput,
@@ -69,6 +72,7 @@ const TOOLS: readonly ToolText[] = [
   },
   {
     tool: "list",
+    toText: listText,
     lane: "read",
     description: "List the files and folders in a folder of the project, without ignored ones",
     inputSchema: listInput,
@@ -77,6 +81,7 @@ const TOOLS: readonly ToolText[] = [
   },
   {
     tool: "search",
+    toText: searchText,
     lane: "read",
     description: "Search the lines of the project's files by a regular expression",
     inputSchema: searchInput,
@@ -111,6 +116,7 @@ const TOOLS: readonly ToolText[] = [
   },
   {
     tool: "shell",
+    toText: shellText,
     lane: "write",
     description: "Run a shell command in the project's folder and return its output",
     inputSchema: shellInput,
@@ -120,7 +126,7 @@ const TOOLS: readonly ToolText[] = [
 ];
 
 function toDefinition(domain: string, text: ToolText, workspace: Workspace): AnyTool {
-  const { tool, ...definition } = text;
+  const { tool, toText, ...definition } = text;
   return {
     ...definition,
     name: tool,
@@ -129,7 +135,7 @@ function toDefinition(domain: string, text: ToolText, workspace: Workspace): Any
     async execute(params: Record<string, unknown>, { signal }: CallContext) {
       const response = await workspace[tool](params, signal);
       if (!response.success) throw toProblem(response);
-      return response.result;
+      return toText ? toText(response.result as never) : response.result;
     },
   };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { FileScope } from "../permissions/permission.ts";
 import type { Permissions, Preview } from "../permissions/permissions.ts";
+import type { Checkpoints } from "./checkpoints.ts";
 import { fail, type ToolResponse, toFailure, toProblem } from "./tool-response.ts";
 
 /** Hashes of files by path. It may forget the oldest. */
@@ -20,6 +21,7 @@ export interface WorkspaceContext {
   /** Names of further variables that commands get. */
   readonly environment: readonly string[];
   readonly shell: string;
+  readonly checkpoints?: Checkpoints | undefined;
 }
 
 /** A tool that checks its input, asks for permission, and never throws. */

@@ -1,5 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Permissions } from "../permissions/permissions.ts";
+import type { Checkpoints } from "./checkpoints.ts";
 import { type DeleteOutput, deleteInput, runDelete } from "./delete-tool.ts";
 import { type EditOutput, editInput, runEdit } from "./edit-tool.ts";
 import { type ListOutput, listInput, runList } from "./list-tool.ts";
@@ -19,6 +20,8 @@ export interface WorkspaceOptions {
   readonly environment?: readonly string[];
   /** The shell that runs commands, as `shell -c command`; `/bin/sh` by default. */
   readonly shell?: string;
+  /** Gets every file before a tool changes it. */
+  readonly checkpoints?: Checkpoints;
 }
 
 /** The tools of a project's folder. Each checks its input, asks for permission, and never throws. */
@@ -37,9 +40,17 @@ export function createWorkspace({
   permissions,
   environment = [],
   shell = "/bin/sh",
+  checkpoints,
 }: WorkspaceOptions): Workspace {
   const seen = new LRUCache<string, string>({ max: SEEN_FILES });
-  const context: WorkspaceContext = { root: permissions.root, permissions, seen, environment, shell };
+  const context: WorkspaceContext = {
+    root: permissions.root,
+    permissions,
+    seen,
+    environment,
+    shell,
+    checkpoints,
+  };
   return {
     read: toTool(readInput, runRead, context),
     list: toTool(listInput, runList, context),

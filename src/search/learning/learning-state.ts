@@ -3,6 +3,7 @@ import { lazy } from "../../util/lazy.ts";
 import type { ExampleChange } from "./example-store.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import type { LearningEvent } from "./learning-event.ts";
+import { createRepeats, type RepeatedCalls } from "./repeats.ts";
 
 /** A need that nothing shown has met. */
 export interface UnmetQuery {
@@ -23,6 +24,8 @@ export interface LearningState {
   expected(caller: Caller, now: number): readonly string[];
   /** Most often asked first. */
   unmet(now: number): readonly UnmetQuery[];
+  /** Calls that several conversations made one after the other. */
+  repeated(): readonly RepeatedCalls[];
 }
 
 interface OpenQuery {
@@ -55,6 +58,7 @@ export function createLearningState(
   change: (change: ExampleChange) => void,
 ): LearningState {
   const follows = createFollowUps();
+  const repeats = createRepeats();
   /** The queries of a conversation's last ask. */
   const open = lazy(() => new LRUCache<string, readonly OpenQuery[]>({ max: MAX_CONVERSATIONS }));
   const lastUsed = lazy(
@@ -138,9 +142,12 @@ export function createLearningState(
     apply: (event) => {
       if (event.kind === "asked") return asked(event);
       ran(event);
-      if (event.kind === "used") follow(event);
+      if (event.kind !== "used") return;
+      follow(event);
+      repeats.note(event);
     },
     after: follows.after,
+    repeated: repeats.list,
     expected: ({ scope, conversation, principal }, now) => {
       const last = lastUsed().get(conversation);
       if (!last || last.scope !== scope || now - last.at > WINDOW_MS) return [];

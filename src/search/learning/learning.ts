@@ -28,6 +28,7 @@ export interface Learning extends Pick<LearningState, "after"> {
   /** Ranks search's hits for a query again by what past use of the scope says, and by what often comes next. */
   lift(caller: Caller, query: string, hits: readonly SearchHit[]): Promise<readonly SearchHit[]>;
   unmet(): ReturnType<LearningState["unmet"]>;
+  repeated: LearningState["repeated"];
   /** Drops events, in memory and in the log, with everything learned from them. Resolves to their number. */
   forget(what: Forgotten): Promise<number>;
   close(): Promise<void>;
@@ -79,6 +80,7 @@ export function createLearning(
   return {
     after: (scope, route, principal) => state.after(scope, route, principal),
     unmet: () => state.unmet(now()),
+    repeated: () => state.repeated(),
     note: (noted) => {
       const event = completed(noted);
       state.apply(event);

@@ -5,20 +5,20 @@ import { isProblem, type Problem, problem } from "../../schema/problem.ts";
 import type { Clock } from "../../util/clock.ts";
 import { sleep } from "../../util/sleep.ts";
 import type { ServerConfig } from "./config/server-config.ts";
+import type { LaunchOptions } from "./config/to-launch.ts";
 import { forgotSession, isLost, lastComplaint, toStatus } from "./failure.ts";
 import { fetchListing, type Listing } from "./listing.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import type { Made, Opened } from "./open-client.ts";
 import { createRestartPolicy } from "./restart-policy.ts";
+import type { SharedServers } from "./shared-servers.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 
-export interface ConnectionOptions {
-  readonly label: string;
+export interface ConnectionOptions extends LaunchOptions {
   readonly config: ServerConfig;
   readonly limits: UpstreamLimits;
-  readonly variables: Readonly<Record<string, string | undefined>>;
-  /** The folder in which a process starts unless its config names one. */
-  readonly cwd: string | undefined;
+  /** Servers that other gateways use too. Without them, each connection has a process of its own. */
+  readonly shared: SharedServers | undefined;
   /** Whether a person has consented to the program as it is now. */
   mayStart(): boolean | Promise<boolean>;
   readonly clock: Clock;
@@ -53,6 +53,8 @@ export interface Connection {
   connect(): Promise<Session>;
   /** Lists everything again; connects first if there is no session. */
   relist(): Promise<void>;
+  /** Keeps the server from being ended for want of use. Returns a function that ends the use. */
+  use(): () => void;
   /** Ends the session if it is still in use. */
   drop(session: Session): void;
   /** Marks the server as down, for at least this time, and returns the problem. */
@@ -77,7 +79,7 @@ const WAITS: EntryStatus = {
 };
 
 export function createConnection(options: ConnectionOptions): Connection {
-  const { label, config, limits, variables, clock, login, onChange } = options;
+  const { label, config, limits, clock, login, onChange } = options;
   const restarts = createRestartPolicy({
     most: limits.restarts,
     windowMs: limits.restartWindowMs,
@@ -96,6 +98,8 @@ export function createConnection(options: ConnectionOptions): Connection {
   let listing: Listing | undefined;
   let era: PriorDiscovery | undefined;
   let cancelRelist: (() => void) | undefined;
+  let uses = 0;
+  let cancelRest: (() => void) | undefined;
 
   async function connect(): Promise<Session> {
     // Asked again while connected, because a person may take the consent back.
@@ -118,10 +122,11 @@ export function createConnection(options: ConnectionOptions): Connection {
     try {
       // Loaded with the first server that is opened, which makes a start quicker.
       const { openClient } = await import("./open-client.ts");
-      const opened = await openClient({
+      const opened = await (options.shared?.open ?? openClient)({
         label,
         config,
-        variables,
+        variables: options.variables,
+        environment: options.environment,
         cwd: options.cwd,
         login,
         era,
@@ -142,18 +147,38 @@ export function createConnection(options: ConnectionOptions): Connection {
       era = next.era;
       status = undefined;
       setListing(next.listing);
+      restSoon();
       return next;
     } catch (error) {
       // The next attempt finds out again which protocol the server speaks.
       era = undefined;
-      if (last) void end(last);
       if (stopping.signal.aborted) throw problem("CLOSED");
+      if (last) void end(last);
       throw goDown(explain(error));
     }
   }
 
-  /** Closes a transport, once. Resolves when nothing of it is left. */
-  function end(made: Made): Promise<void> {
+  /** Ends a server that nobody has used for a while. Its next call starts it again, which is no failure. */
+  function restSoon(): void {
+    cancelRest?.();
+    if (limits.idleMs === 0 || uses > 0 || stopping.signal.aborted) return;
+    cancelRest = clock.after(limits.idleMs, () => {
+      restarts.forget();
+      if (session) void end(session.made, session.made.release);
+    });
+  }
+
+  function use(): () => void {
+    uses += 1;
+    cancelRest?.();
+    return () => {
+      uses -= 1;
+      restSoon();
+    };
+  }
+
+  /** Closes a transport, once. Resolves when nothing of it is left, or when it is left to others. */
+  function end(made: Made, close = () => made.transport.close()): Promise<void> {
     if (session?.made === made) session = undefined;
     const known = endings.get(made);
     if (known) return known;
@@ -163,7 +188,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       transports.delete(made);
       resolve();
     };
-    made.transport.close().then(done, done);
+    close().then(done, done);
     return promise;
   }
 
@@ -255,6 +280,7 @@ export function createConnection(options: ConnectionOptions): Connection {
       era = known;
     },
     connect,
+    use,
     relist: async () => {
       if (session && (await options.mayStart())) return relist();
       await connect();
@@ -268,10 +294,12 @@ export function createConnection(options: ConnectionOptions): Connection {
     close: async () => {
       stopping.abort();
       cancelRelist?.();
-      await Promise.all([...transports].map(end));
+      cancelRest?.();
+      const release = () => Promise.all([...transports].map((made) => end(made, made.release)));
+      await release();
       // A transport may have been opened meanwhile.
       await connecting?.catch(() => {});
-      await Promise.all([...transports].map(end));
+      await release();
       await login?.close();
     },
   };

@@ -12,10 +12,12 @@ import {
   type ServerConfig,
 } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
+import type { Variables } from "./config/to-launch.ts";
 import { type FollowUpstreamOptions, followUpstream, type McpDiagnostics } from "./follow-upstream.ts";
 import { createListingCache } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import { createLogins, type Logins } from "./login/logins.ts";
+import type { SharedServers } from "./shared-servers.ts";
 import { DEFAULT_LIMITS, type UpstreamLimits } from "./upstream-limits.ts";
 
 /** Options of {@link fromMcpConfig}. */
@@ -38,7 +40,11 @@ export interface McpSourceOptions {
   /** Says whether a write warns, is refused or just runs if its session has not read the thing first. Default: `warn`. */
   readonly readBeforeWrite?: ReadBeforeWrite;
   /** Values for `${X}` in the config. Default: the environment. */
-  readonly variables?: Readonly<Record<string, string | undefined>>;
+  readonly variables?: Variables;
+  /** The environment that a server inherits a few variables of. Default: that of the process. */
+  readonly environment?: Variables;
+  /** Servers that several gateways share. Default: each source has a process of its own. */
+  readonly shared?: SharedServers;
   /** The folder in which a server starts unless its config names one. Default: that of the process. */
   readonly cwd?: string;
   /**
@@ -58,6 +64,8 @@ export interface McpSourceOptions {
 
 /** Source for one upstream server. See {@link fromMcpConfig}. */
 export interface McpSource extends Source {
+  /** Whether the server keeps state of its client, so that no other client may use the same process. */
+  readonly isStateful: boolean;
   /** Describes what starting the server runs or reaches. Starts nothing. */
   program(): ServerProgram;
   /** Connects if needed and lists everything again. Rejects with UNAVAILABLE if the server is down. */
@@ -88,6 +96,7 @@ export function createMcpSource(
   if (!LABEL.test(label))
     throw invalid(label, "a label has letters, digits, hyphens and underscores, and begins with a letter");
   const server = readServerConfig(label, config);
+  const environment = options.environment ?? process.env;
   const settings: FollowUpstreamOptions = {
     label,
     config: server,
@@ -98,10 +107,12 @@ export function createMcpSource(
     description: options.description,
     scopes: options.scopes ?? [],
     readBeforeWrite: options.readBeforeWrite,
-    variables: options.variables ?? process.env,
+    variables: options.variables ?? environment,
+    environment,
+    shared: server.stateful ? undefined : options.shared,
     cwd: options.cwd,
     mayStart: options.mayStart,
-    limits: { ...DEFAULT_LIMITS, ...options.limits },
+    limits: { ...DEFAULT_LIMITS, ...options.limits, ...(server.stateful && { idleMs: 0 }) },
     clock: options.clock ?? systemClock,
     logins: options.logins ?? defaultLogins(process.env.KEYHOLE_STATE),
   };
@@ -109,6 +120,7 @@ export function createMcpSource(
   let isUsed = false;
   return {
     id: `mcp:${label}`,
+    isStateful: server.stateful ?? false,
     program: () => toServerProgram(label, server, settings),
     digest: digestOf(server, options),
     contents: (signal, onFailed) => {
@@ -126,7 +138,10 @@ export function createMcpSource(
   };
 }
 
-function digestOf(server: ServerConfig, { clock: _, logins: __, ...options }: McpSourceOptions): string {
+function digestOf(
+  server: ServerConfig,
+  { clock: _, logins: __, shared: ___, ...options }: McpSourceOptions,
+): string {
   return contentHash(JSON.parse(JSON.stringify([server, options])));
 }
 

@@ -10,9 +10,8 @@ import type { LogLevel } from "../../schema/entry.ts";
 import type { Clock } from "../../util/clock.ts";
 import { PROGRAM_VERSION } from "../../util/program-version.ts";
 import { secretsInArgs, secretsInFields } from "../../util/secret-values.ts";
-import { expandAll, expandVariables } from "./config/expand-variables.ts";
-import { readEnvFile } from "./config/read-env-file.ts";
 import type { ServerConfig } from "./config/server-config.ts";
+import { type LaunchOptions, toLaunch, type Variables } from "./config/to-launch.ts";
 import { BROKEN_OFF, isLost } from "./failure.ts";
 import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
@@ -22,12 +21,8 @@ import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts"
 const CLIENT = { name: "keyhole", version: PROGRAM_VERSION };
 const PROBE_MS = 5_000;
 
-export interface OpenOptions {
-  readonly label: string;
+export interface OpenOptions extends LaunchOptions {
   readonly config: ServerConfig;
-  readonly variables: Readonly<Record<string, string | undefined>>;
-  /** The folder in which a process starts unless its config names one. */
-  readonly cwd: string | undefined;
   /** Access to an HTTP server; undefined for a child process. */
   readonly login?: ServerLogin | undefined;
   readonly era: PriorDiscovery | undefined;
@@ -50,6 +45,10 @@ export interface Made {
   readonly process: StdioTransport | undefined;
   /** Why the transport ended, if known. */
   readonly ending: string | undefined;
+  /** The calls that run on it, of everybody who uses it. */
+  readonly running: Set<unknown>;
+  /** Gives it up. It ends when nobody else uses it. */
+  release(): Promise<void>;
 }
 
 /** A connection to a server. */
@@ -109,21 +108,15 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
 function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), options: OpenOptions): Made {
   const { label, config, variables, login } = options;
   if (config.transport === "http") return makeHttpTransport(sdk, login!, createNoticeGate(options.clock));
-  const folder = config.cwd ?? options.cwd;
-  const cwd = folder === undefined ? undefined : expandVariables(label, folder, variables);
-  const env = { ...readEnvFile(options, cwd), ...expandAll(label, config.env, variables) };
-  const args = config.args.map((argument) => expandVariables(label, argument, variables));
+  const launch = toLaunch(config, options);
   knowSecrets([
-    ...secretsInArgs(args),
-    ...secretsInFields(env),
+    ...secretsInArgs(launch.args),
+    ...secretsInFields(launch.env),
     ...secretsInFields(usedIn(config.args, variables)),
   ]);
   const process = createStdioTransport({
     label,
-    command: expandVariables(label, config.command, variables),
-    args,
-    env,
-    ...(cwd !== undefined && { cwd }),
+    ...launch,
     maxLineBytes: options.maxLineBytes,
     graceMs: options.graceMs,
     readMessage: sdk.parseJSONRPCMessage,
@@ -135,6 +128,8 @@ function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), optio
     get ending() {
       return process.ending;
     },
+    running: new Set(),
+    release: () => process.close(),
   };
 }
 
@@ -159,6 +154,8 @@ function makeHttpTransport(
     get ending() {
       return ending;
     },
+    running: new Set(),
+    release: () => transport.close(),
   };
 }
 
@@ -187,7 +184,7 @@ function passThroughGate(transport: Transport, gate: NoticeGate): void {
 }
 
 /** The variables that fill arguments. Their names say whether they are secret. */
-function usedIn(args: readonly string[], variables: OpenOptions["variables"]): OpenOptions["variables"] {
+function usedIn(args: readonly string[], variables: Variables): Variables {
   const names = args.flatMap((argument) =>
     [...argument.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name),
   );

@@ -16,15 +16,13 @@ const STDERR_BYTES = 64 * 1024;
 const LAST_OUTPUT_MS = 50;
 /** How long lines are handled before others have their turn. */
 const TURN_MS = 5;
-/** Variables that every program needs. Others have to be in the config. */
-const INHERITED = ["HOME", "LANG", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR", "TZ", "USER", "SYSTEMROOT"];
-
 export interface StdioOptions {
   readonly label: string;
   readonly command: string;
   readonly args: readonly string[];
+  /** The whole environment of the process. */
   readonly env: Readonly<Record<string, string>>;
-  readonly cwd?: string;
+  readonly cwd?: string | undefined;
   readonly maxLineBytes: number;
   /** On close: how long to wait after the end of input, and again after SIGTERM. */
   readonly graceMs: number;
@@ -78,7 +76,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
 
   async function start(): Promise<void> {
     const started = spawn(options.command, [...options.args], {
-      env: { ...inherited(), ...options.env, [MARKER]: marker },
+      env: { ...options.env, [MARKER]: marker },
       stdio: ["pipe", "pipe", "pipe"],
       detached: true,
       shell: false,
@@ -209,13 +207,4 @@ function refusalOf(value: unknown): JSONRPCMessage | undefined {
   const { id, method } = fieldsOf(value);
   if (method !== undefined || (typeof id !== "number" && typeof id !== "string")) return undefined;
   return { jsonrpc: "2.0", id, error: { code: INVALID_ANSWER, message: "its answer has a wrong form" } };
-}
-
-function inherited(): Record<string, string> {
-  const present = INHERITED.flatMap((name) => {
-    const value = process.env[name];
-    // Shell functions are not data.
-    return value === undefined || value.startsWith("()") ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(present);
 }

@@ -24,6 +24,8 @@ export interface UpstreamLimits {
   readonly breakerMs: number;
   /** Shortest time between two listings that the server asks for. */
   readonly relistMs: number;
+  /** How long a server that nobody uses keeps running. 0: as long as the gateway. */
+  readonly idleMs: number;
 }
 
 export const DEFAULT_LIMITS: UpstreamLimits = {
@@ -41,4 +43,5 @@ export const DEFAULT_LIMITS: UpstreamLimits = {
   breakerTimeouts: 3,
   breakerMs: 30_000,
   relistMs: 500,
+  idleMs: 0,
 };

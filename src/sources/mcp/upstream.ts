@@ -81,6 +81,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     if (status) throw problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
     const session = await untilAborted(connection.connect(), signal);
     call.check(session.listing);
+    session.made.running.add(call);
     try {
       const result = await call.work(session.client, { signal, timeout: limits.totalMs });
       timeouts = 0;
@@ -95,6 +96,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         return attempt(call, signal, false);
       }
       throw toCallProblem(error, session);
+    } finally {
+      session.made.running.delete(call);
     }
   }
 
@@ -128,8 +131,9 @@ export function createUpstream(options: UpstreamOptions): Upstream {
 
   /** Log messages name no call, so they are passed on only while a single call runs. */
   function onLog(level: LogLevel, data: unknown, logger: string | undefined): void {
-    const [only, ...others] = running;
-    if (only?.caller?.passOn && others.length === 0)
+    const [only] = running;
+    const everybody = connection.session?.made.running;
+    if (only?.caller?.passOn && running.size === 1 && everybody?.size === 1 && everybody.has(only))
       only.caller.log(level, hideSecrets(typeof data === "string" ? toVisibleText(data) : data), logger);
   }
 
@@ -158,6 +162,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     restMs: connection.restMs,
     run: async (call, signal) => {
       const release = await slots.take(signal);
+      const endUse = connection.use();
       running.add(call);
       try {
         return await attempt(call, signal);
@@ -167,6 +172,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
         return await attempt(call, signal);
       } finally {
         running.delete(call);
+        endUse();
         release();
       }
     },

@@ -13,6 +13,8 @@ const common = {
   includeTools: names.optional(),
   /** These tools do not exist. */
   excludeTools: names.optional(),
+  /** The server keeps state of its client: no other client uses the process, and it is not ended while idle. */
+  stateful: z.boolean().optional(),
   /** Time limit for one call, in milliseconds. */
   timeoutMs: z.number().int().positive().optional(),
 };

@@ -4,9 +4,12 @@ import type { ServerAddress, ServerProcess, ServerProgram } from "../../../schem
 import { contentHash } from "../../../util/content-hash.ts";
 import { expandVariables } from "./expand-variables.ts";
 import type { ServerConfig } from "./server-config.ts";
+import type { Variables } from "./to-launch.ts";
 
 export interface ProgramOptions {
-  readonly variables: Readonly<Record<string, string | undefined>>;
+  readonly variables: Variables;
+  /** The environment of the person who uses the server. */
+  readonly environment: Variables;
   /** The folder in which a process starts unless its config names another one. */
   readonly cwd?: string | undefined;
 }
@@ -27,7 +30,7 @@ function toAddress({ url, headers, oauth }: Extract<ServerConfig, { transport: "
 function toProcess(
   label: string,
   config: Extract<ServerConfig, { transport: "stdio" }>,
-  { variables, cwd = process.cwd() }: ProgramOptions,
+  { variables, environment, cwd = process.cwd() }: ProgramOptions,
 ): ServerProcess {
   const expand = (text: string) => {
     try {
@@ -39,7 +42,7 @@ function toProcess(
   };
   const { command, args, env, envFile } = config;
   const folder = realFolder(resolve(expand(config.cwd ?? cwd)));
-  const searched = expand(env.PATH ?? process.env.PATH ?? "");
+  const searched = expand(env.PATH ?? environment.PATH ?? "");
   const path = findCommand(expand(command), searched, folder);
   return {
     command,

@@ -1,0 +1,66 @@
+import type { AgentEvent } from "../agent/agent-event.ts";
+import { MODEL_FACTS_DATE, priceOf } from "../models/model-facts.ts";
+import type { Fact } from "../tui/chat-agent.ts";
+
+/** Tokens and cost of a conversation, by the provider's own count of each request. */
+export interface ChatCosts {
+  note(event: AgentEvent): void;
+  /** Tokens of the last request with its answer. */
+  readonly lastTokens: number;
+  /** US dollars so far; undefined if no model in use has a known price. */
+  readonly dollars: number | undefined;
+  facts(): Fact[];
+  clear(): void;
+}
+
+const MILLION = 1_000_000;
+
+export function createChatCosts(): ChatCosts {
+  const use = { requests: 0, input: 0, cached: 0, output: 0 };
+  let lastTokens = 0;
+  let dollars: number | undefined;
+  const unpriced = new Set<string>();
+  return {
+    note: (event) => {
+      if (event.type !== "llm-end") return;
+      const { input, cached, output } = event.usage;
+      lastTokens = input + output;
+      use.requests += 1;
+      use.input += input;
+      use.cached += cached;
+      use.output += output;
+      const price = priceOf(event.model ?? "");
+      if (!price) return void unpriced.add(event.model ?? "the model");
+      const spent = (input - cached) * price.input + cached * price.cached + output * price.output;
+      dollars = (dollars ?? 0) + spent / MILLION;
+    },
+    get lastTokens() {
+      return lastTokens;
+    },
+    get dollars() {
+      return dollars;
+    },
+    facts: () => [
+      { name: "requests", text: count(use.requests) },
+      {
+        name: "input",
+        text: `${count(use.input)} tokens, ${count(use.cached)} of them cached by the provider`,
+      },
+      { name: "output", text: `${count(use.output)} tokens` },
+      ...(dollars === undefined
+        ? []
+        : [{ name: "cost", text: `$${dollars.toFixed(4)}, by the list prices of ${MODEL_FACTS_DATE}` }]),
+      ...[...unpriced].map((name) => ({ name: "no price", text: `nobody has told that of ${name}` })),
+    ],
+    clear: () => {
+      Object.assign(use, { requests: 0, input: 0, cached: 0, output: 0 });
+      lastTokens = 0;
+      dollars = undefined;
+      unpriced.clear();
+    },
+  };
+}
+
+function count(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}

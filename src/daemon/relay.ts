@@ -1,0 +1,202 @@
+import type { Socket } from "node:net";
+import type { Readable, Writable } from "node:stream";
+import { problem } from "../schema/problem.ts";
+import { createLineSplitter } from "./line-splitter.ts";
+import { createOpening } from "./opening.ts";
+import { MOVED, STOPPED } from "./wire.ts";
+
+export interface RelayOptions {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Connects to the daemon, and starts one if needed. Rejects if that fails. */
+  reach(): Promise<Socket>;
+}
+
+type Id = string | number;
+interface Message {
+  readonly id?: Id;
+  readonly method?: string;
+  readonly params?: { readonly requestId?: Id };
+}
+
+/** A request of the client that is not answered yet. */
+interface Pending {
+  readonly line: Buffer;
+  /** Running it twice could have an effect twice. */
+  readonly isCall: boolean;
+}
+
+/** A daemon that keeps ending is not started for ever. */
+const MOST_LOSSES = 5;
+const LOSSES_MS = 60_000;
+/** How long a daemon may take to see that its client has left. */
+const LEAVE_MS = 2_000;
+const NEWLINE = Buffer.from("\n");
+
+/**
+ * Carries messages between a client and the daemon, until the client leaves. If the daemon ends, the relay opens the
+ * session again with the next one: calls that ran are answered with a problem, all other requests are sent again.
+ * Rejects if no daemon can be reached.
+ */
+export async function relay({ input, output, reach }: RelayOptions): Promise<void> {
+  const pending = new Map<Id, Pending>();
+  /** Questions of a daemon to the client. Each has a number of its own, so that no late answer fits another. */
+  const questions = new Map<Id, { readonly socket: Socket; readonly id: Id }>();
+  const opening = createOpening();
+  const finished = Promise.withResolvers<void>();
+  let socket: Socket | undefined;
+  let connecting: Promise<void> | undefined;
+  let asked = 0;
+  let losses: number[] = [];
+  let isOver = false;
+
+  const fromClient = createLineSplitter();
+  input.on("data", (chunk: Buffer) => fromClient(chunk).forEach(takeFromClient));
+  input.once("end", finish).once("close", finish);
+  output.on("error", finish);
+
+  function finish(): void {
+    isOver = true;
+    if (!socket) return void finished.resolve();
+    socket.end();
+    const left = socket;
+    setTimeout(() => left.destroy(), LEAVE_MS).unref();
+  }
+
+  function takeFromClient(line: Buffer): void {
+    const message = parse(line);
+    if (message?.method === undefined && message?.id !== undefined)
+      return void answerQuestion(message, message.id);
+    if (message?.method !== undefined) note(message, line);
+    // A request is among the pending ones, which are sent after the connection is made.
+    if (socket) send(socket, line);
+    else if (message?.id !== undefined) void connectOnce();
+  }
+
+  function note({ id, method, params }: Message, line: Buffer): void {
+    opening.note(method!, id, line);
+    if (id !== undefined) pending.set(id, { line, isCall: method === "tools/call" });
+    else if (method === "notifications/cancelled" && params?.requestId !== undefined)
+      pending.delete(params.requestId);
+  }
+
+  function answerQuestion(message: Message, id: Id): void {
+    const question = questions.get(id);
+    questions.delete(id);
+    if (socket && question?.socket === socket)
+      send(socket, Buffer.from(JSON.stringify({ ...message, id: question.id })));
+  }
+
+  function takeFromDaemon(from: Socket, line: Buffer): void {
+    // An answer, which may be large, is passed on before it is read.
+    const message = line.includes('"method"') || opening.mayBeOwn(line) ? parse(line) : undefined;
+    if (message?.method !== undefined) return void write(renumbered(from, message) ?? line);
+    if (opening.isOwn(message?.id)) return;
+    write(line);
+    const { id } = message ?? parse(line) ?? {};
+    if (id !== undefined) pending.delete(id);
+  }
+
+  /** A question of the daemon, or its end, with the question's number. */
+  function renumbered(from: Socket, message: Message): Buffer | undefined {
+    const { id, method, params } = message;
+    if (id !== undefined) {
+      asked += 1;
+      questions.set(asked, { socket: from, id });
+      return Buffer.from(JSON.stringify({ ...message, id: asked }));
+    }
+    if (method !== "notifications/cancelled") return undefined;
+    const [requestId] =
+      [...questions].find(([, one]) => one.socket === from && one.id === params?.requestId) ?? [];
+    return requestId === undefined
+      ? undefined
+      : Buffer.from(JSON.stringify({ ...message, params: { ...params, requestId } }));
+  }
+
+  function connectOnce(): Promise<void> {
+    connecting ??= connect()
+      .catch((error: unknown) => {
+        isOver = true;
+        finished.reject(error);
+      })
+      .finally(() => {
+        connecting = undefined;
+      });
+    return connecting;
+  }
+
+  async function connect(): Promise<void> {
+    const next = await reach();
+    if (isOver) return void next.destroy();
+    let word: string | undefined;
+    const split = createLineSplitter();
+    const take = (line: Buffer) => {
+      const text = line.length <= STOPPED.length ? line.toString() : "";
+      if (text === MOVED || text === STOPPED) word = text;
+      else takeFromDaemon(next, line);
+    };
+    next.on("data", (chunk: Buffer) => split(chunk).forEach(take));
+    next.on("error", () => {});
+    next.once("close", () => lost(word));
+    next.on("drain", () => input.resume());
+    const waiting = [...pending].filter(([id]) => !opening.covers(id));
+    socket = next;
+    for (const line of [...opening.lines(pending), ...waiting.map(([, { line }]) => line)]) send(next, line);
+    next.resume();
+  }
+
+  function lost(word: string | undefined): void {
+    socket = undefined;
+    input.resume();
+    if (isOver) return void finished.resolve();
+    if (word === undefined) answerCalls();
+    // Nobody waits, so the next request starts a daemon that was stopped.
+    if (word === STOPPED && pending.size === 0) return;
+    void connectOnce();
+  }
+
+  function answerCalls(): void {
+    const now = performance.now();
+    losses = [...losses.filter((at) => now - at < LOSSES_MS), now];
+    const { code, message, next } = problem("DAEMON_LOST");
+    for (const [id, { isCall }] of [...pending]) {
+      if (!isCall) continue;
+      pending.delete(id);
+      const content = [{ type: "text", text: `${code}: ${message}\n${next}` }];
+      write(Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, result: { content, isError: true } })));
+    }
+    if (losses.length < MOST_LOSSES) return;
+    isOver = true;
+    finished.reject(problem("DAEMON_FAILED", { reason: `it ended ${losses.length} times within a minute` }));
+  }
+
+  function send(to: Socket, line: Buffer): void {
+    to.cork();
+    to.write(line);
+    if (!to.write(NEWLINE)) input.pause();
+    to.uncork();
+  }
+
+  function write(line: Buffer): void {
+    output.cork();
+    output.write(line);
+    const isFull = !output.write(NEWLINE);
+    output.uncork();
+    const from = socket;
+    if (!isFull || !from) return;
+    from.pause();
+    output.once("drain", () => from.resume());
+  }
+
+  await connectOnce();
+  return finished.promise;
+}
+
+function parse(line: Buffer): Message | undefined {
+  try {
+    const value: unknown = JSON.parse(line.toString());
+    return typeof value === "object" && value !== null ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,139 @@
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, stat } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { Domain } from "../../schema/entry.ts";
+import { isProblem, problem } from "../../schema/problem.ts";
+import { RECIPES, type Recipe } from "../../schema/recipe.ts";
+import type { Source, SourceContent } from "../../schema/source.ts";
+import type { Clock } from "../../util/clock.ts";
+import { contentHash } from "../../util/content-hash.ts";
+import { type Debounced, debounce } from "../../util/debounce.ts";
+import { writeFileAtomic } from "../../util/write-file-atomic.ts";
+import { followSource, type Reading } from "../follow-source.ts";
+import { type FolderWatch, watchFolders } from "../markdown/watch-folders.ts";
+import { recipeDraft, recipeHash, recipeRoute } from "./recipe-draft.ts";
+import { parseRecipe, writeRecipe } from "./recipe-file.ts";
+
+/** A recipe that was saved, with the address and hash of its definition. */
+export interface SavedRecipe {
+  /** Its name in the folder: callers elsewhere need not know where that is. */
+  readonly file: string;
+  readonly route: string;
+  readonly hash: string;
+}
+
+/** The recipes of a folder. */
+export interface RecipeSource extends Source {
+  /** @throws CONFLICT if another recipe has the name. */
+  check(recipe: Pick<Recipe, "name" | "code">): Promise<void>;
+  /** Writes the file of a recipe, and resolves when its content was taken. */
+  save(recipe: Recipe): Promise<SavedRecipe>;
+}
+
+const DOMAIN: Domain = {
+  name: RECIPES,
+  description: "Scripts over the other tools that were kept as tools.",
+  scopes: [],
+  rules: [],
+  readBeforeWrite: "off",
+};
+const MAX_RECIPES = 1_000;
+const MAX_BYTES = 256 * 1024;
+const FOLDER_MODE = 0o700;
+const QUIET_MS = 40;
+const LONGEST_MS = 400;
+const EMPTY: SourceContent = { domains: [], drafts: [] };
+
+/** Follows the recipes in a folder, one Markdown file each. The folder is created with the first one. */
+export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
+  const directory = resolve(folder);
+  const good = new Map<string, Recipe>();
+  let seen = contentHash([]);
+  let content = EMPTY;
+  let told: ReadonlySet<string> = new Set();
+  let watch: FolderWatch | undefined;
+  let saves: Debounced | undefined;
+
+  async function read(): Promise<Reading> {
+    // Until there is a folder, its parent tells when it appears.
+    const folders = [directory, dirname(directory)].filter((each) => existsSync(each)).slice(0, 1);
+    if (watch?.follow(folders)) saves?.note();
+    const names = await markdownIn(directory);
+    const problems = new Set<string>();
+    for (const name of [...good.keys()]) if (!names.includes(name)) good.delete(name);
+    for (const name of names) await readOne(name, problems);
+    const recipes = names.flatMap((name) => good.get(name) ?? []);
+    const now = contentHash([recipes, [...problems]]);
+    if (now === seen) return { content };
+    seen = now;
+    content = {
+      domains: recipes.length > 0 ? [DOMAIN] : [],
+      drafts: recipes.map((recipe) => recipeDraft(recipe, directory)),
+      warnings: [...problems].filter((each) => !told.has(each)),
+    };
+    told = problems;
+    return { content };
+  }
+
+  /** A file that is wrong now keeps its last good content. */
+  async function readOne(name: string, problems: Set<string>): Promise<void> {
+    const file = join(directory, name);
+    try {
+      if ((await stat(file)).size > MAX_BYTES)
+        problems.add(`${name}:1:1: it is longer than ${MAX_BYTES} bytes.`);
+      else good.set(name, parseRecipe(name, await readFile(file, "utf8")));
+    } catch (error) {
+      if (isProblem(error)) problems.add(error.message);
+    }
+  }
+
+  const followed = followSource({
+    clock,
+    read,
+    isLocal: true,
+    watch: ({ changed }) => {
+      const ownSaves = debounce(changed, { clock, quietMs: QUIET_MS, longestMs: LONGEST_MS });
+      const own = watchFolders(ownSaves.note);
+      saves = ownSaves;
+      watch = own;
+      return () => {
+        ownSaves.cancel();
+        own.close();
+      };
+    },
+  });
+
+  async function check({ name, code }: Pick<Recipe, "name" | "code">): Promise<void> {
+    const file = join(directory, `${name}.md`);
+    if (!existsSync(file)) return;
+    const known = good.get(`${name}.md`);
+    if (known?.code === code.trim()) return;
+    throw problem("CONFLICT", { reason: `There is another recipe of the name ${name}.` });
+  }
+
+  return {
+    id: RECIPES,
+    digest: contentHash({ directory }),
+    ...followed,
+    check,
+    save: async (given) => {
+      const recipe = { ...given, code: given.code.trim() };
+      await check(recipe);
+      await mkdir(directory, { recursive: true, mode: FOLDER_MODE });
+      const file = `${recipe.name}.md`;
+      const text = writeRecipe(recipe);
+      await writeFileAtomic(join(directory, file), text);
+      await followed.refresh();
+      return { file, route: recipeRoute(recipe.name), hash: recipeHash(parseRecipe(file, text)) };
+    },
+  };
+}
+
+async function markdownIn(directory: string): Promise<readonly string[]> {
+  if (!existsSync(directory)) return [];
+  const names = await readdir(directory);
+  return names
+    .filter((name) => name.endsWith(".md") && !name.startsWith("."))
+    .sort()
+    .slice(0, MAX_RECIPES);
+}

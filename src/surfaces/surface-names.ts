@@ -1,0 +1,3 @@
+/** The sets of tools that a model can be shown. All offer the same operations. */
+export const SURFACES = ["lanes", "routes", "commands", "code", "native"] as const;
+export type Surface = (typeof SURFACES)[number];

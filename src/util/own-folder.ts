@@ -1,0 +1,20 @@
+import { lstatSync, mkdirSync } from "node:fs";
+
+/** Makes a folder of the owner alone. False if it cannot be made, or if anybody else may write or look into it. */
+export function makeOwnFolder(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    return isOwnFolder(folder);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a folder exists and is of the owner alone. */
+export function isOwnFolder(folder: string): boolean {
+  const about = lstatSync(folder, { throwIfNoEntry: false });
+  if (!about?.isDirectory()) return false;
+  // Windows keeps user folders apart by access lists, which the mode does not show.
+  if (process.platform === "win32") return true;
+  return about.uid === process.getuid?.() && (about.mode & 0o077) === 0;
+}

@@ -1,0 +1,229 @@
+import { spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { expect, test } from "vitest";
+import { openConsents } from "../src/cli/open-consents.ts";
+import { readCard } from "../src/daemon/place.ts";
+import { greet } from "../src/daemon/reach-daemon.ts";
+import { fromMcpConfig } from "../src/sources/mcp/from-mcp-config.ts";
+import { createPerson, type Person } from "./daemon-kit.ts";
+import { verifies } from "./requirements.ts";
+import { eventually, processesWith } from "./upstream-kit.ts";
+
+/** A server of the tests, whose process can be found by the word. */
+function marked(word: string, value = "1") {
+  return {
+    command: process.execPath,
+    args: ["src/testing/chaos-upstream.ts"],
+    cwd: process.cwd(),
+    env: { [word]: value },
+  };
+}
+
+/** The value of a variable of the client. */
+const WHO = `\${WHO}`;
+
+function environmentOf(person: Person, who: string) {
+  return { PATH: process.env.PATH, HOME: person.folder, WHO: who, TERM_SESSION_ID: who };
+}
+
+verifies(
+  "daemon:shared",
+  "clients with different configs use one process of a server, each with its own rights",
+  async () => {
+    const person = createPerson();
+    const word = `DAEMON_${process.pid}`;
+    const config = person.config("one", marked(word));
+    const one = await person.client({ config });
+    const two = await person.client({ config: person.config("two", marked(word)) });
+    const reader = await person.client({ config, allowWrite: false });
+    expect(await one.call("exec", { op: "one.add", args: { sum: 1 } })).toContain('"sum":1');
+    expect(await two.call("exec", { op: "two.add", args: { sum: 1 } })).toContain('"sum":1');
+    expect(await reader.call("exec", { op: "one.add", args: { sum: 1 } })).toContain("PERMISSION_DENIED");
+    expect(processesWith(`${word}=`)).toHaveLength(1);
+    expect(person.daemons).toHaveLength(1);
+  },
+);
+
+verifies(
+  "daemon:shared",
+  "a client with another environment, or of a server with state, has a server of its own",
+  async () => {
+    const person = createPerson();
+    const word = `OWNER_${process.pid}`;
+    const config = person.config("chaos", marked(word, WHO));
+    const stateful = person.config("browser", { ...marked(`${word}_BROWSER`), stateful: true });
+    for (const who of ["ann", "bob"]) {
+      const { call } = await person.client({ config, env: environmentOf(person, who) });
+      expect(await call("exec", { op: "chaos.add", args: { sum: 2 } })).toContain('"sum":2');
+      const browser = await person.client({ config: stateful });
+      expect(await browser.call("exec", { op: "browser.add", args: { sum: 2 } })).toContain('"sum":2');
+    }
+    expect(processesWith(`${word}=ann`)).toHaveLength(1);
+    expect(processesWith(`${word}=bob`)).toHaveLength(1);
+    expect(processesWith(`${word}_BROWSER=`)).toHaveLength(2);
+  },
+);
+
+verifies(
+  "daemon:shared",
+  "a config that comes to use a variable parts the clients that differ in it",
+  async () => {
+    const person = createPerson();
+    const word = `LATER_${process.pid}`;
+    const config = person.config("chaos", marked(word, "all"));
+    const ann = await person.client({ config, env: environmentOf(person, "ann") });
+    const bob = await person.client({ config, env: environmentOf(person, "bob") });
+    expect(await bob.call("exec", { op: "chaos.add", args: { sum: 2 } })).toContain('"sum":2');
+    const later = { mcpServers: { chaos: marked(word, WHO) } };
+    await openConsents().give(fromMcpConfig(later).map((source) => source.program()));
+    person.config("chaos", later.mcpServers.chaos);
+    const call = { op: "chaos.add", args: { sum: 3 } };
+    await eventually(async () => {
+      expect(await ann.call("exec", call)).toContain('"sum":3');
+      expect(await bob.call("exec", call)).toContain('"sum":3');
+      expect(processesWith(`${word}=ann`)).toHaveLength(1);
+      expect(processesWith(`${word}=bob`)).toHaveLength(1);
+    }, 30_000);
+  },
+);
+
+verifies("daemon:hand-over", "a newer program takes over, and no call is dropped", async () => {
+  const person = createPerson();
+  const old = await person.start("0.0.9");
+  const config = person.config("chaos");
+  const before = await person.client({ config, version: "0.0.9" });
+  const slow = before.call("exec", { op: "chaos.slow", args: { ms: 1_500 } });
+  await eventually(async () => expect((await status(person))?.servers).toBe(1));
+  const after = await person.client({ config, version: "0.1.0" });
+  expect(await after.call("exec", { op: "chaos.add", args: { sum: 1 } })).toContain('"sum":1');
+  expect(readCard(person.place)?.version).toBe("0.1.0");
+  expect(await slow).toContain("at last");
+  await old.ended;
+  // The older client goes on with the new daemon, in the same session.
+  expect(await before.call("exec", { op: "chaos.add", args: { sum: 2 } })).toContain('"sum":2');
+  expect((await status(person))?.clients).toBe(2);
+});
+
+verifies(
+  "daemon:hand-over",
+  "a stopped daemon ends after its calls, and the next request starts another",
+  async () => {
+    const person = createPerson();
+    const { client, call } = await person.client({ config: person.config("chaos") });
+    await client.listTools();
+    person.daemons[0]!.stop();
+    await person.daemons[0]!.ended;
+    expect(existsSync(person.place.card)).toBe(false);
+    expect(await call("exec", { op: "chaos.add", args: { sum: 1 } })).toContain('"sum":1');
+    expect(person.daemons).toHaveLength(2);
+  },
+);
+
+verifies(
+  "daemon:crash",
+  "a lost connection answers the calls in flight with a problem, and the session goes on",
+  async () => {
+    const person = createPerson();
+    const { call, socket } = await person.client({ config: person.config("chaos") });
+    const lost = call("exec", { op: "chaos.hang", args: {} });
+    await eventually(async () => expect((await status(person))?.servers).toBe(1));
+    socket()!.destroy();
+    expect(await lost).toContain("DAEMON_LOST");
+    expect(await call("exec", { op: "chaos.add", args: { sum: 1 } })).toContain('"sum":1');
+  },
+);
+
+verifies("daemon:idle", "a daemon without clients ends and leaves nothing", async () => {
+  const person = createPerson();
+  const { ended, card } = await person.start("0.1.0", 50);
+  await ended;
+  expect(existsSync(person.place.card)).toBe(false);
+  expect(existsSync(card.path)).toBe(false);
+});
+
+verifies("daemon:idle", "a daemon whose folder is gone, or whose place another has taken, ends", async () => {
+  const person = createPerson();
+  const first = await person.start();
+  const second = await person.start();
+  await first.ended;
+  writeFileSync(person.place.card, "{}");
+  await second.ended;
+});
+
+verifies(
+  "daemon:owner",
+  "only the owner can use the folder and the socket, and only who knows the token",
+  async () => {
+    const person = createPerson();
+    const { card } = await person.start();
+    const mode = (path: string) => statSync(path).mode & 0o777;
+    expect(mode(person.place.folder)).toBe(0o700);
+    expect(mode(card.path)).toBe(0o600);
+    expect(mode(person.place.card)).toBe(0o600);
+    expect(
+      await greet({ ...card, token: `${card.token.slice(0, -1)}!` }, { version: "1", want: "status" }),
+    ).toBe(undefined);
+    const silent = connect(card.path);
+    silent.write("not a first line\n");
+    await once(silent, "close");
+  },
+);
+
+verifies("daemon:owner", "another user cannot connect", async ({ skip }) => {
+  const setpriv = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+  const isRoot = process.getuid?.() === 0 && spawnSync("setpriv", [...setpriv, "true"]).status === 0;
+  if (!isRoot) return skip("another user needs root and setpriv");
+  const person = createPerson();
+  const { card } = await person.start();
+  const script = `require("node:net").connect(process.argv[1]).on("connect", () => console.log("connected"))
+    .on("error", (error) => console.log(error.code)); `;
+  const tryIt = () =>
+    spawnSync("setpriv", [...setpriv, process.execPath, "-e", script, card.path], { encoding: "utf8" });
+  expect(tryIt().stdout.trim()).toBe("EACCES");
+  // The socket alone keeps others out, too.
+  chmodSync(person.folder, 0o711);
+  chmodSync(`${person.folder}/state`, 0o711);
+  chmodSync(person.place.folder, 0o711);
+  expect(tryIt().stdout.trim()).toBe("EACCES");
+});
+
+test("a folder that others may look into is refused", async () => {
+  const person = createPerson();
+  await (await person.start()).stop();
+  chmodSync(person.place.folder, 0o755);
+  await expect(person.client({ config: person.config("chaos") })).rejects.toMatchObject({
+    code: "DAEMON_FAILED",
+  });
+});
+
+verifies(
+  "daemon:judged",
+  "a server that nobody has consented to does not start through the daemon",
+  async () => {
+    const person = createPerson();
+    const { call } = await person.client({ config: person.config("chaos"), trusted: false });
+    expect(await call("exec", { op: "chaos.add", args: {} })).toMatch(/UNAVAILABLE|NOT_FOUND/);
+    expect(await call("ask", { query: "chaos" })).toContain("a person has to consent");
+    expect((await status(person))?.servers).toBe(0);
+    const trusting = await person.client({ config: person.config("chaos"), trusted: true });
+    expect(await trusting.call("exec", { op: "chaos.add", args: { sum: 1 } })).toContain('"sum":1');
+    // The trust of one client is not that of another.
+    expect(await call("exec", { op: "chaos.add", args: {} })).toMatch(/UNAVAILABLE|NOT_FOUND/);
+  },
+);
+
+test("a config that cannot be used is told to the client", async () => {
+  const person = createPerson();
+  const config = person.config("chaos");
+  writeFileSync(config, "{ nonsense");
+  await expect(person.client({ config })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+});
+
+async function status({ place }: Person) {
+  const card = readCard(place);
+  const met = card && (await greet(card, { version: "0.1.0", want: "status" }));
+  met?.socket.destroy();
+  return met?.welcome.ok && "status" in met.welcome ? met.welcome.status : undefined;
+}
