@@ -7,7 +7,7 @@ import type { FaceOptions } from "../gateway-core.ts";
 import type { CallingClient } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { CallTrace } from "../schema/span-context.ts";
-import { limitsOf } from "./client-limits.ts";
+import { limitsOf, readsBytes } from "./client-limits.ts";
 import type { RoundState } from "./rounds.ts";
 
 /** One request of a client, as the tools behind it see it. */
@@ -19,6 +19,8 @@ export interface Round {
   readonly canAsk: boolean;
   /** The request asks for structured content. */
   readonly structured: boolean;
+  /** The client would show a model the bytes of pictures as text. */
+  readonly readsBytes: boolean;
   readonly options: FaceOptions;
 }
 
@@ -47,18 +49,20 @@ export function toRound(
   const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
   const capabilities = declared ?? connection.capabilities ?? {};
   const info = envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: string } | undefined;
+  const client = info?.name ?? connection.client;
   return {
     principal,
     responses: mcpReq.inputResponses ?? {},
     ...(state && { state }),
     canAsk: takesForms(capabilities),
     structured: mcpReq._meta?.[STRUCTURED_META_KEY] === true,
+    readsBytes: readsBytes(client),
     options: {
       principal,
       signal: mcpReq.signal,
       ...(connection.session && { session: connection.session }),
       client: toClient(context, capabilities, state, progress),
-      limits: limitsOf(info?.name ?? connection.client),
+      limits: limitsOf(client),
       ...(state?.kind === "approval" && state.resume && { resume: state.resume }),
       ...(trace && { trace }),
     },
