@@ -1,8 +1,9 @@
 // Keyhole beside gateways that install from npm: the same five real servers behind each, in turns in one run. Times of
 // starts are from the first request to its answer; `first_call` is from the same moment until a file has been read.
 // `tokens_to_file` counts all that a model reads and writes until then: the menu, the search, the call, the file.
-// `rss_mb` is the memory of the system without the servers behind it. `left_processes` still ran after the client.
-// A system that searches by no ranking of its own, or lists every tool, has no `recall_at_5`.
+// `rss_mb` is the memory of the system without the servers behind it, daemons included. `left_processes` still run after
+// the client; Keyhole and mcporter keep a daemon for the next one, and `left_after_stop` still run after it was told to
+// stop. A system that lists every tool has no search and no `recall_at_5`.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

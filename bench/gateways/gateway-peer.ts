@@ -38,6 +38,8 @@ export interface GatewayPeer {
   readonly packages?: Packages;
   /** Writes the config and says how to start it. It speaks MCP over stdio. */
   start(setup: GatewaySetup): Promise<Start>;
+  /** Stops the daemon that it leaves for the next client. */
+  stop?(setup: GatewaySetup): Start;
   /** Searches as a model would. Absent: the model sees every tool in the menu. */
   search?(query: string): ToolCall;
   /** Calls the tool of a server as a model would. */

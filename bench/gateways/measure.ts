@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -33,8 +35,14 @@ const GRACE_MS = 8_000;
 export async function measureStarts(measured: Measured): Promise<Figures> {
   const figures: Figures = new Map();
   await inFolder(async (folder) => {
-    await session(measured, folder, figures, "cold");
-    await session(measured, folder, figures, "warm");
+    const mark = markOf(measured);
+    await session(measured, folder, figures, "cold", mark);
+    // A daemon that the first client has started is there for the second.
+    await session(measured, folder, figures, "warm", mark);
+    figures.set("left_processes", await leftAfter(mark));
+    await stop(measured, folder, mark);
+    figures.set("left_after_stop", await leftAfter(mark));
+    await killMarked(mark);
   });
   return figures;
 }
@@ -52,9 +60,9 @@ async function session(
   folder: string,
   figures: Figures,
   heat: "cold" | "warm",
+  mark: string,
 ): Promise<void> {
   const { peer, known, countTokens } = measured;
-  const mark = markOf(measured);
   const { servers, file, fileText } = await fiveServers(folder, measured.fifth, mark);
   const client = await open(measured, folder, servers, mark);
   const started = performance.now();
@@ -95,7 +103,6 @@ async function session(
     figures.set("rss_mb", (await markedProcesses(mark)).megabytes);
   }
   await client.close();
-  figures.set("left_processes", Math.max(figures.get("left_processes") ?? 0, await leftAfter(mark)));
 }
 
 /** Times the first list and the first call of a good server beside one that does not work. */
@@ -121,7 +128,8 @@ async function brokenSession(
     for (const missing of [list, call]) if (!figures.has(missing)) figures.set(missing, LIMIT_MS);
   }
   await client.close();
-  await leftAfter(mark);
+  await stop(measured, folder, mark);
+  await killMarked(mark);
 }
 
 async function open({ peer, installed }: Measured, folder: string, servers: Servers, mark: string) {
@@ -129,7 +137,18 @@ async function open({ peer, installed }: Measured, folder: string, servers: Serv
   return connectStdio({ ...start, env: { ...start.env, [SYSTEM]: mark } });
 }
 
-/** Counts the processes that are still there after a while, and ends them. */
+async function stop({ peer, installed }: Measured, folder: string, mark: string): Promise<void> {
+  if (!peer.stop) return;
+  const { command, args, cwd, env } = peer.stop({ servers: {}, folder, installed });
+  const child = spawn(command, args, {
+    cwd,
+    env: { ...process.env, ...env, [SYSTEM]: mark },
+    stdio: "ignore",
+  });
+  await once(child, "exit");
+}
+
+/** Counts the processes that are still there after a while. */
 async function leftAfter(mark: string): Promise<number> {
   const until = performance.now() + GRACE_MS;
   let { count } = await markedProcesses(mark);
@@ -137,7 +156,6 @@ async function leftAfter(mark: string): Promise<number> {
     await sleep(200);
     ({ count } = await markedProcesses(mark));
   }
-  await killMarked(mark);
   return count;
 }
 

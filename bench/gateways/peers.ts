@@ -2,6 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { GatewayPeer, GatewaySetup, Start } from "./gateway-peer.ts";
 
+const KEYHOLE = resolve("dist/cli/main.js");
+
 /** Keyhole and its peers, each as its page says to set it up. */
 export const PEERS: readonly GatewayPeer[] = [
   {
@@ -74,6 +76,8 @@ export const PEERS: readonly GatewayPeer[] = [
       });
       return program(setup, "mcporter", "--config", config, "serve", "--stdio");
     },
+    stop: (setup) =>
+      program(setup, "mcporter", "--config", join(setup.folder, "mcporter.json"), "daemon", "stop"),
     call: (server, tool, args) => ({ name: `${server}__${tool}`, args }),
   },
   {
@@ -86,6 +90,17 @@ export const PEERS: readonly GatewayPeer[] = [
     call: (server, tool, args) => ({ name: `${server}_${tool}`, args }),
   },
 ];
+
+function keyhole(...options: string[]): Omit<GatewayPeer, "name"> {
+  return {
+    start: async (setup) => {
+      const config = await writeConfig(setup, "servers.json", { mcpServers: setup.servers });
+      return node(setup, KEYHOLE, "serve", "--config", config, "--trust", "--allow-write", ...options);
+    },
+    search: (query) => ({ name: "ask", args: { query } }),
+    call: (server, tool, args) => ({ name: "exec", args: { route: `${server}://tools/${tool}`, args } }),
+  };
+}
 
 const STOP_WORDS = new Set(
   "a all an and at by did do does for from how i in is it me may my of off on one say several so the this to up was what when which who whose with you".split(

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { LabClient } from "../lab-client.ts";
 
 export const cline: LabClient = {
@@ -30,10 +29,7 @@ export const cline: LabClient = {
       }),
     },
   }),
-  // `keyhole connect cline` writes the file of the editor's extension first; the CLI has its own.
-  entryFile: (program, { home }) => ({
-    path: join(home, ".cline/data/settings/cline_mcp_settings.json"),
-    text: JSON.stringify({ mcpServers: { keyhole: program } }),
-  }),
+  // The first is that of the editor's extension.
+  place: 1,
   advice: [],
 };
