@@ -6,23 +6,8 @@ const KEYHOLE = resolve("dist/cli/main.js");
 
 /** Keyhole and its peers, each as its page says to set it up. */
 export const PEERS: readonly GatewayPeer[] = [
-  {
-    name: "keyhole",
-    start: async (setup) => {
-      const config = await writeConfig(setup, "servers.json", { mcpServers: setup.servers });
-      return node(
-        setup,
-        resolve("dist/cli/main.js"),
-        "serve",
-        "--config",
-        config,
-        "--trust",
-        "--allow-write",
-      );
-    },
-    search: (query) => ({ name: "ask", args: { query } }),
-    call: (server, tool, args) => ({ name: "exec", args: { route: `${server}://tools/${tool}`, args } }),
-  },
+  { ...keyhole(), name: "keyhole", stop: (setup) => node(setup, KEYHOLE, "daemon", "stop") },
+  { ...keyhole("--no-daemon"), name: "keyhole-no-daemon" },
   {
     name: "mcp-hub-mcp",
     packages: { "mcp-hub-mcp": "1.3.1" },
