@@ -15,5 +15,9 @@ export const claudeCode: LabClient = {
       DISABLE_AUTOUPDATER: "1",
     },
   }),
-  advice: [],
+  advice: [
+    "The entry keeps Keyhole's tools loaded. Without `alwaysLoad` they wait behind the client's own search.",
+    "It asks about every tool. Allow the reading ones once: `mcp__keyhole__ask`, `mcp__keyhole__help` and `mcp__keyhole__get`.",
+    "Headless (`claude -p`), give them with `--allowedTools`.",
+  ],
 };

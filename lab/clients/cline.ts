@@ -31,5 +31,8 @@ export const cline: LabClient = {
   }),
   // The first is that of the editor's extension.
   place: 1,
-  advice: [],
+  advice: [
+    "`timeout` in the entry gives Keyhole time to start; without it Cline waits less than three seconds.",
+    "It cuts results at 8,000 characters. Keyhole keeps its answers below that, and leaves pictures out because they would be read as text.",
+  ],
 };

@@ -38,5 +38,8 @@ export const droid: LabClient = {
       args: { query: `select:${OWN_TOOLS.map((tool) => `keyhole___${tool}`).join(",")}` },
     },
   ],
-  advice: [],
+  advice: [
+    "Put the entry into `mcpServers` of `~/.factory/mcp.json`.",
+    "Its first request leaves before a server has started, and it does not announce a late one: let the first turn do something else, then search for `keyhole`.",
+  ],
 };
