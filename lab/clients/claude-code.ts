@@ -13,6 +13,8 @@ export const claudeCode: LabClient = {
       ANTHROPIC_API_KEY: "sk-ant-lab",
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
       DISABLE_AUTOUPDATER: "1",
+      // A machine with other work starts servers slowly.
+      MCP_TIMEOUT: "120000",
     },
   }),
   advice: [
