@@ -17,10 +17,12 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   knowledge: () => import("./knowledge.ts"),
   package: () => import("./package.ts"),
   peers: () => import("./peers.ts"),
+  console: () => import("./console.ts"),
   poison: () => import("./poison.ts"),
   faults: () => import("./faults.ts"),
   soak: () => import("./soak.ts"),
   run: () => import("./run-plans.ts"),
+  conversation: () => import("./conversation.ts"),
 };
 
 const { positionals, values } = parseArgs({

@@ -47,7 +47,10 @@ export const benchmark: Benchmark = async ({ docs = Number.POSITIVE_INFINITY, sy
 };
 
 function chosenSystems(wanted: readonly string[] | undefined): readonly System[] {
-  const chosen = SYSTEMS.filter(({ name }) => wanted === undefined || wanted.includes(name));
+  const named = SYSTEMS.filter(({ name }) => wanted === undefined || wanted.includes(name));
+  const chosen = named.filter(({ needs }) => needs === undefined || process.env[needs] !== undefined);
+  for (const { name, needs } of named.filter((system) => !chosen.includes(system)))
+    console.error(`scale: ${name} is skipped: ${needs} is not set`);
   const reason = chosen.some(({ isPeer }) => isPeer) ? installPeers() : undefined;
   if (reason === undefined) return chosen;
   const left = chosen.filter(({ isPeer }) => isPeer).map(({ name }) => name);
@@ -104,6 +107,7 @@ const UNITS: readonly (readonly [metric: string, unit: string])[] = [
   ["disk_mb", "MB"],
   ["reopen_ms", "ms"],
   ["upsert_p50", "ms"],
+  ["upsert_p95", "ms"],
 ];
 
 function toRows(size: string, system: string, figures: Readonly<Record<string, number>>): Row[] {

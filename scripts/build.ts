@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
+import { buildConsole } from "./build-console.ts";
 
 rmSync("dist", { recursive: true, force: true });
 const { status } = spawnSync("tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
@@ -41,13 +42,18 @@ const TYPES = "zod";
 const TYPED = ["@modelcontextprotocol/client", "@modelcontextprotocol/server"];
 /**
  * Parts of the bundle, one file each: the imports of these modules, without those of an earlier part. The first part
- * is all that \`keyhole --help\` needs.
+ * is all that \`keyhole --help\` needs, the second all that a client of the daemon needs.
  */
 const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
-  ["problem", /src\/schema\/(?:problems?|say)\.ts$|src\/cli\/(?:keep-compiled|user-folders)\.ts$/],
+  [
+    "problem",
+    /src\/schema\/(?:problems?|say)\.ts$|src\/util\/program-version\.ts$|src\/cli\/(?:keep-compiled|user-folders)\.ts$/,
+  ],
+  ["relay", /src\/cli\/(?:serve|serve-by-daemon|safe-console)\.ts$/],
+  ["spawn-daemon", /src\/cli\/spawn-daemon\.ts$/],
   ["core", /src\/(?:index|gateway)\.ts$/],
   ["mcp", /src\/mcp\/mcp-server\.ts$/],
-  ["upstreams", /src\/cli\/(?:load-config|read-json-config)\.ts$|src\/sources\/mcp\/from-mcp-config\.ts$/],
+  ["upstreams", /src\/cli\/(?:open-config|read-json-config)\.ts$|src\/sources\/mcp\/from-mcp-config\.ts$/],
 ];
 const bundle = await rolldown({
   input: Object.fromEntries(inputs),
@@ -103,7 +109,8 @@ const manifest = {
 forgiveOptionalTypes();
 dropPrivateTypes(doors.map(([, { types }]) => types));
 writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
-for (const folder of ["bin", "models", "bundled-skills"])
+await buildConsole();
+for (const folder of ["bin", "models", "bundled-skills", "console/built"])
   cpSync(folder, `dist/${folder}`, { recursive: true });
 copyFileSync(
   "node_modules/@jitl/quickjs-ng-wasmfile-release-sync/dist/emscripten-module.wasm",

@@ -70,6 +70,7 @@ export const REQUIREMENTS = {
   "upstream:faults": "a faulty server affects no other, and the answer names the server and the cause",
   "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",
   "upstream:processes": "processes of a server end with it, and it inherits only declared variables",
+  "menu:shortcuts": "chosen entries stand in the menu as tools, within its budget and always the same",
   "upstream:shared": "gateways share a server that is the same, and nothing of one caller reaches another",
   "upstream:idle": "a server that nobody uses ends, and starts again when it is called",
   "daemon:shared":
@@ -164,6 +165,16 @@ export const REQUIREMENTS = {
   "library:prompts-and-skills": "prompts take arguments over MCP, skills are listed with their files",
   "playground:start":
     "npm start serves four systems to two callers, prints what it saves, ends on a signal; the README's steps work",
+  "console:api": "the HTTP API has one endpoint for each operation, and answers like the gateway",
+  "console:safe":
+    "the console opens once by its link; other pages, ports and callers can neither read nor call anything",
+  "console:figures":
+    "the console counts what agents did, by minute and by conversation, and nothing of its own",
+  "console:pages":
+    "the console shows searches with their reasons, runs reads and dry runs, approves, and follows agents live",
+  "console:accessible": "every page of the console works by keyboard, in light and dark, and at 360 pixels",
+  "console:live": "changes reach an open console while agents work",
+  "console:approvals": "people approve definitions and calls exactly as they were shown",
   "session:implied":
     "clients of the older protocol get a session with their connection, and it ends with the connection",
   "session:memory":
@@ -196,6 +207,9 @@ export const REQUIREMENTS = {
   "workspace:group": "every process that a command started ends with it",
   "settings:hierarchy":
     "settings come from defaults, the person's file, the project's file and the environment, in this order",
+  "config:one-file": "all commands read one config in one way: servers, settings, overrides and profiles",
+  "config:one-broken": "a broken server disables only itself, and fields that are not honoured are told",
+  "config:secrets": "secrets and inputs of a config are kept outside it, and missing ones are named",
   "settings:errors": "errors in a settings file name file, line, column and the nearest key",
   "settings:last-good": "the last valid version of an invalid settings file stays in force",
   "settings:untrusted-project":
@@ -210,6 +224,8 @@ export const REQUIREMENTS = {
     "an agent discovers, calls, asks for permission, reads large results, and continues in a second turn and after a restart",
   "agent:run":
     "keyhole run prints text, JSON or events, reads piped input, continues conversations, and documents its exit codes",
+  "agent:coding":
+    "the agent repairs ten small repositories with a failing test, headless and in a terminal, and changes nothing else",
   "agent:no-secrets": "a conversation's file contains no secret of a known format or from the environment",
 } as const;
 

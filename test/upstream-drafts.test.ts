@@ -58,6 +58,7 @@ function catalogOf(listing: Partial<Listing>) {
     status: undefined,
     timeoutMs: undefined,
     lanes: {},
+    tools: {},
     transport: "pipe",
     url: undefined,
   });

@@ -5,8 +5,8 @@ import {
   openEmbeddedIndex,
 } from "../../src/search/embedded-index.ts";
 import type { SearchDocument } from "../../src/search/port/search-index.ts";
-import type { CorpusDocument } from "../corpus.ts";
 import type { CreateEngine } from "./engine.ts";
+import { toSearchDocument } from "./to-search-document.ts";
 
 /** Every put makes a segment that is merged later, so a large catalog is put in large batches. */
 const DOCUMENTS_PER_PUT = 16_000;
@@ -41,17 +41,3 @@ export const createEngine: CreateEngine = (folder) => {
     close: () => index.close(),
   };
 };
-
-function toSearchDocument(document: CorpusDocument): SearchDocument {
-  return {
-    ...document,
-    kind: "tool",
-    domain: "corpus",
-    visibility: "listed",
-    scopes: [],
-    tags: [],
-    aliases: [],
-    domainText: "",
-    content: "",
-  };
-}

@@ -48,7 +48,7 @@ async function serve(engine: Engine): Promise<Record<string, number>> {
     query_p50: quantile(times, 0.5),
     query_p95: quantile(times, 0.95),
     rss_mb,
-    ...(upserts.length > 0 && { upsert_p50: quantile(upserts, 0.5) }),
+    ...(upserts.length > 0 && { upsert_p50: quantile(upserts, 0.5), upsert_p95: quantile(upserts, 0.95) }),
   };
 }
 

@@ -6,12 +6,21 @@ export interface System {
   readonly maxDocuments: number;
   /** Needs `bench/peers`. */
   readonly isPeer: boolean;
+  /** A variable of the environment without which it cannot run. */
+  readonly needs?: string;
   load(): Promise<{ createEngine: CreateEngine }>;
 }
 
 /** Keyhole and its peers. */
 export const SYSTEMS: readonly System[] = [
   { name: "keyhole", maxDocuments: 1_000_000, isPeer: false, load: () => import("./keyhole.ts") },
+  {
+    name: "keyhole-postgres",
+    maxDocuments: 64_000,
+    isPeer: false,
+    needs: "KEYHOLE_POSTGRES_URL",
+    load: () => import("./postgres.ts"),
+  },
   { name: "minisearch", maxDocuments: 64_000, isPeer: true, load: () => import("./minisearch.ts") },
   { name: "orama", maxDocuments: 64_000, isPeer: true, load: () => import("./orama.ts") },
   { name: "wink-bm25", maxDocuments: 64_000, isPeer: true, load: () => import("./wink-bm25.ts") },

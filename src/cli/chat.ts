@@ -10,7 +10,8 @@ const USAGE = `Usage: keyhole chat [options]
   -r, --resume ID          continue that conversation
   --provider NAME          the provider to use
   --model NAME             the model to use
-  --config FILE            as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists)
+  --config FILE            as for keyhole serve
+  --profile NAME           only the servers of this profile of the config
   --trust                  start the servers of a JSON config and accept all definitions without approval
   --plain                  plain lines, as without a terminal; calls that would ask for permission are denied
   --help
@@ -31,8 +32,9 @@ export async function run(args: readonly string[]): Promise<void> {
       import("../tui/create-chat.ts"),
     ]);
   const folder = process.cwd();
-  const { config, provider, model, trust } = values;
-  const opened = await openAgent({ folder, config, provider, model, trust });
+  const { config, profile, provider, model, trust } = values;
+  if (provider === undefined && !values.plain) await setUpFirst(folder);
+  const opened = await openAgent({ folder, config, profile, provider, model, trust });
   const commands = await openOwnCommands([...(opened.trusted ? [folder] : []), homedir()], opened.gateway);
   const { agent, past, close } = await toChatAgent(
     opened,
@@ -70,6 +72,19 @@ export async function run(args: readonly string[]): Promise<void> {
   process.exit(0);
 }
 
+/** Lets the person choose a provider if nobody has yet. */
+async function setUpFirst(project: string): Promise<void> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return;
+  const [{ firstRun, isFirstRun }, { loadSettings }, { settingsPath }] = await Promise.all([
+    import("./first-run.ts"),
+    import("../config/load-settings.ts"),
+    import("../config/settings-path.ts"),
+  ]);
+  if (!isFirstRun(await loadSettings({ project }))) return;
+  const isSetUp = await firstRun(settingsPath(homedir()), { input: process.stdin, output: process.stdout });
+  if (!isSetUp) process.exit(0);
+}
+
 function readOptions(args: readonly string[]) {
   return readArgs("chat", {
     args: [...args],
@@ -79,6 +94,7 @@ function readOptions(args: readonly string[]) {
       provider: { type: "string" },
       model: { type: "string" },
       config: { type: "string" },
+      profile: { type: "string" },
       trust: { type: "boolean", default: false },
       plain: { type: "boolean", default: false },
       help: { type: "boolean", default: false },

@@ -11,11 +11,11 @@ import { knowSecrets } from "../net/known-secrets.ts";
 import { INHERITED } from "../sources/mcp/config/to-launch.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
 import { createSharedServers } from "../sources/mcp/shared-servers.ts";
-import type { Surface } from "../surfaces/surface-names.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { secretVariables } from "../util/secret-values.ts";
-import { loadJson } from "./load-config.ts";
+import { chooseSurface } from "./choose-surface.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
+import { openConfig } from "./open-config.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 /** A client of a config, and the way to make it open the config again. */
@@ -29,7 +29,7 @@ interface Member {
 interface Config {
   readonly members: Set<Member>;
   readonly gateway: Gateway;
-  /** One for each combination of surface and right to write. */
+  /** One for each combination of menu and right to write. */
   serverFor(request: ServeRequest): McpServer;
   close(): Promise<void>;
 }
@@ -53,7 +53,11 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
 
   async function open(request: ServeRequest, moveAway: () => void): Promise<Opened> {
     knowSecrets(secretVariables(request.env));
-    const { settings, problems } = await loadSettings({ project: request.cwd, env: request.env });
+    const { settings, problems } = await loadSettings({
+      project: request.cwd,
+      env: request.env,
+      config: request.config,
+    });
     const member: Member = { request, audit: settings.audit, moveAway };
     const config = await join(member);
     return {
@@ -74,7 +78,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
       if (!known) {
         const place: Place = { key, config: undefined };
         configs.set(key, place);
-        place.config = openConfig(place, member);
+        place.config = openPlace(place, member);
         place.config.catch(() => forget(place));
         return place.config;
       }
@@ -86,13 +90,22 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
     }
   }
 
-  async function openConfig(place: Place, first: Member): Promise<Config> {
-    const { config: path, trusted, env } = first.request;
-    const { options, sources, watch } = await loadJson(path, {
-      trusted,
+  async function openPlace(place: Place, first: Member): Promise<Config> {
+    const { config, profile: chosen, trusted, env, cwd } = first.request;
+    const {
+      options,
+      servers: named,
+      profile,
+      watch,
+    } = await openConfig({
+      config,
+      profile: chosen,
+      trust: trusted,
+      folder: cwd,
+      env,
       servers: { environment: env, shared, limits: { idleMs } },
     });
-    if (isForOne(sources)) move(place, randomUUID());
+    if (isForOne(named)) move(place, randomUUID());
     const audit = openAudit(first.audit);
     const gateway = createGateway({
       cacheDirectory: cacheFolder(),
@@ -103,29 +116,31 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
     });
     const members = new Set([first]);
     const servers = new Map<string, McpServer>();
-    const stopWatching = watch?.(async (next) => {
+    const stopWatching = watch(async (all, next) => {
       const key = await keyOf(first);
       const isPrivate = isForOne(next);
       // The config may now use a variable in which its clients differ.
       for (const member of [...members])
         if (member !== first && (isPrivate || (await keyOf(member)) !== key)) member.moveAway();
-      await gateway.sources.set(next);
+      await gateway.sources.set(all);
       move(place, isPrivate || configs.has(key) ? randomUUID() : key);
     });
     return {
       members,
       gateway,
-      serverFor: ({ surface, allowWrite }) => {
-        const name = `${surface} ${allowWrite}`;
+      serverFor: (request) => {
+        const surface = chooseSurface(request.surface, profile);
+        const allowWrite = request.allowWrite || profile.allowWrite === true;
+        const { shortcuts } = request;
+        const name = JSON.stringify([surface, allowWrite, shortcuts]);
         const principal = { id: "local", scopes: [], allowWrite };
-        const server =
-          servers.get(name) ?? createMcpServer(gateway, { surface: surface as Surface, principal });
+        const server = servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts });
         servers.set(name, server);
         return server;
       },
       close: async () => {
         forget(place);
-        stopWatching?.();
+        stopWatching();
         await Promise.all([...servers.values()].map((server) => server.close()));
         await gateway.close();
         await closeAudit(audit);
@@ -168,11 +183,11 @@ function isForOne(sources: readonly McpSource[]): boolean {
 
 /** Equal for clients that would get the same gateway. */
 async function keyOf({ request, audit }: Member): Promise<string> {
-  const { config, trusted, env } = request;
+  const { config, profile, trusted, env } = request;
   const text = await readFile(config, "utf8").catch(() => "");
   const used = [...text.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name);
   const names = [...new Set([...INHERITED, ...used])].sort();
   const variables = names.map((name) => [name, env[name] ?? null]);
   const path = await realpath(config).catch(() => config);
-  return contentHash([path, trusted, audit, variables]);
+  return contentHash([path, profile ?? null, trusted, audit, variables]);
 }

@@ -1,6 +1,6 @@
 import { problem } from "../schema/problem.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
-import { loadConfig } from "./load-config.ts";
+import { openConfig } from "./open-config.ts";
 import { readArgs } from "./read-args.ts";
 
 export interface ServerArgs {
@@ -33,7 +33,7 @@ export function readServerArgs(command: string, args: readonly string[]): Server
  * @throws INVALID_INPUT if the label is missing or unknown.
  */
 export async function findServer(command: string, { label, config }: ServerArgs): Promise<McpSource> {
-  const { sources = [] } = (await loadConfig(config)).options;
+  const { sources } = (await openConfig({ config })).options;
   const servers = sources.filter((source): source is McpSource => "logIn" in source);
   const server = servers.find(({ id }) => id === `mcp:${label}`);
   if (server) return server;

@@ -6,7 +6,7 @@ const USAGE = `Usage: keyhole login LABEL [options]
 
 Logs in to an upstream server. Prints the address to open, and waits for the login to finish.
 
-  --config FILE      a module that exports sources (default: keyhole.config.ts or .js in this folder)
+  --config FILE      as for keyhole serve
   --open             open the address in the browser
   --timeout SECONDS  how long to wait (default: 300)
   --help`;

@@ -4,7 +4,7 @@ const USAGE = `Usage: keyhole logout LABEL [options]
 
 Deletes the login to an upstream server.
 
-  --config FILE    a module that exports sources (default: keyhole.config.ts or .js in this folder)
+  --config FILE    as for keyhole serve
   --help`;
 
 export async function run(args: readonly string[]): Promise<void> {

@@ -1,8 +1,8 @@
 import { createGateway } from "../gateway.ts";
 import type { GatewayOptions } from "../gateway-api.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
-import { reasonOf } from "../util/reason-of.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
+import { listServers } from "./list-servers.ts";
 
 /** The cost of one server in every request of a client that lists its tools. */
 export interface ServerCost {
@@ -30,13 +30,7 @@ export async function measureServers(
   const gateway = createGateway({ domains: [], sources, learning: false, ...(pins && { pins }) });
   try {
     await gateway.ready();
-    const failures = new Map<string, string>();
-    const stale = (await gateway.sources.status()).filter(({ isFresh }) => !isFresh);
-    await Promise.all(
-      stale.map(async ({ id }) => {
-        await gateway.sources.refresh(id).catch((error: unknown) => failures.set(id, reasonOf(error)));
-      }),
-    );
+    const failures = await listServers(gateway);
     const countTokens = await loadTokenCounter();
     const { entries } = await gateway.view();
     const servers = sources.map(({ id }): ServerCost => {

@@ -4,6 +4,7 @@ import { type Agent, createAgent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { askPermission } from "../agent/ask.ts";
 import type { Ask } from "../agent/ask-request.ts";
+import { createDesk, DESK } from "../agent/desk/desk-domain.ts";
 import type { PermissionMode } from "../agent/permissions/permission.ts";
 import type { PermissionRules } from "../agent/permissions/permission-rules.ts";
 import { createPermissions, type RuleStore } from "../agent/permissions/permissions.ts";
@@ -14,7 +15,7 @@ import { type Checkpoints, createCheckpoints } from "../agent/workspace/checkpoi
 import { workspaceDomain } from "../agent/workspace/workspace-domain.ts";
 import { folderContents } from "../config/folder-contents.ts";
 import { isTrusted, recordTrust } from "../config/folder-trust.ts";
-import { type LoadedSettings, loadSettings } from "../config/load-settings.ts";
+import type { LoadedSettings } from "../config/load-settings.ts";
 import { saveSetting } from "../config/save-setting.ts";
 import { secretsOf } from "../config/secrets-of.ts";
 import { settingsPath } from "../config/settings-path.ts";
@@ -27,14 +28,12 @@ import { createDiskResultStore } from "../session/disk-result-store.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
 import { secretVariables } from "../util/secret-values.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
-import { settingsServers } from "./configured-servers.ts";
-import { loadAnyConfig } from "./load-config.ts";
+import { createHooks } from "./hooks.ts";
 import { closeAudit, openAudit, recordDecisions } from "./open-audit.ts";
-import { openPins } from "./open-pins.ts";
+import { openConfig } from "./open-config.ts";
 import { openSkills } from "./open-skills.ts";
 import { chooseProvider, refuseFallback, telemetryName, withModel } from "./provider-in-use.ts";
 import { readSystemPrompt } from "./system-prompt.ts";
-import { askForTrust } from "./trust-folder.ts";
 import { cacheFolder } from "./user-folders.ts";
 
 export interface OpenAgentOptions {
@@ -42,6 +41,7 @@ export interface OpenAgentOptions {
   readonly folder: string;
   /** As for `keyhole serve`. Without it, the agent has the workspace and the servers of the settings. */
   readonly config?: string | undefined;
+  readonly profile?: string | undefined;
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
   /** Starts the servers of a JSON config, and accepts the definitions of all servers without approval. */
@@ -89,8 +89,15 @@ export interface OpenedAgent {
 /** Opens the agent of `run` and `chat` from settings and config. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
   const { folder, trust = false, allowWrite = false, ask } = options;
-  const trusted = await askForTrust(folder, options.config === undefined);
-  const loaded = await loadSettings({ project: folder, env: environment(options) });
+  const opened = await openConfig({
+    folder,
+    config: options.config,
+    profile: options.profile,
+    trust,
+    usesFolder: true,
+    env: environment(options),
+  });
+  const { loaded, isFolderTrusted: trusted } = opened;
   const { settings } = loaded;
   refuseFallback(loaded, options);
   if (!trusted) await tellLeftOut(folder);
@@ -111,25 +118,19 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ask: askPermission,
     ...(trusted && { store: projectRules(settings, folder) }),
   });
-  const {
-    domains,
-    sources = [],
-    principal,
-    ...config
-  } = await loadAnyConfig(options.config, trusted, { trusted: trust });
-  const servers = settingsServers(loaded, { home: homedir(), project: folder }, trust);
+  const desk = createDesk(permissions);
+  const { domains, sources, principal, ...config } = opened.options;
   const { skills, ...known } = await openSkills(settings.skills, folder, trusted);
   const audit = openAudit(settings.audit);
   const gateway = createGateway({
-    pins: openPins(),
     results,
     ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
     recipes: join(data, "recipes"),
     ...config,
     limits: { resultTokens: RESULT_TOKENS, ...config.limits },
-    domains: [...domains, ...known.domains, workspaceDomain({ permissions, checkpoints })],
-    sources: [...sources, ...servers, ...known.sources],
+    domains: [...domains, ...known.domains, workspaceDomain({ permissions, checkpoints }), desk.domain],
+    sources: [...sources, ...known.sources],
     // Writing is allowed here because every call that writes asks first.
     principal: { id: "local", scopes: [], ...principal, allowWrite: true },
   });
@@ -153,10 +154,13 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     gateway,
     model: () => client.languageModel(),
     mode: settings.agent.mode,
+    askingDomains: ["workspace", DESK],
+    ...(settings.hooks.length > 0 && { hooks: createHooks(settings.hooks, folder) }),
     permissionMode: () => mode,
     ...(contextWindow !== undefined && { contextWindow }),
     ...(effort !== undefined && { effort }),
     ...(trusted && { folder }),
+    userFolder: join(homedir(), ".keyhole"),
     writes: allowWrite ? "allow" : "ask",
     skills,
     maxSkills: settings.skills.maxSkills,
@@ -175,13 +179,14 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
       }),
     }),
   });
+  desk.use(agent);
   return {
     agent,
     gateway,
     loaded,
     trusted,
     checkpoints,
-    servers: [...sources, ...servers].filter((source): source is McpSource => "logIn" in source),
+    servers: sources.filter((source): source is McpSource => "logIn" in source),
     model: () => client.getModelName(),
     providers: () => providers,
     modelName: () => [providers.default, client.getModelName()].filter(Boolean).join(" "),
@@ -194,6 +199,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     },
     observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {
+      await desk.close();
       await gateway.close();
       await closeAudit(audit);
       await telemetry?.close();

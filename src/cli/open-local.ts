@@ -1,24 +1,19 @@
-import { homedir } from "node:os";
 import type { Approval } from "../calls/call-environment.ts";
 import type { ApprovalRequest } from "../calls/decide-call.ts";
-import { DEFAULT_CONFIGS } from "../config/default-configs.ts";
-import { loadSettings } from "../config/load-settings.ts";
 import { createGateway } from "../gateway.ts";
-import { problem } from "../schema/problem.ts";
 import type { Words } from "../schema/say.ts";
 import { callOperation } from "../toolbox.ts";
 import { toVisibleText } from "../util/visible-text.ts";
-import { settingsServers } from "./configured-servers.ts";
 import { askYesOrNo } from "./confirm.ts";
-import { loadAnyConfig } from "./load-config.ts";
+import { listServers } from "./list-servers.ts";
 import { closeAudit, localUser, openAudit } from "./open-audit.ts";
-import { openPins } from "./open-pins.ts";
+import { openFilledConfig } from "./open-config.ts";
 import type { Operator } from "./operator.ts";
-import { askForTrust } from "./trust-folder.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 export interface LocalOptions {
   readonly config: string | undefined;
+  readonly profile: string | undefined;
   readonly trust: boolean;
   /** Runs tools that write without asking. */
   readonly allowWrite: boolean;
@@ -36,28 +31,28 @@ const WORDS: Words = {
   dry_run: "--dry-run",
 };
 
-/** A gateway for one command, over the config and the servers of the settings. */
-export async function openLocal({ config, trust, allowWrite, isAsked }: LocalOptions): Promise<Operator> {
-  const folder = process.cwd();
-  const trusted = config === undefined && (await askForTrust(folder));
-  const loaded = await loadSettings({ project: folder });
+/** A gateway for one command, over the config. */
+export async function openLocal({
+  config,
+  profile,
+  trust,
+  allowWrite,
+  isAsked,
+}: LocalOptions): Promise<Operator> {
+  const { options, loaded } = await openFilledConfig({ config, profile, trust });
   for (const { message } of loaded.problems) console.error(toVisibleText(message));
-  const options = await loadAnyConfig(config, trusted, { trusted: trust });
-  const servers = settingsServers(loaded, { home: homedir(), project: folder }, trust);
-  const { principal, sources: named = [] } = options;
-  const sources = [...named, ...servers.filter(({ id }) => !named.some((one) => one.id === id))];
-  if (options.domains.length + sources.length === 0) throw nothingToOpen();
   const audit = openAudit(loaded.settings.audit);
   const gateway = createGateway({
-    pins: openPins(),
     ...(audit && { audit }),
     cacheDirectory: cacheFolder(),
     recipes: recipesFolder(),
     ...options,
-    sources,
     // A person who can be asked may write: every call that writes asks first.
-    principal: { id: "local", scopes: [], ...principal, allowWrite: allowWrite || isAsked },
+    principal: { id: "local", scopes: [], ...options.principal, allowWrite: allowWrite || isAsked },
   });
+  // A command that runs once would otherwise answer before a new server has said what it offers.
+  const failures = await listServers(gateway, ({ newest, isFresh }) => newest === undefined && !isFresh);
+  for (const reason of failures.values()) console.error(toVisibleText(reason));
   return {
     call: (operation, input) =>
       callOperation(
@@ -74,11 +69,6 @@ export async function openLocal({ config, trust, allowWrite, isAsked }: LocalOpt
       await closeAudit(audit);
     },
   };
-}
-
-function nothingToOpen() {
-  const reason = "the file does not exist, and the settings name no servers";
-  return problem("CONFIG_INVALID", { path: DEFAULT_CONFIGS[0]!, reason });
 }
 
 async function askPerson({ op, args }: ApprovalRequest): Promise<Approval> {

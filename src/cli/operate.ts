@@ -30,6 +30,7 @@ async function operate(name: OperationName, args: readonly string[]): Promise<vo
 async function open({
   url = process.env.KEYHOLE_URL,
   config,
+  profile,
   trust,
   allowWrite,
 }: OperationArgs): Promise<Operator> {
@@ -38,7 +39,7 @@ async function open({
     return openRemote(url, process.env.KEYHOLE_TOKEN);
   }
   const { openLocal } = await import("./open-local.ts");
-  return openLocal({ config, trust, allowWrite, isAsked: hasTerminal() });
+  return openLocal({ config, profile, trust, allowWrite, isAsked: hasTerminal() });
 }
 
 function shown(name: OperationName, { ok, text, data }: ToolAnswer): string {
@@ -54,8 +55,8 @@ ${title}. Values are read as JSON where they are JSON, otherwise as text.
 
   ${fieldOptions(OPERATIONS[name] as never).join("\n  ")}
 
-  --config FILE    as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists);
-                   the servers of the settings are included
+  --config FILE    as for keyhole serve
+  --profile NAME   only the servers of this profile of the config
   --url ADDRESS    a gateway that runs already, instead of a config (default: KEYHOLE_URL; token: KEYHOLE_TOKEN)
   --trust          start the servers of a JSON config and accept all definitions without approval
   --allow-write    run tools that write without asking

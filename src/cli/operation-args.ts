@@ -7,6 +7,7 @@ type AnyOperation = Pick<Operation<z.ZodType, unknown, z.ZodType>, "name" | "inp
 /** The options that every operation takes on the command line. */
 const SHARED = {
   config: { type: "string" },
+  profile: { type: "string" },
   url: { type: "string" },
   trust: { type: "boolean", default: false },
   "allow-write": { type: "boolean", default: false },
@@ -18,6 +19,7 @@ const SHARED = {
 export interface OperationArgs {
   readonly input: object;
   readonly config: string | undefined;
+  readonly profile: string | undefined;
   readonly url: string | undefined;
   readonly trust: boolean;
   readonly allowWrite: boolean;
@@ -53,6 +55,7 @@ export function readOperationArgs(operation: AnyOperation, args: readonly string
   return {
     input: { ...operation.command.toInput(words, pairs), ...Object.fromEntries(options) },
     config: values.config,
+    profile: values.profile,
     url: values.url,
     trust: values.trust,
     allowWrite: values["allow-write"],

@@ -19,8 +19,7 @@ definition differs from the approved one. approve shows definitions, warns of th
 asks, and accepts them exactly as they are shown; revoke takes approvals back. A running gateway notices within a
 second. Servers that wait for a consent to start are not listed: keyhole servers shows what they run.
 
-  --config FILE    as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists);
-                   the servers of the settings are included
+  --config FILE    as for keyhole serve
   --refresh        ask all servers, even those listed within a day
   --all            approve or revoke everything
   --yes HASH       approve without a terminal exactly what was listed under this hash

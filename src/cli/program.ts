@@ -45,6 +45,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: "Make, list and revoke tokens of agents that call over HTTP.",
     load: () => import("./token.ts"),
   },
+  secrets: {
+    summary: "Keep values that configs refer to by name.",
+    load: () => import("./secrets.ts"),
+  },
   daemon: { summary: "Show or stop the process that serves all clients.", load: () => import("./daemon.ts") },
   audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
   dashboard: {

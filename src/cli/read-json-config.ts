@@ -4,11 +4,13 @@ import { basename, dirname, resolve } from "node:path";
 import type { Folders } from "../clients/read-server.ts";
 import { settingsPath } from "../config/settings-path.ts";
 import { isProblem, problem } from "../schema/problem.ts";
+import { strangers } from "../sources/mcp/config/overrides.ts";
 import { SERVER_FIELDS } from "../sources/mcp/config/server-config.ts";
 import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
 import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
-import { type Fields, field, isFields } from "../util/fields.ts";
+import { type Fields, field, fieldsOf, isFields } from "../util/fields.ts";
 import { findSlip } from "../util/find-slip.ts";
+import { nearest } from "../util/nearest.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../util/parse-jsonc.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { sortServers } from "./sort-servers.ts";
@@ -38,22 +40,29 @@ export async function readJsonConfig(
   });
   const folders = { home: homedir(), project: workspaceOf(path) };
   const plain = readPlain(text, folders);
-  if (plain) return fromMcpConfig({ servers: plain }, options);
+  if (plain) return fromMcpConfig(plain, options);
   const parsed = await parseJsonc(text);
   if (!parsed.ok) throw wrongAt(path, parsed.position, parsed.reason);
   const place = PLACES.find((candidate) => isFields(valueAt(parsed.value, candidate)));
   if (!place) throw withoutServers(path, parsed);
-  const { usable, broken, slips } = sortServers(valueAt(parsed.value, place) as Fields, folders);
+  const { overrides, profiles } = fieldsOf(parsed.value);
+  const servers = valueAt(parsed.value, place) as Fields;
+  const { usable, broken, notes } = sortServers({ servers, overrides }, folders);
   const problems = broken.map(({ name, config, error }) =>
     wrongServer(path, parsed, [...place, name], config, error),
   );
   if (problems.length > 0 && Object.keys(usable).length === 0) throw problems[0];
   for (const { message } of problems) report(`${message} Its other servers are used.`);
-  for (const { name, given, meant } of slips) {
-    const { line, column } = parsed.positionOf([...place, name, given]);
-    report(`${path}:${line}:${column}: ${given} is an unknown field; did you mean ${meant}?`);
+  for (const { name, key, note } of notes) {
+    const { line, column } = parsed.positionOf([...place, name, key]);
+    report(`${path}:${line}:${column}: ${note}`);
   }
-  return fromMcpConfig({ servers: usable }, options);
+  for (const stranger of strangers(parsed.value, Object.keys(servers))) {
+    const [near] = nearest(stranger, Object.keys(servers), 1);
+    const hint = near === undefined ? "" : `; did you mean ${near}?`;
+    report(`${path}: overrides or profiles name the server ${stranger}, which is not there${hint}`);
+  }
+  return fromMcpConfig({ servers: usable, overrides, profiles }, options);
 }
 
 /** The folder that `.vscode` and its like belong to, and in which the config's servers start. */
@@ -69,8 +78,11 @@ function readPlain(text: string, folders: Folders): Fields | undefined {
     const value: unknown = JSON.parse(text);
     const place = PLACES.find((candidate) => isFields(valueAt(value, candidate)));
     if (!place) return undefined;
-    const { usable, broken, slips } = sortServers(valueAt(value, place) as Fields, folders);
-    return broken.length + slips.length === 0 ? usable : undefined;
+    const { overrides, profiles } = fieldsOf(value);
+    const servers = valueAt(value, place) as Fields;
+    const { usable, broken, notes } = sortServers({ servers, overrides }, folders);
+    const wrong = [...broken, ...notes, ...strangers(value, Object.keys(servers))];
+    return wrong.length === 0 ? { servers: usable, overrides, profiles } : undefined;
   } catch {
     return undefined;
   }

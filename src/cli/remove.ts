@@ -1,4 +1,5 @@
 import { loadSettings } from "../config/load-settings.ts";
+import { readSettingsFile } from "../config/read-settings-file.ts";
 import { saveSetting } from "../config/save-setting.ts";
 import { problem } from "../schema/problem.ts";
 import { nearest } from "../util/nearest.ts";
@@ -26,6 +27,8 @@ export async function run(args: readonly string[]): Promise<void> {
     const hint = near === undefined ? "keyhole list shows all" : `nearest: ${near}`;
     throw problem("INVALID_INPUT", { operation: "remove", reason: `server ${name} not found; ${hint}` });
   }
-  await saveSetting(`mcpServers.${name}`, undefined, { file: ownConfig() });
+  const read = await readSettingsFile(ownConfig());
+  const isOther = read.state === "read" && Object.hasOwn(read.written.servers ?? {}, name);
+  await saveSetting(`${isOther ? "servers" : "mcpServers"}.${name}`, undefined, { file: ownConfig() });
   console.log(`Removed ${name}.`);
 }

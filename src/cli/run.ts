@@ -18,7 +18,8 @@ const USAGE = `Usage: keyhole run -p PROMPT [options]
   --stream                 write text as it arrives, also what the model says between calls (default in a terminal)
   --provider NAME          the provider to use
   --model NAME             the model to use
-  --config FILE            as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists)
+  --config FILE            as for keyhole serve
+  --profile NAME           only the servers of this profile of the config
   --trust                  start the servers of a JSON config and accept all definitions without approval
   --allow RULE             allow something for this run, such as 'shell-run(npm test)' or 'fs-write(src/**)';
                            give it as often as needed
@@ -56,6 +57,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const { agent, loaded, observe, close } = await openAgent({
     folder: process.cwd(),
     config: values.config,
+    profile: values.profile,
     provider: values.provider,
     model: values.model,
     trust: values.trust,
@@ -102,6 +104,7 @@ function readOptions(args: readonly string[]) {
         provider: { type: "string" },
         model: { type: "string" },
         config: { type: "string" },
+        profile: { type: "string" },
         trust: { type: "boolean", default: false },
         allow: { type: "string", multiple: true, default: [] },
         "allow-write": { type: "boolean", default: false },

@@ -1,9 +1,11 @@
 import { createGateway } from "../gateway.ts";
+import type { Gateway } from "../gateway-api.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
-import type { Surface } from "../surfaces/surface-names.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
-import { type LoadedConfig, loadConfig } from "./load-config.ts";
-import { closeAudit, openConfiguredAudit } from "./open-audit.ts";
+import { chooseSurface } from "./choose-surface.ts";
+import { isJsonConfig } from "./config-files.ts";
+import { closeAudit, openAudit } from "./open-audit.ts";
+import { type OpenedConfig, openFilledConfig } from "./open-config.ts";
 import type { HttpArgs } from "./open-http.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
@@ -11,7 +13,10 @@ import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 export interface ServeOptions {
   readonly config: string | undefined;
-  readonly surface: Surface;
+  readonly profile: string | undefined;
+  /** Default: that of the profile. */
+  readonly surface: string | undefined;
+  readonly shortcuts: readonly string[];
   readonly trusted: boolean;
   readonly allowWrite: boolean;
   /** Serves HTTP instead of stdio. */
@@ -23,27 +28,32 @@ const WARM_UP_MS = 1_000;
 /** Serves in this process until the client leaves or a signal arrives. A second signal exits at once. */
 export async function serveHere({
   config: path,
+  profile: chosen,
   surface,
+  shortcuts,
   trusted,
   allowWrite,
   http,
 }: ServeOptions): Promise<void> {
-  void openLog();
-  const [loaded, audit] = await Promise.all([loadConfig(path, { trusted }), openConfiguredAudit()]);
-  const { principal, ...config } = loaded.options;
+  const json = isJsonConfig(path) ? path : undefined;
+  void openLog(json);
+  const opened = await openFilledConfig({ config: path, profile: chosen, trust: trusted });
+  const { profile } = opened;
+  const audit = openAudit(opened.loaded.settings.audit);
+  const { principal, ...config } = opened.options;
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
     cacheDirectory: cacheFolder(),
     recipes: recipesFolder(),
     ...(audit && { audit }),
     ...config,
-    principal: { ...owner, allowWrite: owner.allowWrite || allowWrite },
+    principal: { ...owner, allowWrite: owner.allowWrite || allowWrite || profile.allowWrite === true },
   });
   if (gateway.pins.damage) console.error(gateway.pins.damage);
-  const server = createMcpServer(gateway, { surface });
-  const telemetry = openTelemetry();
-  const face = http ? await openHttpFace(server, http, loaded) : server.connect();
-  const stopWatching = loaded.watch?.(gateway.sources.set);
+  const server = createMcpServer(gateway, { surface: chooseSurface(surface, profile), shortcuts });
+  const telemetry = openTelemetry(json);
+  const face = http ? await openHttpFace(gateway, server, http, opened) : server.connect();
+  const stopWatching = opened.watch(gateway.sources.set);
 
   // The first call of a tool needs it, the first list of tools does not.
   setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
@@ -52,7 +62,7 @@ export async function serveHere({
   async function stop(): Promise<void> {
     if (closing) process.exit(1);
     closing = true;
-    stopWatching?.();
+    stopWatching();
     await face.close();
     await server.close();
     await gateway.close();
@@ -65,7 +75,7 @@ export async function serveHere({
   if (!http) process.stdin.once("close", () => void stop());
 }
 
-async function openHttpFace(server: McpServer, args: HttpArgs, loaded: LoadedConfig) {
+async function openHttpFace(gateway: Gateway, server: McpServer, args: HttpArgs, opened: OpenedConfig) {
   const { openHttp } = await import("./open-http.ts");
-  return openHttp(server, args, loaded);
+  return openHttp(gateway, server, args, opened);
 }

@@ -1,19 +1,22 @@
-import { isProblem, problem } from "../schema/problem.ts";
-import { SURFACES, type Surface } from "../surfaces/surface-names.ts";
-import { configInUse, isJsonConfig } from "./config-in-use.ts";
+import { isProblem } from "../schema/problem.ts";
+import { SURFACES } from "../surfaces/surface-names.ts";
+import { chooseSurface } from "./choose-surface.ts";
+import { configOfDaemon } from "./config-of-daemon.ts";
 import { readArgs } from "./read-args.ts";
 import { createSafeConsole } from "./safe-console.ts";
 
 const USAGE = `Usage: keyhole serve [options]
 
-  --config FILE    a module that exports options of createGateway, at least domains or sources
-                   (default: keyhole.config.ts or .js in this folder, or your settings), or the JSON config
-                   of an MCP client, whose changes are applied while serving
+  --config FILE    a JSON config: settings and servers, also as other MCP clients write them; or a module that
+                   exports options of createGateway. Default: keyhole.config.ts or .js in this folder, and the
+                   servers of your settings. Changes of servers are applied while serving
+  --profile NAME   only the servers of this profile of the config
   --trust          start the servers that a JSON config names now, and accept their definitions without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
+  --shortcut NAME  a route or op that is listed as a tool of its own, if the menu has room; as often as needed
   --allow-write    let callers run tools that write
   --no-daemon      serve in this process, and share no servers with other clients
-  --http           serve Streamable HTTP instead of stdio
+  --http           serve Streamable HTTP instead of stdio, with the console for your browser
   --host NAME      the address to listen on (default: 127.0.0.1, for this machine only)
   --allow-host NAME  a host name that clients may use, beside those of this machine; as often as needed
   --port NUMBER    default: any free port
@@ -31,21 +34,16 @@ export async function run(args: readonly string[]): Promise<void> {
   if (values.help) return console.log(USAGE);
   // stdout carries the protocol only; tools and config may print anything.
   globalThis.console = createSafeConsole(process.stderr);
-  const surface = values.surface as Surface;
-  if (!SURFACES.includes(surface)) {
-    throw problem("INVALID_INPUT", {
-      operation: "serve",
-      reason: `--surface must be one of ${SURFACES.join(", ")}`,
-    });
-  }
-  const { config, trust: trusted, "allow-write": allowWrite, host, port } = values;
+  const { config, profile, trust: trusted, "allow-write": allowWrite, host, port } = values;
+  const { surface } = values;
+  chooseSurface(surface, {});
   const allowHosts = values["allow-host"];
-  const options = { config, surface, trusted, allowWrite };
-  const path = configInUse(config);
+  const options = { config, profile, surface, shortcuts: values.shortcut, trusted, allowWrite };
+  const path = configOfDaemon(config);
   // A config that is code has an environment and a folder of its own, so it needs a process of its own.
-  if (!values.http && !values["no-daemon"] && !process.env.KEYHOLE_NO_DAEMON && isJsonConfig(path)) {
+  if (!values.http && !values["no-daemon"] && !process.env.KEYHOLE_NO_DAEMON && path !== undefined) {
     const { serveByDaemon } = await import("./serve-by-daemon.ts");
-    const isServed = await serveByDaemon({ ...options, config: path! }).then(
+    const isServed = await serveByDaemon({ ...options, config: path }).then(
       () => true,
       (error: unknown) => {
         if (!isProblem(error) || error.code !== "DAEMON_FAILED") throw error;
@@ -64,7 +62,9 @@ function readOptions(args: readonly string[]) {
     args: [...args],
     options: {
       config: { type: "string" },
-      surface: { type: "string", default: "lanes" },
+      profile: { type: "string" },
+      surface: { type: "string" },
+      shortcut: { type: "string", multiple: true, default: [] },
       trust: { type: "boolean", default: false },
       "allow-write": { type: "boolean", default: false },
       "no-daemon": { type: "boolean", default: false },

@@ -18,8 +18,7 @@ Lists the servers of a JSON config and of the settings, and exactly what each ru
 and lets the servers start; revoke takes that back. A server that changes has to be allowed again. A running gateway
 notices within a second. Nothing is started here. Servers of a config module start with it and are not listed.
 
-  --config FILE    as for keyhole serve (default: keyhole.config.ts or .js in this folder, if it exists);
-                   the servers of the settings are included
+  --config FILE    as for keyhole serve
   --all            all servers
   --yes HASH       allow without a terminal exactly what was listed under this hash
   --help`;

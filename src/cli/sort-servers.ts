@@ -1,39 +1,53 @@
-import { type Folders, fillFolders, mapTexts } from "../clients/read-server.ts";
+import type { Dialect } from "../clients/client.ts";
+import { STANDARD } from "../clients/dialects.ts";
+import { type Folders, fillFolders, mapTexts, toOwnFields } from "../clients/read-server.ts";
+import { readOverride } from "../sources/mcp/config/overrides.ts";
 import {
+  invalid,
   isSwitchedOff,
   readServerConfig,
-  SERVER_ALIASES,
   SERVER_FIELDS,
 } from "../sources/mcp/config/server-config.ts";
-import type { Fields } from "../util/fields.ts";
-import { findSlip } from "../util/find-slip.ts";
+import { type Fields, isFields } from "../util/fields.ts";
 
 export interface SortedServers {
-  /** The servers that can be used, with the folders that their texts name filled in. */
+  /** The servers that can be used, in Keyhole's fields, with the folders that their texts name filled in. */
   readonly usable: Fields;
   readonly broken: readonly { readonly name: string; readonly config: unknown; readonly error: unknown }[];
-  /** Fields of usable servers that are probably misspelt. */
-  readonly slips: readonly { readonly name: string; readonly given: string; readonly meant: string }[];
+  /** Fields of usable servers that are unknown or not honoured. One sentence each. */
+  readonly notes: readonly { readonly name: string; readonly key: string; readonly note: string }[];
 }
 
-const KNOWN = [...SERVER_FIELDS, ...SERVER_ALIASES];
+/** The fields of a server in a config that people paste: those of other clients, and Keyhole's own as they are. */
+const PASTED: Dialect["fields"] = {
+  ...Object.fromEntries(SERVER_FIELDS.map((name) => [name, { as: name }])),
+  ...STANDARD.fields,
+  type: { as: "type" },
+};
 
 /** Tells the servers that can be used from the broken ones. Those that are switched off are left out. */
-export function sortServers(servers: Fields, folders: Folders): SortedServers {
+export function sortServers(
+  { servers, overrides }: { readonly servers: Fields; readonly overrides?: unknown },
+  folders: Folders,
+): SortedServers {
   const usable = new Map<string, unknown>();
   const broken: SortedServers["broken"][number][] = [];
-  const slips: SortedServers["slips"][number][] = [];
+  const notes: SortedServers["notes"][number][] = [];
   for (const [name, config] of Object.entries(servers)) {
     if (isSwitchedOff(config)) continue;
     try {
-      const filled = mapTexts(config, (text) => fillFolders(name, text, folders));
+      const told: SortedServers["notes"][number][] = [];
+      if (!isFields(config)) throw invalid(name, "it is not an object");
+      const { own, missing } = toOwnFields(config, PASTED, (note, key) => told.push({ name, key, note }));
+      if (missing !== undefined) throw invalid(name, `Keyhole has no ${missing}`);
+      const filled = mapTexts(own, (text) => fillFolders(name, text, folders));
       readServerConfig(name, filled);
+      readOverride(overrides, name);
       usable.set(name, filled);
-      const slip = findSlip(Object.keys(config as object), KNOWN);
-      if (slip) slips.push({ name, ...slip });
+      notes.push(...told);
     } catch (error) {
       broken.push({ name, config, error });
     }
   }
-  return { usable: Object.fromEntries(usable), broken, slips };
+  return { usable: Object.fromEntries(usable), broken, notes };
 }

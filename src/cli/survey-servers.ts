@@ -1,17 +1,12 @@
-import { homedir } from "node:os";
 import type { Pins } from "../access/pins.ts";
-import { loadSettings } from "../config/load-settings.ts";
 import { createGateway } from "../gateway.ts";
 import type { Source } from "../schema/source.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
-import { reasonOf } from "../util/reason-of.ts";
 import { toAge } from "../util/to-age.ts";
-import { isJsonConfig } from "./config-in-use.ts";
-import { settingsServers } from "./configured-servers.ts";
-import { loadAnyConfig } from "./load-config.ts";
+import { listServers } from "./list-servers.ts";
 import { closeAudit, localUser, openConfiguredAudit } from "./open-audit.ts";
+import { openConfig } from "./open-config.ts";
 import { openPins } from "./open-pins.ts";
-import { askForTrust } from "./trust-folder.ts";
 
 export interface SurveyOptions {
   readonly config: string | undefined;
@@ -38,19 +33,13 @@ export interface FoundServers {
   readonly problems: readonly string[];
 }
 
-/** Finds the servers of a config and of the settings. Starts none. */
+/** Finds the servers of a config, or of the folder and the settings. Starts none. */
 export async function findServers(config: string | undefined): Promise<FoundServers> {
-  const isFolderTrusted = config === undefined && (await askForTrust(process.cwd()));
-  const { sources = [], pins = openPins() } = await loadAnyConfig(config, isFolderTrusted);
-  const loaded = await loadSettings();
-  const others = settingsServers(loaded, { home: homedir(), project: process.cwd() }).filter(
-    ({ id }) => !sources.some((one) => one.id === id),
-  );
-  const named = isJsonConfig(config) ? sources.filter((source) => "program" in source) : [];
+  const { options, servers, loaded } = await openConfig({ config });
   return {
-    sources: [...sources, ...others],
-    guarded: [...(named as McpSource[]), ...others],
-    pins,
+    sources: options.sources,
+    guarded: servers,
+    pins: options.pins ?? openPins(),
     problems: loaded.problems.map(({ message }) => message),
   };
 }
@@ -70,20 +59,16 @@ export async function surveyServers({ config, source, refresh }: SurveyOptions):
     learning: false,
     ...(audit && { audit }),
   });
-  const unreached = (await gateway.sources.status())
-    .filter(({ isFresh }) => refresh || !isFresh)
-    .map(async ({ id, newest }): Promise<string[]> => {
-      try {
-        await gateway.sources.refresh(id);
-        return [];
-      } catch (error) {
-        const kept = newest === undefined ? "" : ` The list is ${toAge(Date.now() - newest)} old.`;
-        return [`${id} could not be listed: ${reasonOf(error)}${kept}`];
-      }
-    });
+  const failures = await listServers(gateway, ({ isFresh }) => refresh || !isFresh);
+  const status = await gateway.sources.status();
+  const unreached = [...failures].map(([id, reason]) => {
+    const newest = status.find((one) => one.id === id)?.newest;
+    const kept = newest === undefined ? "" : ` The list is ${toAge(Date.now() - newest)} old.`;
+    return `${id} could not be listed: ${reason}${kept}`;
+  });
   return {
     pins: gateway.pins,
-    unreached: [...problems, ...(await Promise.all(unreached)).flat()],
+    unreached: [...problems, ...unreached],
     close: async () => {
       await gateway.close();
       await closeAudit(audit);

@@ -34,6 +34,7 @@ export const STANDARD: Dialect = {
     includeTools: { as: "includeTools" },
     excludeTools: { as: "excludeTools" },
     disabledTools: { as: "excludeTools" },
+    enabledTools: { as: "includeTools" },
     // Copilot's `*` means all tools.
     tools: { to: (tools) => (listOf(tools).includes("*") ? {} : { includeTools: tools }) },
     trust: "lost",

@@ -32,14 +32,8 @@ export function readServer(
   const notes: string[] = [];
   const staying = (reason: string) => ({ name, stays: reason, notes });
   if (!isFields(entry)) return staying("it is not an object");
-  const own: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(entry)) {
-    const meaning = Object.hasOwn(meanings, key) ? meanings[key]! : undefined;
-    if (meaning === undefined) notes.push(unknownField(key, Object.keys(meanings)));
-    else if (meaning === "unknown") return staying(`Keyhole has no ${key}`);
-    else if (meaning === "lost") notes.push(`${key} is not carried over.`);
-    else if (meaning !== "ignored") add(own, "as" in meaning ? { [meaning.as]: value } : meaning.to(value));
-  }
+  const { own, missing } = toOwnFields(entry, meanings, (note) => notes.push(note));
+  if (missing !== undefined) return staying(`Keyhole has no ${missing}`);
   if (own.builtin !== undefined) return undefined;
   try {
     const filled = mapTexts(own, (text) => fillFolders(name, variables?.(text) ?? text, folders)) as Fields;
@@ -53,9 +47,26 @@ export function readServer(
   }
 }
 
+/** Translates the fields of a client into Keyhole's. `missing` names one that Keyhole has nothing for. */
+export function toOwnFields(
+  entry: Fields,
+  meanings: Dialect["fields"],
+  onNote: (note: string, key: string) => void,
+): { readonly own: Fields; readonly missing?: string } {
+  const own: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(entry)) {
+    const meaning = Object.hasOwn(meanings, key) ? meanings[key]! : undefined;
+    if (meaning === undefined) onNote(unknownField(key, Object.keys(meanings)), key);
+    else if (meaning === "unknown") return { own, missing: key };
+    else if (meaning === "lost") onNote(`${key} is not carried over.`, key);
+    else if (meaning !== "ignored") add(own, "as" in meaning ? { [meaning.as]: value } : meaning.to(value));
+  }
+  return { own };
+}
+
 // Linear: the closing brace bounds each match.
 const VARIABLE = /\$\{([^{}]*)\}/g;
-const OWN_VARIABLE = /^(?:env:)?[A-Za-z_]\w*(?::-.*)?$/s;
+const OWN_VARIABLE = /^(?:(?:env:)?[A-Za-z_]\w*(?::-.*)?|(?:secret|input|keychain):\w[\w.-]*)$/s;
 
 /**
  * Fills in the variables of editors that name folders. Keyhole fills in the others when it starts the server.
@@ -72,7 +83,7 @@ export function fillFolders(label: string, text: string, { home, project }: Fold
       return name === "workspaceFolder" ? project : basename(project);
     }
     if (OWN_VARIABLE.test(name)) return whole;
-    throw invalid(label, `Keyhole cannot fill in ${whole}; write \${env:NAME} and set that variable`);
+    throw invalid(label, `Keyhole cannot fill in ${whole}; write \${env:NAME} or \${secret:NAME}`);
   });
 }
 

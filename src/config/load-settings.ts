@@ -20,12 +20,14 @@ export interface LoadOptions {
   readonly home?: string;
   readonly project?: string;
   readonly env?: Variables;
+  /** A JSON config that the person has named. Its settings win over those of files, and its servers are the only ones. */
+  readonly config?: string | undefined;
   /** The settings loaded before. A file that is wrong now keeps its previous values. */
   readonly last?: LoadedSettings;
 }
 
 export interface SettingsSource {
-  readonly from: "user" | "project" | "environment";
+  readonly from: "user" | "project" | "config" | "environment";
   /** The file; for the environment, the names of the variables. */
   readonly path: string;
   /** `kept`: the file is wrong and keeps its previous values. `ignored`: it is wrong and has none. */
@@ -41,31 +43,39 @@ export interface LoadedSettings {
   readonly trusted: boolean;
 }
 
-/** Loads the agent's settings: defaults ← the user's file ← the project's file ← the environment. Never throws. */
+/**
+ * Loads the settings: defaults ← the user's file ← the project's file ← a named config ← the environment. Never throws.
+ */
 export async function loadSettings({
   home = homedir(),
   project = process.cwd(),
   env = process.env,
+  config,
   last,
 }: LoadOptions = {}): Promise<LoadedSettings> {
   const userFile = settingsPath(home);
   const projectFile = settingsPath(project);
+  const isOwn = config !== undefined && resolve(config) === userFile;
   const isOneFile = (await realFolder(home)) === (await realFolder(project));
-  const [readUser, readProject] = await Promise.all([
+  const [readUser, readProject, readNamed] = await Promise.all([
     readSettingsFile(userFile),
-    isOneFile ? ({ state: "missing" } as const) : readSettingsFile(projectFile),
+    isOneFile ? MISSING : readSettingsFile(projectFile),
+    isOwn || config === undefined ? MISSING : readSettingsFile(config, { isForeign: true }),
   ]);
   const user = toSource("user", userFile, readUser, last);
   const below = mergeSettings<object>(DEFAULT_SETTINGS, user.value);
   const trusted = await isTrusted(project, home);
   const given = toSource("project", projectFile, readProject, last);
   const { value, refused } = restrictProject(given.value, below, trusted);
-  const merged = mergeSettings<object>(below, value) as Omit<Settings, "permissions">;
-  const isChosen = (user.value.providers?.default ?? value.providers?.default) !== undefined;
+  const named = isOwn ? user : toSource("config", config ?? "", readNamed, last);
+  const files = mergeSettings<object>(below, value);
+  const merged = withNamed(files, named, config) as Omit<Settings, "permissions">;
+  const isChosen = [user.value, value, named.value].some(({ providers }) => providers?.default !== undefined);
   const environment = envSettings(env, merged, isChosen);
   const sources: SettingsSource[] = [
     user,
     given,
+    ...(isOwn || config === undefined ? [] : [named]),
     { from: "environment", path: environment.names.join(" "), state: "read", value: environment.value },
   ];
   const untrusted = refused.map((path) => {
@@ -76,19 +86,41 @@ export async function loadSettings({
   // An unreadable file may contain deny rules, so no allow rule counts.
   const isSure = sources.every(({ state }) => state !== "ignored");
   const permissions = {
-    user: toLists(user.value, isSure),
+    user: joined(toLists(user.value, isSure), isOwn ? NO_RULES : toLists(named.value, isSure)),
     project: toLists(value, isSure),
   };
   return {
     settings: { ...mergeSettings(merged, environment.value), permissions } as Settings,
     sources,
-    problems: [...problemsOf(readUser), ...problemsOf(readProject), ...untrusted, ...environment.problems],
+    problems: [
+      ...[readUser, readProject, readNamed].flatMap(problemsOf),
+      ...untrusted,
+      ...environment.problems,
+    ],
     trusted,
   };
 }
 
+const NO_RULES: PermissionLists = { allow: [], ask: [], deny: [] };
+const MISSING = { state: "missing" } as const;
+
+/** A named config is all that counts for servers, also if it has none. */
+function withNamed(files: object, { value }: SettingsSource, config: string | undefined): object {
+  if (config === undefined) return files;
+  const { mcpServers: _, overrides: __, profiles: ___, ...others } = files as Settings;
+  return mergeSettings<object>({ ...others, mcpServers: {}, overrides: {}, profiles: {} }, value);
+}
+
+function joined(left: PermissionLists, right: PermissionLists): PermissionLists {
+  return {
+    allow: [...left.allow, ...right.allow],
+    ask: [...left.ask, ...right.ask],
+    deny: [...left.deny, ...right.deny],
+  };
+}
+
 function toSource(
-  from: "user" | "project",
+  from: "user" | "project" | "config",
   path: string,
   read: ReadSettings,
   last: LoadedSettings | undefined,

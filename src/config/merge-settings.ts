@@ -1,11 +1,14 @@
 import { isFields } from "../util/fields.ts";
 
+/** Sections whose parts are replaced as a whole. */
+const WHOLE = ["mcpServers", "overrides", "profiles"];
+
 /**
  * Merges the upper settings into the lower ones, key by key. Lists and other values are replaced. A server of
  * `mcpServers` is replaced as a whole, so that no file can change the command of another file's server.
  */
 export function mergeSettings<T>(lower: T, upper: unknown, path: readonly string[] = []): T {
-  const isWhole = path[0] === "mcpServers" && path.length > 1;
+  const isWhole = WHOLE.includes(path[0] ?? "") && path.length > 1;
   if (!isFields(lower) || !isFields(upper) || isWhole) return upper as T;
   const merged = new Map<string, unknown>(Object.entries(lower));
   for (const [key, value] of Object.entries(upper)) {

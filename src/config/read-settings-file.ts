@@ -2,6 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import type { z } from "zod";
 import { type Problem, problem } from "../schema/problem.ts";
 import { fieldPath } from "../util/field-path.ts";
+import { isFields } from "../util/fields.ts";
 import { findSlip } from "../util/find-slip.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../util/parse-jsonc.ts";
 import { reasonOf } from "../util/reason-of.ts";
@@ -12,6 +13,8 @@ export type ReadSettings =
   | {
       readonly state: "read";
       readonly value: SettingsFile;
+      /** The value as it stands in the file, with its servers under the name that they have there. */
+      readonly written: SettingsFile;
       positionOf(path: readonly string[]): Position;
     }
   | { readonly state: "wrong"; readonly problems: readonly Problem[] };
@@ -22,8 +25,19 @@ const REPLACED: Readonly<Record<string, string>> = {
   trustedFolders: "remove it, and run keyhole trust in each folder",
 };
 
-/** Reads one settings file. Any mistake makes the whole file wrong. Problems never repeat values. */
-export async function readSettingsFile(file: string): Promise<ReadSettings> {
+export interface ReadSettingsOptions {
+  /** Whether the file may be that of another program, whose sections mean nothing here. */
+  readonly isForeign?: boolean;
+}
+
+/**
+ * Reads one settings file. Any mistake makes the whole file wrong, except in one of its servers. Problems never repeat
+ * values.
+ */
+export async function readSettingsFile(
+  file: string,
+  { isForeign = false }: ReadSettingsOptions = {},
+): Promise<ReadSettings> {
   let text: string;
   try {
     if (!(await stat(file)).isFile())
@@ -38,12 +52,23 @@ export async function readSettingsFile(file: string): Promise<ReadSettings> {
   }
   const parsed = await parseJsonc(text.trim() === "" ? "{}" : text);
   if (!parsed.ok) return { state: "wrong", problems: [wrongAt(file, parsed.position, parsed.reason)] };
-  const checked = settingsFileSchema.safeParse(parsed.value);
-  if (checked.success) return { state: "read", value: checked.data, positionOf: parsed.positionOf };
+  const checked = settingsFileSchema.safeParse(isForeign ? ownSections(parsed.value) : parsed.value);
+  if (checked.success)
+    return {
+      state: "read",
+      value: withServers(checked.data),
+      written: checked.data,
+      positionOf: parsed.positionOf,
+    };
   const problems = checked.error.issues
     .slice(0, MAX_ISSUES)
     .flatMap((issue) => toProblems(file, parsed, issue));
   return { state: "wrong", problems };
+}
+
+/** Both names of the servers mean the same. */
+function withServers({ servers, ...value }: SettingsFile): SettingsFile {
+  return servers === undefined ? value : { ...value, mcpServers: { ...servers, ...value.mcpServers } };
 }
 
 /** The mistake in words that can follow the name of a setting. */
@@ -71,6 +96,17 @@ function toProblems(
         : `; known keys: ${known.join(", ")}`;
     return wrongAt(file, positionOf([...path, key]), `${fieldPath([...path, key])} is not known${hint}`);
   });
+}
+
+/** The sections of another program's file that are also Keyhole's. A misspelt one stays, so that it is told. */
+function ownSections(value: unknown): unknown {
+  if (!isFields(value)) return value;
+  const known = keysAt([]);
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      ([key, part]) => known.includes(key) || (isFields(part) && findSlip([key], known) !== undefined),
+    ),
+  );
 }
 
 /** The keys of the schema at a path. */

@@ -36,7 +36,7 @@ async function save(path: readonly string[], value: unknown, file: string): Prom
   const read = await readSettingsFile(file);
   if (read.state === "wrong") throw read.problems[0];
   const checked = settingsFileSchema.safeParse(
-    withValue(read.state === "read" ? read.value : {}, path, value),
+    withValue(read.state === "read" ? read.written : {}, path, value),
   );
   if (!checked.success) {
     const reason = checked.error.issues.map(({ message }) => message).join("; ");

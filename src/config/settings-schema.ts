@@ -6,6 +6,8 @@ import {
   retryConfigSchema,
 } from "../models/models-config.ts";
 import { DEFAULT_IDLE_MS } from "../models/providers/provider-host.ts";
+import { profileSchema, serverOverrideSchema } from "../sources/mcp/config/overrides.ts";
+import { serverConfigSchema } from "../sources/mcp/config/server-config.ts";
 import { LOG_LEVELS } from "../telemetry/log-line.ts";
 
 const text = z.string().max(4096);
@@ -24,6 +26,14 @@ const rules = z
 
 // Without the defaults, because another file may set what this one leaves out.
 const retry = retryConfigSchema.shape;
+
+/** A mistake in one server must not make the whole file wrong, so servers are checked one by one when they are used. */
+const server = checkedLater(serverConfigSchema);
+
+function checkedLater(schema: z.ZodType) {
+  const { $schema: _, ...shape } = z.toJSONSchema(schema, { target: "draft-7", io: "input" });
+  return z.unknown().meta(shape as Record<string, unknown>);
+}
 
 /** A settings file, or the settings of the environment. Everything is optional. */
 export const settingsFileSchema = z.strictObject({
@@ -100,11 +110,33 @@ export const settingsFileSchema = z.strictObject({
         .describe("When records are flushed to the disk: before each call, within a second, or never"),
     })
     .optional(),
-  session: z.strictObject({ keep: z.boolean().optional(), maxAgeDays: count.optional() }).optional(),
-  mcpServers: z
-    .record(name, z.looseObject({ command: text.optional(), url: text.optional() }))
+  hooks: z
+    .array(
+      z.strictObject({
+        on: z.enum(["prompt", "before-tool", "after-tool", "end"]),
+        tool: text.optional().describe("Only tools of this name; * stands for any text"),
+        command: z.string().min(1).max(10_000),
+        timeoutMs: z.int().min(1).max(600_000).optional(),
+      }),
+    )
+    .max(100)
     .optional()
-    .describe("MCP servers, in the format of other clients"),
+    .describe("Commands that run at points of a run, with JSON as input"),
+  session: z.strictObject({ keep: z.boolean().optional(), maxAgeDays: count.optional() }).optional(),
+  mcpServers: z.record(name, server).optional().describe("MCP servers, in the format of other clients"),
+  servers: z.record(name, server).optional().describe("The same under the name that VS Code has for it"),
+  inputs: z
+    .array(z.unknown())
+    .optional()
+    .describe("Inputs of VS Code. Nobody is asked: keyhole secrets set ID sets the value of an input"),
+  overrides: z
+    .record(name, checkedLater(serverOverrideSchema))
+    .optional()
+    .describe("Your own names, descriptions and lanes of tools, and the tools to hide, by server"),
+  profiles: z
+    .record(name, checkedLater(profileSchema))
+    .optional()
+    .describe("Choices of servers for --profile NAME"),
 });
 
 export type SettingsFile = z.infer<typeof settingsFileSchema>;
@@ -127,7 +159,10 @@ export const DEFAULT_SETTINGS = {
   logging: { level: "info" },
   audit: { enabled: true, failClosed: false, sync: "second" },
   session: { keep: true, maxAgeDays: 30 },
+  hooks: [],
   mcpServers: {},
+  overrides: {},
+  profiles: {},
 } as const satisfies SettingsFile;
 
 type Defaulted<Name extends keyof typeof DEFAULT_SETTINGS> = Section<Name> &
@@ -145,5 +180,8 @@ export interface Settings {
   readonly logging: Required<Section<"logging">>;
   readonly audit: Required<Section<"audit">>;
   readonly session: Required<Section<"session">>;
+  readonly hooks: Section<"hooks">;
   readonly mcpServers: Section<"mcpServers">;
+  readonly overrides: Section<"overrides">;
+  readonly profiles: Section<"profiles">;
 }

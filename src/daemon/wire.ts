@@ -13,7 +13,11 @@ export const STOPPED = "stopped";
 export interface ServeRequest {
   /** The absolute path of a JSON config. */
   readonly config: string;
-  readonly surface: string;
+  /** A profile of the config. */
+  readonly profile?: string | undefined;
+  /** Default: that of the profile. */
+  readonly surface?: string | undefined;
+  readonly shortcuts: readonly string[];
   readonly allowWrite: boolean;
   readonly trusted: boolean;
   readonly cwd: string;

@@ -26,6 +26,11 @@ export const PROBLEMS = {
     next: "Call {exec} with the op in help_path.",
     when: 'A tool that may change something was called through an operation that only reads. With `missingScope: "ACCESS_DENIED"` also: the caller lacks a scope of the entry.',
   },
+  ADMIN_NEEDED: {
+    sentence: "{name} is for callers with the scope {scope}.",
+    next: "Open the console by the one-time link that the gateway printed.",
+    when: "The HTTP API was asked for something that only the people who run the gateway may see or do.",
+  },
   PERMISSION_DENIED: {
     sentence: "{name} is in the {lane} lane, and this caller may not write.",
     next: [
@@ -321,6 +326,11 @@ export const PROBLEMS = {
     sentence: "The conversation cannot be saved in {path}: {reason}.",
     next: "Make the folder writable or free space. Until then the conversation is only in memory.",
     when: "The file of a conversation cannot be written.",
+  },
+  SESSION_IN_USE: {
+    sentence: "The conversation {id} is open in another process.",
+    next: "Leave it there first, or start a new one.",
+    when: "A conversation is resumed that another chat or run is using.",
   },
   SESSION_BUSY: {
     sentence: "The conversation {id} has a run in progress.",

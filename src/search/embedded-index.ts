@@ -28,9 +28,9 @@ export interface EmbeddedIndex extends SearchIndex {
 }
 
 /** With more segments than this a put waits for merges, so that they do not fall behind. */
-const MAX_BACKLOG = 32;
-/** Documents taken in before searches have their turn. */
-const PUT_STEP = 1_024;
+const MAX_BACKLOG = 64;
+/** Documents whose texts are prepared for vectors before searches have their turn. */
+const VECTOR_STEP = 1_024;
 
 /**
  * Creates an empty search index in this process. With an `embedder` it searches by meaning too. See
@@ -110,6 +110,12 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
     return merging;
   }
 
+  async function mergeIfDue(): Promise<void> {
+    if (!words.wantsMerge) return;
+    const merged = startMerging();
+    if (words.segmentCount > MAX_BACKLOG) await merged;
+  }
+
   function checkOpen(): void {
     if (closed) throw problem("CLOSED");
   }
@@ -117,15 +123,15 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
   return {
     async put(documents) {
       await inTurn(async () => {
-        for (let from = 0; from < documents.length && !closed; from += PUT_STEP) {
-          const some = documents.slice(from, from + PUT_STEP);
-          words.put(some);
-          side?.put(some);
-          if (words.wantsMerge) {
-            const merged = startMerging();
-            if (words.segmentCount > MAX_BACKLOG) await merged;
-          }
-          if (from + PUT_STEP < documents.length) await setImmediate();
+        const steps = words.put(documents);
+        while (!closed && steps.next().done !== true) {
+          await setImmediate();
+          await mergeIfDue();
+        }
+        await mergeIfDue();
+        for (let from = 0; from < documents.length && !closed; from += VECTOR_STEP) {
+          if (from > 0) await setImmediate();
+          side?.put(documents.slice(from, from + VECTOR_STEP));
         }
       });
     },

@@ -1,7 +1,8 @@
-import { readFile } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { endianness } from "node:os";
 import { crc32 } from "../util/crc32.ts";
 import { writeFileAtomic } from "../util/write-file-atomic.ts";
+import { NameBits } from "./lexical/name-bits.ts";
 import type { Facet, Segment } from "./lexical/segment.ts";
 import { StringTable } from "./lexical/string-table.ts";
 
@@ -19,11 +20,12 @@ export type Opened<T> =
 
 const MAGIC = "KHSEARCH";
 /** Rises with every change of the format or of what the analysis makes of a text. */
-const VERSION = 2;
+const VERSION = 3;
 /** Magic, version, checksum of all that follows, length of the header. */
 const PREFIX = 20;
 const CHECKED_FROM = 16;
 const ALIGNMENT = 8;
+const READ_STEP = 2 ** 24;
 
 interface Header {
   readonly sections: Readonly<Record<string, readonly [offset: number, length: number]>>;
@@ -41,22 +43,50 @@ export function writeSnapshot(path: string, snapshot: Snapshot): Promise<void> {
 
 /** Reads a snapshot without analysing anything again; says why where it cannot be used. */
 export async function readSnapshot(path: string): Promise<Opened<Snapshot>> {
-  let file: Buffer;
+  let read: { file: Buffer; checksum: number };
   try {
-    file = await readFile(path);
+    read = await readChecked(path);
   } catch (error) {
     return refused(`the file cannot be read (${(error as NodeJS.ErrnoException).code ?? "unknown"})`);
   }
+  const { file, checksum } = read;
   if (endianness() !== "LE") return refused("it is for little-endian machines");
   if (file.length < PREFIX) return refused("it is too short");
   if (file.toString("latin1", 0, MAGIC.length) !== MAGIC) return refused("it is no search snapshot");
   if (file.readUInt32LE(8) !== VERSION)
     return refused(`it is of version ${file.readUInt32LE(8)}, not ${VERSION}`);
-  if (file.readUInt32LE(12) !== crc32(file.subarray(CHECKED_FROM))) return refused("its checksum is wrong");
+  if (file.readUInt32LE(12) !== checksum) return refused("its checksum is wrong");
   try {
     return { ok: true, value: decode(file) };
   } catch {
     return refused("its parts do not fit together");
+  }
+}
+
+/**
+ * Reads a file into memory of its own, where every section is aligned and stays. The checksum of one piece is
+ * computed while the next one is read.
+ */
+async function readChecked(path: string): Promise<{ file: Buffer; checksum: number }> {
+  const handle = await open(path);
+  try {
+    const { size } = await handle.stat();
+    const file = Buffer.allocUnsafeSlow(size);
+    let checksum = 0;
+    let checked = CHECKED_FROM;
+    let filled = 0;
+    while (filled < size) {
+      const reading = handle.read(file, filled, Math.min(READ_STEP, size - filled), filled);
+      if (filled > checked) checksum = crc32(file.subarray(checked, filled), checksum);
+      checked = Math.max(checked, filled);
+      const { bytesRead } = await reading;
+      if (bytesRead === 0) break;
+      filled += bytesRead;
+    }
+    const whole = file.subarray(0, filled);
+    return { file: whole, checksum: crc32(whole.subarray(Math.min(checked, filled)), checksum) };
+  } finally {
+    await handle.close();
   }
 }
 
@@ -71,6 +101,7 @@ function encode({ segment, note, vectors }: Snapshot): Buffer {
     impacts: segment.impacts,
     fields: segment.fields,
     maxImpacts: segment.maxImpacts,
+    names: segment.names.words,
     facetOf: segment.facetOf,
     ...(vectors && { vectors: vectors.bytes }),
   };
@@ -106,12 +137,9 @@ function decode(file: Buffer): Snapshot {
   const headerLength = file.readUInt32LE(16);
   const header = JSON.parse(file.toString("utf8", PREFIX, PREFIX + headerLength)) as Header;
   const base = aligned(PREFIX + headerLength);
-  // One copy into memory of its own, where every section is aligned.
-  const memory = new Uint8Array(file.length - base);
-  memory.set(file.subarray(base));
   const section = (name: string): [ArrayBuffer, number, number] => {
     const [offset, length] = header.sections[name]!;
-    return [memory.buffer, offset, length];
+    return [file.buffer as ArrayBuffer, base + offset, length];
   };
   const bytes = (name: string): Uint8Array => view(Uint8Array, section(name));
   const shorts = (name: string): Uint16Array => view(Uint16Array, section(name));
@@ -124,6 +152,7 @@ function decode(file: Buffer): Snapshot {
     impacts: shorts("impacts"),
     fields: bytes("fields"),
     maxImpacts: shorts("maxImpacts"),
+    names: new NameBits(words("names")),
     facets: header.facets,
     facetOf: words("facetOf"),
   };

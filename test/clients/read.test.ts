@@ -23,7 +23,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, object | string>
       url: "https://docs.example.com/mcp",
       headers: { Authorization: "Bearer ${DOCS_TOKEN:-none}" },
     },
-    old: "SSE is not supported; give the Streamable HTTP address",
+    old: { type: "sse", url: "https://old.example.com/sse" },
     database: { command: "pg-mcp", args: ["site"], cwd: "/home/me/site" },
   },
   "claude-desktop": {
@@ -34,7 +34,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, object | string>
   },
   vscode: {
     memory: { command: "mem", envFile: `${HOME}/.env` },
-    asks: "Keyhole cannot fill in ${input:key}; write ${env:NAME} and set that variable",
+    asks: { command: "ask-mcp", env: { KEY: "${input:key}" } },
     here: "${workspaceFolder} is another folder in every window",
     web: { url: "https://web.example.com/mcp" },
   },

@@ -21,7 +21,11 @@ export function analyze(text: string, limit = Number.POSITIVE_INFINITY): Term[] 
 }
 
 /** Adds the terms of one compound. */
-export function pushTerms(compound: Compound, terms: Term[], limit = Number.POSITIVE_INFINITY): void {
+export function pushTerms(
+  compound: Pick<Compound, "parts" | "unspaced">,
+  terms: Term[],
+  limit = Number.POSITIVE_INFINITY,
+): void {
   if (compound.unspaced) {
     pushBigrams(compound.parts[0]!, terms, limit);
     return;
@@ -29,11 +33,10 @@ export function pushTerms(compound: Compound, terms: Term[], limit = Number.POSI
   let joined = "";
   for (const part of compound.parts) {
     const word = cutTerm(part.toLowerCase());
-    terms.push({ text: cachedStem(word), word, joined: false });
+    terms.push({ text: stem(word), word, joined: false });
     if (joined.length <= MAX_TERM) joined += word;
   }
   if (compound.parts.length < 2 || joined.length > MAX_TERM) return;
-  // Joined forms are mostly met once: the cache is for words.
   terms.push({ text: stem(joined), word: joined, joined: true });
 }
 
@@ -58,16 +61,4 @@ const HAN = /^\p{Script=Han}$/u;
 
 function cutTerm(word: string): string {
   return word.length > MAX_TERM ? word.slice(0, MAX_TERM) : word;
-}
-
-const MAX_CACHED = 65_536;
-const stems = new Map<string, string>();
-
-function cachedStem(word: string): string {
-  const known = stems.get(word);
-  if (known !== undefined) return known;
-  if (stems.size >= MAX_CACHED) stems.clear();
-  const made = stem(word);
-  stems.set(word, made);
-  return made;
 }

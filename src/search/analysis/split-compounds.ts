@@ -11,41 +11,71 @@ export interface Compound {
   readonly unspaced: boolean;
 }
 
-const ASCII = /^[\0-\x7f]+$/;
+const ASCII = /^[\0-\x7f]*$/;
 const JOINTS = /[_\-.]+/;
 const CASED = /\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{Lt}\p{M}]+|\p{Lu}+(?!\p{Ll})|\p{Lu}|\p{N}+/gu;
 
 /** Finds the compounds of a text (accents folded, case kept), each split at case changes, digits and joints. */
 export function splitCompounds(text: string, limit: number): Compound[] {
   const compounds: Compound[] = [];
-  for (const match of text.matchAll(COMPOUNDS)) {
-    const written = match[0];
-    const start = match.index;
-    const end = start + written.length;
-    if (ASCII.test(written)) {
-      compounds.push({ start, end, parts: splitAscii(written), unspaced: false });
-    } else if (STARTS_UNSPACED.test(written)) {
-      compounds.push({ start, end, parts: [written], unspaced: true });
-    } else {
-      const parts = written.split(JOINTS).flatMap((run) => run.match(CASED) ?? [run]);
-      compounds.push({ start, end, parts, unspaced: false });
-    }
-    if (compounds.length >= limit) break;
-  }
+  eachWritten(text, limit, (start, end) => {
+    compounds.push({ start, end, ...splitWritten(text.slice(start, end)) });
+  });
   return compounds;
 }
 
+/** Visits the places of written words in a text (accents folded), in their order, `limit` of them at most. */
+export function eachWritten(text: string, limit: number, visit: (start: number, end: number) => void): void {
+  if (ASCII.test(text)) {
+    eachWrittenInAscii(text, limit, visit);
+    return;
+  }
+  let left = limit;
+  for (const match of text.matchAll(COMPOUNDS)) {
+    visit(match.index, match.index + match[0].length);
+    if (--left <= 0) return;
+  }
+}
+
+/** Splits one written word. */
+export function splitWritten(written: string): Pick<Compound, "parts" | "unspaced"> {
+  if (ASCII.test(written)) return { parts: splitAscii(written), unspaced: false };
+  if (STARTS_UNSPACED.test(written)) return { parts: [written], unspaced: true };
+  return { parts: written.split(JOINTS).flatMap((run) => run.match(CASED) ?? [run]), unspaced: false };
+}
+
+const OTHER = -1;
 const JOINT = 0;
 const UPPER = 1;
 const LOWER = 2;
 const DIGIT = 3;
+const KINDS = Int8Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  if (/[a-z]/.test(character)) return LOWER;
+  if (/[A-Z]/.test(character)) return UPPER;
+  if (/[0-9]/.test(character)) return DIGIT;
+  return JOINTS.test(character) ? JOINT : OTHER;
+});
+
+/** The same as by `COMPOUNDS`, several times as fast. */
+function eachWrittenInAscii(text: string, limit: number, visit: (start: number, end: number) => void): void {
+  const kindAt = (at: number): number => (at < text.length ? KINDS[text.charCodeAt(at)]! : OTHER);
+  let left = limit;
+  for (let at = 0; at < text.length; at++) {
+    if (kindAt(at) <= JOINT) continue;
+    const start = at++;
+    while (kindAt(at) > JOINT || (kindAt(at) === JOINT && kindAt(at + 1) > JOINT)) at++;
+    visit(start, at);
+    if (--left <= 0) return;
+  }
+}
 
 function splitAscii(written: string): string[] {
   const parts: string[] = [];
   let start = 0;
-  let before = kindOf(written.charCodeAt(0));
+  let before = KINDS[written.charCodeAt(0)]!;
   for (let at = 1; at < written.length; at++) {
-    const kind = kindOf(written.charCodeAt(at));
+    const kind = KINDS[written.charCodeAt(at)]!;
     if (kind === before) continue;
     // The last capital starts the new word: XMLParser is XML, Parser.
     const cut = before === UPPER && kind === LOWER ? at - 1 : at;
@@ -55,10 +85,4 @@ function splitAscii(written: string): string[] {
   }
   parts.push(written.slice(start));
   return parts;
-}
-
-function kindOf(code: number): number {
-  if (code >= 97) return LOWER;
-  if (code === 95 || code < 48) return JOINT;
-  return code <= 57 ? DIGIT : UPPER;
 }

@@ -1,14 +1,17 @@
-import { analyze } from "../analysis/analyze.ts";
+import { pushTerms, type Term } from "../analysis/analyze.ts";
+import { foldAccents } from "../analysis/fold.ts";
+import { eachWritten, splitWritten } from "../analysis/split-compounds.ts";
 import type { SearchDocument } from "../port/search-index.ts";
 import { FIELD_RULES, type FieldRule, FULL_IMPACT, SATURATION, textOf } from "./fields.ts";
 import { DOMAIN_SIGN, nameTerms } from "./name-key.ts";
+import { WordTable } from "./word-table.ts";
 
 /** The worth of one term of a document, independent of other documents. */
 export interface Posting {
   /** 1 to `FULL_IMPACT`; of a name's key, the print of its spelling. */
-  impact: number;
+  readonly impact: number;
   /** Bit `i` is set where the term stands in field `i` of `FIELD_RULES`. */
-  fields: number;
+  readonly fields: number;
 }
 
 const MAX_FIELD_FACTOR = 100;
@@ -16,44 +19,95 @@ const DOMAIN_ONLY = 1 << FIELD_RULES.findIndex((rule) => rule.field === "domainT
 
 /** The postings of a document by term: BM25F with fixed reference lengths. */
 export function documentPostings(document: SearchDocument): Map<string, Posting> {
-  const frequencies = new Map<string, { frequency: number; fields: number }>();
-  FIELD_RULES.forEach((rule, bit) => {
-    const weight = rule.weight * factorOf(document, rule);
-    if (weight > 0) addField(textOf(document, rule.field), rule, weight, 1 << bit, frequencies);
-  });
+  const maker = new PostingMaker();
   const postings = new Map<string, Posting>();
-  for (const [term, { frequency, fields }] of frequencies) {
-    const impact = Math.max(1, Math.round((FULL_IMPACT * frequency) / (frequency + SATURATION)));
-    postings.set(fields === DOMAIN_ONLY ? DOMAIN_SIGN + term : term, { impact, fields });
-  }
-  for (const [term, print] of nameTerms(document)) postings.set(term, { impact: print, fields: 1 });
+  maker.make(document, (term, impact, fields) => postings.set(maker.terms[term]!, { impact, fields }));
   return postings;
 }
 
-function addField(
-  text: string,
-  rule: FieldRule,
-  weight: number,
-  bit: number,
-  frequencies: Map<string, { frequency: number; fields: number }>,
-): void {
-  if (text === "") return;
-  const counts = new Map<string, number>();
-  let length = 0;
-  for (const term of analyze(text.slice(0, rule.maxWords * 16), rule.maxWords)) {
-    counts.set(term.text, (counts.get(term.text) ?? 0) + 1);
-    if (!term.joined) length++;
+/** Makes the postings of many documents. Terms are numbered as they come, and each written word is analysed once. */
+export class PostingMaker {
+  /** By number. */
+  readonly terms: string[] = [];
+  private readonly numbers = new Map<string, number>();
+  /** The terms of written words; a joined form by the complement of its number. */
+  private readonly words = new WordTable<readonly number[]>();
+  // By term, all zero between documents.
+  private frequencies = new Float64Array(1024);
+  private fields = new Uint8Array(1024);
+  private counts = new Uint16Array(1024);
+
+  make(document: SearchDocument, emit: (term: number, impact: number, fields: number) => void): void {
+    const met: number[] = [];
+    FIELD_RULES.forEach((rule, bit) => {
+      const weight = rule.weight * factorOf(document, rule);
+      const text = weight > 0 ? textOf(document, rule.field) : "";
+      if (text !== "") this.addField(text, rule, weight, 1 << bit, met);
+    });
+    for (const term of met) {
+      const frequency = this.frequencies[term]!;
+      const fields = this.fields[term]!;
+      this.frequencies[term] = 0;
+      this.fields[term] = 0;
+      const impact = Math.max(1, Math.round((FULL_IMPACT * frequency) / (frequency + SATURATION)));
+      emit(fields === DOMAIN_ONLY ? this.numberOf(DOMAIN_SIGN + this.terms[term]!) : term, impact, fields);
+    }
+    for (const [term, print] of nameTerms(document)) emit(this.numberOf(term), print, 1);
   }
-  const worth = weight / (1 - rule.lengthPenalty + (rule.lengthPenalty * length) / rule.pivot);
-  for (const [term, count] of counts) {
-    const frequency = worth * Math.min(count, rule.maxRepeats);
-    const known = frequencies.get(term);
-    if (known === undefined) frequencies.set(term, { frequency, fields: bit });
-    else {
-      known.frequency += frequency;
-      known.fields |= bit;
+
+  private addField(text: string, rule: FieldRule, weight: number, bit: number, met: number[]): void {
+    const inField: number[] = [];
+    let length = 0;
+    const folded = foldAccents(text.slice(0, rule.maxWords * 16));
+    eachWritten(folded, rule.maxWords, (start, end) => {
+      const numbers = this.words.get(folded, start, end) ?? this.analyze(folded, start, end, rule.maxWords);
+      for (let at = 0; at < numbers.length; at++) {
+        const number = numbers[at]!;
+        const term = number < 0 ? ~number : number;
+        if (number >= 0) length++;
+        if (this.counts[term] === 0) inField.push(term);
+        if (this.counts[term]! < rule.maxRepeats) this.counts[term]!++;
+      }
+    });
+    const worth = weight / (1 - rule.lengthPenalty + (rule.lengthPenalty * length) / rule.pivot);
+    for (const term of inField) {
+      if (this.fields[term] === 0) met.push(term);
+      this.frequencies[term]! += worth * this.counts[term]!;
+      this.fields[term]! |= bit;
+      this.counts[term] = 0;
     }
   }
+
+  private analyze(text: string, start: number, end: number, limit: number): readonly number[] {
+    const split = splitWritten(text.slice(start, end));
+    const terms: Term[] = [];
+    pushTerms(split, terms, limit);
+    const numbers = terms.map((term) => (term.joined ? ~this.numberOf(term.text) : this.numberOf(term.text)));
+    // Runs of unspaced script are mostly met once, and cut by the field's limit.
+    if (!split.unspaced) this.words.add(text, start, end, numbers);
+    return numbers;
+  }
+
+  numberOf(text: string): number {
+    const known = this.numbers.get(text);
+    if (known !== undefined) return known;
+    const number = this.terms.push(text) - 1;
+    this.numbers.set(text, number);
+    if (number === this.counts.length) this.grow();
+    return number;
+  }
+
+  private grow(): void {
+    const length = this.counts.length * 2;
+    this.frequencies = extended(new Float64Array(length), this.frequencies);
+    this.fields = extended(new Uint8Array(length), this.fields);
+    this.counts = extended(new Uint16Array(length), this.counts);
+  }
+}
+
+function extended<T extends Float64Array | Uint8Array | Uint16Array>(larger: T, values: T): T {
+  larger.set(values);
+  return larger;
 }
 
 function factorOf(document: SearchDocument, rule: FieldRule): number {

@@ -87,6 +87,20 @@ const filterArbitrary: fc.Arbitrary<SearchFilter> = fc.record(
   { requiredKeys: ["scopes"] },
 );
 
+const PLAIN: SearchDocument = {
+  id: "",
+  kind: "tool",
+  domain: "one",
+  visibility: "listed",
+  scopes: [],
+  tags: [],
+  name: "",
+  aliases: [],
+  description: "",
+  parameters: "",
+  domainText: "",
+  content: "",
+};
 const everything: SearchFilter = { scopes: ["s1", "s2"] };
 
 function apply(list: readonly Change[]): { index: LexicalIndex; documents: Map<string, SearchDocument> } {
@@ -95,7 +109,7 @@ function apply(list: readonly Change[]): { index: LexicalIndex; documents: Map<s
   let merging: Generator<void, void> | undefined;
   for (const change of list) {
     if ("put" in change) {
-      index.put(change.put);
+      for (const _ of index.put(change.put));
       for (const document of change.put) documents.set(document.id, document);
     } else if ("drop" in change) {
       index.drop(change.drop);
@@ -113,7 +127,7 @@ function apply(list: readonly Change[]): { index: LexicalIndex; documents: Map<s
 
 function built(documents: Iterable<SearchDocument>): LexicalIndex {
   const index = new LexicalIndex();
-  index.put([...documents]);
+  for (const _ of index.put([...documents]));
   return index;
 }
 
@@ -122,6 +136,20 @@ function find(index: LexicalIndex, text: string, filter: SearchFilter, limit: nu
 }
 
 describe("lexical index", () => {
+  test("a large put goes on in steps, and until its end documents are found as they were", () => {
+    const index = new LexicalIndex();
+    const put = (name: string) =>
+      index.put(Array.from({ length: 600 }, (_, at) => ({ ...PLAIN, id: `d${at}`, name: `${name}_${at}` })));
+    for (const _ of put("walrus"));
+    const steps = put("penguin");
+    expect(steps.next().done).toBe(false);
+    expect(find(index, "walrus", everything, 1_000)).toHaveLength(600);
+    expect(find(index, "penguin", everything, 1_000)).toHaveLength(0);
+    for (const _ of steps);
+    expect(find(index, "walrus", everything, 1_000)).toHaveLength(0);
+    expect(find(index, "penguin", everything, 1_000)).toHaveLength(600);
+  });
+
   test("any sequence of changes and merges equals a rebuild, ids and scores", () => {
     fc.assert(
       fc.property(changes, query, (list, text) => {

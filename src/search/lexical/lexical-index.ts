@@ -1,6 +1,5 @@
 import type { QueryWords } from "../analysis/analyze-query.ts";
 import type { SearchDocument, SearchFilter } from "../port/search-index.ts";
-import { buildSegment } from "./build-segment.ts";
 import { FULL_IMPACT } from "./fields.ts";
 import { filterKey } from "./filter-mask.ts";
 import { indexIn } from "./index-in.ts";
@@ -9,6 +8,7 @@ import { mergeSegments } from "./merge-segments.ts";
 import type { NearTerm } from "./near-terms.ts";
 import { type PostingList, Scratch, scoreSegment } from "./score-segment.ts";
 import type { Segment } from "./segment.ts";
+import { SegmentBuilder } from "./segment-builder.ts";
 import { segmentsToMerge } from "./segments-to-merge.ts";
 import { TopHits } from "./top-hits.ts";
 import { type QueryTerm, type Weighing, weighQuery } from "./weigh-query.ts";
@@ -29,8 +29,12 @@ interface Found {
   readonly document: number;
 }
 
-const MAX_BATCH = 16_384;
-const INLINE_MERGE = 4_096;
+/** Documents of one put that become one segment: making it holds up the event loop for tens of milliseconds. */
+const MAX_BATCH = 8_192;
+/** Documents analysed between two turns of the event loop. */
+const PUT_STEP = 256;
+/** Merges of at most so many documents take part of a millisecond; a put does them itself. */
+const INLINE_MERGE = 64;
 const MAX_NEAR_CACHES = 64;
 
 /** The words of documents in immutable segments. What it answers never depends on how it came to its state. */
@@ -50,14 +54,24 @@ export class LexicalIndex {
     return this.segments.some((live) => live.find(id) >= 0);
   }
 
-  /** Adds documents, replacing those with the same id. Hidden ones are only taken away. */
-  put(documents: readonly SearchDocument[]): void {
-    this.nearCaches.clear();
+  /**
+   * Adds documents, replacing those with the same id. Hidden ones are only taken away. In steps: between them
+   * searches go on, and find the documents as they were.
+   */
+  *put(documents: readonly SearchDocument[]): Generator<void, void> {
     const newest = new Map(documents.map((document) => [document.id, document]));
-    this.drop([...newest.keys()]);
-    const shown = [...newest.values()].filter((document) => document.visibility !== "hidden");
-    for (let from = 0; from < shown.length; from += MAX_BATCH) {
-      this.segments.push(new LiveSegment(buildSegment(shown.slice(from, from + MAX_BATCH))));
+    const all = [...newest.values()];
+    for (let from = 0; from < all.length; from += MAX_BATCH) {
+      const batch = all.slice(from, from + MAX_BATCH);
+      const builder = new SegmentBuilder();
+      for (const document of batch) {
+        if (document.visibility === "hidden") continue;
+        builder.add(document);
+        if (builder.size % PUT_STEP === 0) yield;
+      }
+      const segment = builder.finish();
+      this.drop(batch.map((document) => document.id));
+      if (segment.ids.size > 0) this.segments.push(new LiveSegment(segment));
       this.mergeSmall();
     }
   }
@@ -141,7 +155,7 @@ export class LexicalIndex {
 
   /** The one segment that holds everything; absent until `merge(true)` has run to its end. */
   get whole(): Segment | undefined {
-    if (this.segments.length === 0) return buildSegment([]);
+    if (this.segments.length === 0) return new SegmentBuilder().finish();
     return this.untidy().length === 0 ? this.segments[0]!.segment : undefined;
   }
 
@@ -180,19 +194,14 @@ export class LexicalIndex {
 
   private *mergeChosen(chosen: readonly LiveSegment[]): Generator<void, void> {
     this.merging = new Set(chosen);
-    const parts = partsOf(chosen);
-    const gone = chosen.map((live) => live.copyOfDead());
-    const merged = new LiveSegment(
-      yield* mergeSegments(
-        parts.map(({ segment }, at) => ({
-          segment,
-          isDead: (document: number) => isSet(gone[at]!, document),
-        })),
-      ),
-    );
+    const counts = chosen.map((live) => live.deadCount);
+    const parts = chosen.map((live) => {
+      const dead = live.copyOfDead();
+      return { segment: live.segment, isDead: (document: number) => isSet(dead, document) };
+    });
+    const merged = new LiveSegment(yield* mergeSegments(parts));
     chosen.forEach((live, at) => {
-      for (let document = 0; document < live.segment.ids.size; document++) {
-        if (!live.isDead(document) || isSet(gone[at]!, document)) continue;
+      for (const document of live.deadSince(counts[at]!)) {
         merged.bury(merged.find(live.segment.ids.get(document)));
       }
     });

@@ -2,7 +2,7 @@ import type { SearchFilter } from "../port/search-index.ts";
 import { countBits } from "./count-bits.ts";
 import { facetTest, filterMask } from "./filter-mask.ts";
 import { indexIn, LOOK_UP_COST } from "./index-in.ts";
-import { DOMAIN_SIGN, hashText, NAME_SIGN } from "./name-key.ts";
+import { DOMAIN_SIGN } from "./name-key.ts";
 import type { Segment } from "./segment.ts";
 import { indexSpellings, type SpellingIndex } from "./spelling-index.ts";
 
@@ -32,7 +32,6 @@ export class LiveSegment {
   private masks = new Map<string, Uint32Array | null>();
   /** Whether callers of these scopes, by filter key, miss any document. */
   private readonly hiding = new Map<string, boolean>();
-  private nameBits: Uint32Array | undefined;
   private spellingIndex: SpellingIndex | undefined;
   private domainTerms: ReadonlyMap<string, number> | undefined;
 
@@ -50,6 +49,16 @@ export class LiveSegment {
 
   isDead(document: number): boolean {
     return ((this.dead[document >>> 5]! >>> (document & 31)) & 1) === 1;
+  }
+
+  /** How many documents are gone. */
+  get deadCount(): number {
+    return this.deadList.length;
+  }
+
+  /** The documents that went after the first `count`. */
+  deadSince(count: number): readonly number[] {
+    return this.deadList.slice(count);
   }
 
   copyOfDead(): Uint32Array {
@@ -137,9 +146,7 @@ export class LiveSegment {
 
   /** False where no document has a name of that hash; true where one may have. */
   mayHaveName(hash: number): boolean {
-    this.nameBits ??= nameBitsOf(this.segment);
-    const bit = spread(hash) & (this.nameBits.length * 32 - 1);
-    return ((this.nameBits[bit >>> 5]! >>> (bit & 31)) & 1) === 1;
+    return this.segment.names.mayHave(hash);
   }
 
   /** The terms by length, to find those that are spelt alike. */
@@ -156,25 +163,6 @@ function domainTermsOf({ terms }: Segment): Map<string, number> {
     numbers.set(terms.get(term), term);
   }
   return numbers;
-}
-
-function nameBitsOf({ terms }: Segment): Uint32Array {
-  const from = terms.lowerBound(NAME_SIGN);
-  let to = from;
-  while (to < terms.size && terms.startsWith(to, NAME_SIGN)) to++;
-  let words = 2;
-  while (words * 32 < (to - from) * 16) words *= 2;
-  const bits = new Uint32Array(words);
-  for (let term = from; term < to; term++) {
-    const bit = spread(hashText(terms.get(term).slice(NAME_SIGN.length))) & (words * 32 - 1);
-    bits[bit >>> 5]! |= 1 << (bit & 31);
-  }
-  return bits;
-}
-
-/** FNV's low bits alone are a poor choice of bit. */
-function spread(hash: number): number {
-  return Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d) >>> 1;
 }
 
 function isIn(mask: Uint32Array, document: number): boolean {

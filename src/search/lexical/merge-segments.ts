@@ -1,7 +1,10 @@
 import { FacetTable } from "./facet-table.ts";
-import { GrowingArray } from "./growing-array.ts";
+import { countNames, NameBits } from "./name-bits.ts";
+import { NAME_SIGN } from "./name-key.ts";
 import type { Segment } from "./segment.ts";
-import { StringTable } from "./string-table.ts";
+import type { StringTable } from "./string-table.ts";
+import { StringTableWriter } from "./string-table-writer.ts";
+import { TableWalk } from "./table-walk.ts";
 
 /** A segment to merge, with the documents that are left out. */
 export interface MergePart {
@@ -9,125 +12,172 @@ export interface MergePart {
   readonly isDead: (document: number) => boolean;
 }
 
-const TERMS_PER_STEP = 4096;
-
-/** A posting packed into one number that sorts by document: document, impact (16 bits), fields (8 bits). */
-const DOCUMENT_UNIT = 2 ** 24;
-const IMPACT_UNIT = 2 ** 8;
+/** Strings and postings between two turns of the event loop: a few milliseconds. */
+const STEP = 65_536;
+const DEAD = 0xffffffff;
+const NAME_UNIT = NAME_SIGN.charCodeAt(0);
 
 /**
  * Makes one segment of the live documents of several. A generator, so that a large merge can be spread over
  * many turns of the event loop: it yields after each bounded piece of work.
  */
 export function* mergeSegments(parts: readonly MergePart[]): Generator<void, Segment> {
-  const numbering = numberDocuments(parts);
+  const numbering = yield* numberDocuments(parts);
   yield;
-  const cursors = parts.map(() => 0);
-  const dictionary: string[] = [];
-  const starts = new GrowingArray(Uint32Array);
-  const maxImpacts = new GrowingArray(Uint16Array);
-  const documents = new GrowingArray(Uint32Array);
-  const impacts = new GrowingArray(Uint16Array);
-  const fields = new GrowingArray(Uint8Array);
-  const heads = parts.map((part) => headOf(part, 0));
-  let gathered = new Float64Array(1024);
-  starts.push(0);
-  for (let step = 1; ; step++) {
-    let term: string | undefined;
-    for (const head of heads) if (head !== undefined && (term === undefined || head < term)) term = head;
-    if (term === undefined) break;
-    let count = 0;
-    let sources = 0;
-    for (let which = 0; which < parts.length; which++) {
-      if (heads[which] !== term) continue;
-      const { segment } = parts[which]!;
-      const number = cursors[which]!++;
-      heads[which] = headOf(parts[which]!, number + 1);
-      sources++;
-      const end = segment.starts[number + 1]!;
-      for (let at = segment.starts[number]!; at < end; at++) {
-        const document = numbering.newNumbers[which]![segment.documents[at]!]!;
-        if (document === DEAD) continue;
-        if (count === gathered.length) gathered = grown(gathered);
-        gathered[count++] =
-          document * DOCUMENT_UNIT + segment.impacts[at]! * IMPACT_UNIT + segment.fields[at]!;
-      }
-    }
-    if (count === 0) continue;
-    if (sources > 1) gathered.subarray(0, count).sort();
-    let max = 0;
-    for (let at = 0; at < count; at++) {
-      const packed = gathered[at]!;
-      const document = Math.floor(packed / DOCUMENT_UNIT);
-      const rest = packed - document * DOCUMENT_UNIT;
-      const impact = rest >>> 8;
-      documents.push(document);
-      impacts.push(impact);
-      fields.push(rest & 0xff);
-      if (impact > max) max = impact;
-    }
-    dictionary.push(term);
-    starts.push(documents.length);
-    maxImpacts.push(max);
-    if (step % TERMS_PER_STEP === 0) yield;
+  const tables = parts.map(({ segment }) => segment.terms);
+  const walk = new TableWalk(tables);
+  const dictionary = new StringTableWriter(tables);
+  const names = NameBits.forNames(tables.reduce((sum, terms) => sum + countNames(terms), 0));
+  const postings = parts.reduce((sum, { segment }) => sum + segment.documents.length, 0);
+  const starts = new Uint32Array(dictionary.room + 1);
+  const maxImpacts = new Uint16Array(dictionary.room);
+  const lists = new PostingMerge(parts, numbering.newNumbers, postings);
+  let sinceTurn = 0;
+  while (walk.next()) {
+    const [first] = walk.current;
+    const before = lists.length;
+    const max = lists.append(walk);
+    sinceTurn += 1 + lists.length - before;
+    if (lists.length === before) continue;
+    const { segment } = parts[first!]!;
+    const number = walk.numberIn(first!);
+    if (segment.terms.units[segment.terms.offsets[number]!] === NAME_UNIT)
+      names.addTerm(segment.terms, number);
+    maxImpacts[dictionary.size] = max;
+    dictionary.copy(segment.terms, number);
+    starts[dictionary.size] = lists.length;
+    if (sinceTurn < STEP) continue;
+    sinceTurn = 0;
+    yield;
   }
   return {
-    ids: StringTable.from(numbering.ids),
-    terms: StringTable.from(dictionary),
-    starts: starts.trimmed(),
-    documents: documents.trimmed(),
-    impacts: impacts.trimmed(),
-    fields: fields.trimmed(),
-    maxImpacts: maxImpacts.trimmed(),
+    ids: numbering.ids,
+    terms: dictionary.finish(),
+    starts: fitted(starts, dictionary.size + 1),
+    documents: fitted(lists.documents, lists.length),
+    impacts: fitted(lists.impacts, lists.length),
+    fields: fitted(lists.fields, lists.length),
+    maxImpacts: fitted(maxImpacts, dictionary.size),
+    names,
     facets: numbering.facets,
     facetOf: numbering.facetOf,
   };
 }
 
-const DEAD = 0xffffffff;
+/** The lists of one term after another, each from all parts, in the order of the new numbers. */
+class PostingMerge {
+  readonly documents: Uint32Array;
+  readonly impacts: Uint16Array;
+  readonly fields: Uint8Array;
+  length = 0;
+  private readonly parts: readonly MergePart[];
+  private readonly newNumbers: readonly Uint32Array[];
+  // For each part that has the term: its next live document by new number, and its place.
+  private readonly heads: Uint32Array;
+  private readonly places: Uint32Array;
+  private readonly ends: Uint32Array;
+
+  constructor(parts: readonly MergePart[], newNumbers: readonly Uint32Array[], postings: number) {
+    this.parts = parts;
+    this.newNumbers = newNumbers;
+    this.documents = new Uint32Array(postings);
+    this.impacts = new Uint16Array(postings);
+    this.fields = new Uint8Array(postings);
+    this.heads = new Uint32Array(parts.length);
+    this.places = new Uint32Array(parts.length);
+    this.ends = new Uint32Array(parts.length);
+  }
+
+  /** Appends the postings of the term that the walk is at; gives the greatest impact. */
+  append(walk: TableWalk): number {
+    const { current } = walk;
+    if (current.length === 1) return this.appendOne(current[0]!, walk.numberIn(current[0]!));
+    for (let at = 0; at < current.length; at++) {
+      const { starts } = this.parts[current[at]!]!.segment;
+      const number = walk.numberIn(current[at]!);
+      this.places[at] = starts[number]!;
+      this.ends[at] = starts[number + 1]!;
+      this.advance(at, current[at]!);
+    }
+    let max = 0;
+    for (;;) {
+      let best = 0;
+      for (let at = 1; at < current.length; at++) if (this.heads[at]! < this.heads[best]!) best = at;
+      const document = this.heads[best]!;
+      if (document === DEAD) return max;
+      const { impacts, fields } = this.parts[current[best]!]!.segment;
+      const place = this.places[best]! - 1;
+      const impact = impacts[place]!;
+      this.documents[this.length] = document;
+      this.impacts[this.length] = impact;
+      this.fields[this.length++] = fields[place]!;
+      if (impact > max) max = impact;
+      this.advance(best, current[best]!);
+    }
+  }
+
+  private appendOne(part: number, term: number): number {
+    const { starts, documents, impacts, fields } = this.parts[part]!.segment;
+    const newNumbers = this.newNumbers[part]!;
+    let max = 0;
+    for (let at = starts[term]!; at < starts[term + 1]!; at++) {
+      const document = newNumbers[documents[at]!]!;
+      if (document === DEAD) continue;
+      const impact = impacts[at]!;
+      this.documents[this.length] = document;
+      this.impacts[this.length] = impact;
+      this.fields[this.length++] = fields[at]!;
+      if (impact > max) max = impact;
+    }
+    return max;
+  }
+
+  private advance(at: number, part: number): void {
+    const { documents } = this.parts[part]!.segment;
+    const newNumbers = this.newNumbers[part]!;
+    let head = DEAD;
+    while (head === DEAD && this.places[at]! < this.ends[at]!) {
+      head = newNumbers[documents[this.places[at]!++]!]!;
+    }
+    this.heads[at] = head;
+  }
+}
 
 interface Numbering {
-  readonly ids: string[];
+  readonly ids: StringTable;
   readonly facets: Segment["facets"];
   readonly facetOf: Uint32Array;
   /** By part and old number: the new number, or `DEAD`. */
   readonly newNumbers: Uint32Array[];
 }
 
-function numberDocuments(parts: readonly MergePart[]): Numbering {
-  const live: { id: string; which: number; number: number }[] = [];
-  parts.forEach(({ segment, isDead }, which) => {
-    for (let number = 0; number < segment.ids.size; number++) {
-      if (!isDead(number)) live.push({ id: segment.ids.get(number), which, number });
-    }
-  });
-  if (parts.length > 1) live.sort((one, other) => (one.id < other.id ? -1 : 1));
+function* numberDocuments(parts: readonly MergePart[]): Generator<void, Numbering> {
+  const tables = parts.map(({ segment }) => segment.ids);
+  const walk = new TableWalk(tables);
+  const ids = new StringTableWriter(tables);
   const facets = new FacetTable();
-  const facetOf = new Uint32Array(live.length);
+  const facetOf = new Uint32Array(ids.room);
+  const newFacets = parts.map(() => new Map<number, number>());
   const newNumbers = parts.map(({ segment }) => new Uint32Array(segment.ids.size).fill(DEAD));
-  const facetCache = parts.map(
-    ({ segment }) => new Map<number, number>(segment.facets.map((_, at) => [at, -1])),
-  );
-  live.forEach(({ which, number }, newNumber) => {
-    newNumbers[which]![number] = newNumber;
-    const { segment } = parts[which]!;
-    const old = segment.facetOf[number]!;
-    let facet = facetCache[which]!.get(old)!;
-    if (facet < 0) {
-      facet = facets.intern(segment.facets[old]!);
-      facetCache[which]!.set(old, facet);
+  for (let step = 1; walk.next(); step++) {
+    for (const part of walk.current) {
+      const number = walk.numberIn(part);
+      if (parts[part]!.isDead(number)) continue;
+      newNumbers[part]![number] = ids.size;
+      const { segment } = parts[part]!;
+      const old = segment.facetOf[number]!;
+      const facet = newFacets[part]!.get(old) ?? facets.intern(segment.facets[old]!);
+      newFacets[part]!.set(old, facet);
+      facetOf[ids.size] = facet;
+      ids.copy(segment.ids, number);
     }
-    facetOf[newNumber] = facet;
-  });
-  return { ids: live.map(({ id }) => id), facets: facets.facets, facetOf, newNumbers };
+    if (step % STEP === 0) yield;
+  }
+  return { ids: ids.finish(), facets: facets.facets, facetOf: fitted(facetOf, ids.size), newNumbers };
 }
 
-function headOf({ segment }: MergePart, number: number): string | undefined {
-  return number < segment.terms.size ? segment.terms.get(number) : undefined;
-}
-
-function grown(values: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(values.length * 2);
-  larger.set(values);
-  return larger;
+/** The values in use; a copy where much would be left over. */
+function fitted<T extends Uint8Array | Uint16Array | Uint32Array>(values: T, length: number): T {
+  if (length === values.length) return values;
+  return (length > values.length * 0.9 ? values.subarray(0, length) : values.slice(0, length)) as T;
 }

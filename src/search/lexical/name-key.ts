@@ -45,3 +45,10 @@ export function hashText(text: string, seed = 0x811c9dc5): number {
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
   return hash >>> 0;
 }
+
+/** `hashText` of a piece of UTF-16 units. */
+export function hashUnits(units: Uint8Array | Uint16Array, from: number, to: number): number {
+  let hash = 0x811c9dc5;
+  for (let at = from; at < to; at++) hash = Math.imul(hash ^ units[at]!, 0x01000193);
+  return hash >>> 0;
+}

@@ -1,4 +1,5 @@
 import type { Kind } from "../../schema/entry.ts";
+import type { NameBits } from "./name-bits.ts";
 import type { StringTable } from "./string-table.ts";
 
 /** The properties that filters test. Documents with equal properties share one. */
@@ -22,6 +23,8 @@ export interface Segment {
   readonly fields: Uint8Array;
   /** The greatest impact of each term. */
   readonly maxImpacts: Uint16Array;
+  /** The names in the dictionary, by their hashes. */
+  readonly names: NameBits;
   readonly facets: readonly Facet[];
   /** The facet of each document. */
   readonly facetOf: Uint32Array;

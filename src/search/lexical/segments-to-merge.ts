@@ -4,7 +4,7 @@ interface Sized {
 }
 
 /** This many segments of about the same size are merged: a document is rewritten only log times. */
-const PER_TIER = 4;
+const PER_TIER = 8;
 const MAX_DEAD_SHARE = 0.3;
 
 /** The segments that should become one now: the smallest of about one size, or one that is mostly dead. */

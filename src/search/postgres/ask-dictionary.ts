@@ -7,13 +7,19 @@ import { nearWords } from "./near-words.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
 import type { TableNames } from "./table-names.ts";
 
+/** The dictionary of one caller. */
+export interface CallerDictionary extends Dictionary {
+  /** The caller may see every document. */
+  readonly seesAll: boolean;
+}
+
 /** Fetches in advance everything that weighing these queries needs, of the documents that the caller may see. */
 export async function askDictionary(
   client: PostgresClient,
   names: TableNames,
   queries: readonly QueryWords[],
   scopes: readonly string[],
-): Promise<Dictionary> {
+): Promise<CallerDictionary> {
   const wanted = new Set<string>();
   const nothingKnown = { size: 0, near: () => [], mayHaveName: () => true, isSpeltSo: () => false };
   weighAll(queries, {
@@ -56,12 +62,13 @@ async function askTerms(
   names: TableNames,
   terms: readonly string[],
   scopes: readonly string[],
-): Promise<Omit<Dictionary, "near">> {
+): Promise<Omit<CallerDictionary, "near">> {
   const stored = terms.map(toStoredText);
   const rows = await queryRows(
     client,
-    `select null as term, coalesce(sum(documents), 0)::int as documents, null::int as print
-     from ${names.state} where scopes <@ $3::text[]
+    `select null as term, coalesce(sum(documents) filter (where scopes <@ $3::text[]), 0)::int as documents,
+       coalesce(sum(documents), 0)::int as print
+     from ${names.state}
      union all
      select term, sum(documents)::int, null from ${names.terms}
      where term = any($1::text[]) and scopes <@ $3::text[] group by term
@@ -77,13 +84,15 @@ async function askTerms(
   const frequencies = new Map<string, number>();
   const spellings = new Set<string>();
   let size = 0;
+  let all = 0;
   for (const { term, documents, print } of rows) {
-    if (typeof term !== "string") size = Number(documents);
+    if (typeof term !== "string") [size, all] = [Number(documents), Number(print)];
     else if (print === null) frequencies.set(fromStoredText(term), Number(documents));
     else spellings.add(`${fromStoredText(term)} ${print}`);
   }
   return {
     size,
+    seesAll: size === all,
     frequencyOf: (term) => frequencies.get(term) ?? 0,
     mayHaveName: () => true,
     isSpeltSo: (key, print) => spellings.has(`${NAME_SIGN}${key} ${print}`),

@@ -1,4 +1,5 @@
 import type { PostgresClient } from "./postgres-client.ts";
+import { BLOCK_BITS, BLOCK_MASK } from "./posting-blocks.ts";
 import type { TableNames } from "./table-names.ts";
 
 /**
@@ -11,6 +12,7 @@ begin
   perform pg_advisory_xact_lock(hashtextextended('${names.documents}', 0));
   ${tables(names)}
   ${forgetFunction(names)}
+  ${packFunction(names)}
   ${putFunction(names)}
   ${dropFunction(names)}
 exception when duplicate_table then
@@ -54,7 +56,7 @@ $create$`);
  * Stores the terms with the document too, to find its postings when it changes or goes. Words are counted apart for
  * each set of scopes, so that they can be weighed by the documents that a caller may see.
  */
-function tables({ documents, postings, terms, state }: TableNames): string {
+function tables({ documents, postings, blocks, terms, state }: TableNames): string {
   return `
   create table ${documents} (
     number bigint generated always as identity unique,
@@ -73,6 +75,12 @@ function tables({ documents, postings, terms, state }: TableNames): string {
     impact int not null,
     primary key (term, document) include (impact)
   );
+  create table ${blocks} (
+    term text collate "C" not null,
+    block bigint not null,
+    packed bytea not null,
+    primary key (term, block)
+  );
   create table ${terms} (
     term text collate "C" not null,
     scopes text[] not null,
@@ -89,14 +97,23 @@ function tables({ documents, postings, terms, state }: TableNames): string {
  * Takes the lock first, so that writers wait for each other and see all that was committed before. The lock ends with
  * the transaction, however that ends.
  */
-function putFunction({ putFunction, forgetFunction, documents, postings, terms, state }: TableNames): string {
+function putFunction({
+  putFunction,
+  forgetFunction,
+  packFunction,
+  documents,
+  postings,
+  terms,
+  state,
+}: TableNames): string {
   return `
   create function ${putFunction}(rows jsonb, dictionary jsonb) returns void language plpgsql as $put$
   declare
     ids text[] := array(select r->>'id' from jsonb_array_elements(rows) as r);
+    old_places jsonb;
   begin
     perform pg_advisory_xact_lock(hashtextextended('${documents}', 1));
-    perform ${forgetFunction}(ids);
+    old_places := ${forgetFunction}(ids);
     insert into ${documents} as d (id, kind, domain, category, tags, scopes, terms, hash)
       select r.id, r.kind, r.domain, r.category, r.tags, r.scopes, r.terms, r.hash
       from jsonb_to_recordset(rows) as r(id text, kind text, domain text, category text,
@@ -110,6 +127,11 @@ function putFunction({ putFunction, forgetFunction, documents, postings, terms, 
       from jsonb_to_recordset(rows) as r(id text, terms text[], impacts int[])
       join ${documents} d on d.id = r.id
       cross join lateral unnest(r.terms, r.impacts) as p(term, impact);
+    perform ${packFunction}(old_places);
+    perform ${packFunction}((
+      select jsonb_agg(distinct jsonb_build_array(t.term, d.number >> ${BLOCK_BITS}))
+      from ${documents} d cross join lateral unnest(d.terms) as t(term) where d.id = any(ids)
+    ));
     insert into ${terms} as known (term, scopes, documents, length, letters)
       select t.term, t.scopes, t.documents, t.length, t.letters
       from jsonb_to_recordset(dictionary)
@@ -122,24 +144,47 @@ function putFunction({ putFunction, forgetFunction, documents, postings, terms, 
   $put$;`;
 }
 
-function dropFunction({ dropFunction, forgetFunction, documents }: TableNames): string {
+function dropFunction({ dropFunction, forgetFunction, packFunction, documents }: TableNames): string {
   return `
   create function ${dropFunction}(ids text[]) returns void language plpgsql as $drop$
   begin
     perform pg_advisory_xact_lock(hashtextextended('${documents}', 1));
-    perform ${forgetFunction}(ids);
+    perform ${packFunction}(${forgetFunction}(ids));
     delete from ${documents} where id = any(ids);
   end
   $drop$;`;
 }
 
-/** Deletes the words of documents, and the documents from the counts. */
+/**
+ * Packs the postings of terms in blocks of documents again: in one value for each, four bytes a posting, since
+ * reading thousands of rows takes a search most of its time. `places` are pairs of a term and a block.
+ */
+function packFunction({ packFunction, postings, blocks }: TableNames): string {
+  return `
+  create function ${packFunction}(places jsonb) returns void language sql as $pack$
+    delete from ${blocks} b using jsonb_array_elements(places) as place
+      where b.term = place->>0 and b.block = (place->>1)::bigint;
+    insert into ${blocks} (term, block, packed)
+      select p.term, p.document >> ${BLOCK_BITS},
+        string_agg(int4send((((p.document & ${BLOCK_MASK}) << 16) | p.impact)::int), '' order by p.document)
+      from jsonb_array_elements(places) as place join ${postings} p
+        on p.term = place->>0 and p.document >= (place->>1)::bigint << ${BLOCK_BITS}
+        and p.document <= ((place->>1)::bigint << ${BLOCK_BITS}) + ${BLOCK_MASK}
+      group by p.term, p.document >> ${BLOCK_BITS};
+  $pack$;`;
+}
+
+/** Deletes the words of documents, and the documents from the counts. Gives the places that must be packed again. */
 function forgetFunction({ forgetFunction, documents, postings, terms, state }: TableNames): string {
   return `
-  create function ${forgetFunction}(ids text[]) returns void language plpgsql as $forget$
+  create function ${forgetFunction}(ids text[]) returns jsonb language plpgsql as $forget$
+  declare
+    places jsonb;
   begin
-    if not exists (select from ${documents} d where d.id = any(ids)) then
-      return;
+    select jsonb_agg(distinct jsonb_build_array(t.term, d.number >> ${BLOCK_BITS})) into places
+      from ${documents} d cross join lateral unnest(d.terms) as t(term) where d.id = any(ids);
+    if places is null then
+      return null;
     end if;
     update ${state} known set documents = known.documents - gone.times
       from (select d.scopes, count(*) as times from ${documents} d where d.id = any(ids) group by d.scopes) gone
@@ -158,6 +203,7 @@ function forgetFunction({ forgetFunction, documents, postings, terms, state }: T
     delete from ${terms} known
       using (select distinct unnest(d.terms) as term from ${documents} d where d.id = any(ids)) gone
       where known.term = gone.term and known.documents = 0;
+    return places;
   end
   $forget$;`;
 }

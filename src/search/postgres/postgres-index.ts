@@ -1,5 +1,6 @@
 import { problem } from "../../schema/problem.ts";
 import { cutQuery } from "../analysis/analyze-query.ts";
+import { plainNeed } from "../analysis/plain-need.ts";
 import type { SearchHit, SearchIndex, SearchStatus } from "../port/search-index.ts";
 import { fuse } from "../ranking/fusion.ts";
 import type { Embedder } from "../vectors/embedder.ts";
@@ -93,7 +94,7 @@ export function createPostgresIndex(options: PostgresIndexOptions): PostgresInde
       checkOpen();
       const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
       if (limit === 0 || !(await isReady())) return [];
-      const query = cutQuery(request.query);
+      const query = plainNeed(cutQuery(request.query));
       const depth = vectors === undefined ? limit : Math.max(limit, BLEND_DEPTH);
       const [[words, wordsMs], [nearest, vectorsMs]] = await Promise.all([
         timed(rankWords(client, names, query, request.filter, depth)),
@@ -102,7 +103,7 @@ export function createPostgresIndex(options: PostgresIndexOptions): PostgresInde
       const isAlone = nearest.length === 0;
       const { hits, by } = isAlone
         ? { hits: words.hits, by: "words" as const }
-        : fuse(words.hits, nearest, words.sureName);
+        : fuse(words.hits, nearest, words.sureName, embedder?.fluency?.(query));
       request.note?.({ by, wordsMs, ...(!isAlone && { vectorsMs }) });
       return hits.slice(0, limit).map(({ id, score }): SearchHit => ({ id, score }));
     },

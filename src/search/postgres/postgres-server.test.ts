@@ -167,13 +167,14 @@ async function readWhile(reader: PostgresIndex, going: () => boolean): Promise<n
 
 async function expectExactCounts(table: string): Promise<void> {
   const [schemaName, name] = table.split(".");
-  const base = `"${schemaName}".${name}_v3`;
+  const base = `"${schemaName}".${name}_v4`;
   const { rows } = await openPool().query(`
     select (select sum(documents) from ${base}_state) - (select count(*) from ${base}) as documents_off,
       (select count(*) from ${base}_terms t where documents <>
         (select count(*) from ${base}_postings p join ${base} d on d.number = p.document
           where p.term = t.term and d.scopes = t.scopes)) as terms_off,
       (select count(*) from ${base}_postings p where not exists
-        (select from ${base} d where d.number = p.document and p.term = any(d.terms))) as postings_off`);
-  expect(rows).toEqual([{ documents_off: "0", terms_off: "0", postings_off: "0" }]);
+        (select from ${base} d where d.number = p.document and p.term = any(d.terms))) as postings_off,
+      (select count(*) from ${base}_postings) - (select sum(length(packed)) / 4 from ${base}_blocks) as packed_off`);
+  expect(rows).toEqual([{ documents_off: "0", terms_off: "0", postings_off: "0", packed_off: "0" }]);
 }

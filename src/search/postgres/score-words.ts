@@ -1,22 +1,24 @@
 import { FULL_IMPACT } from "../lexical/fields.ts";
+import { type PostingList, Scratch, scoreSegment } from "../lexical/score-segment.ts";
 import type { WeighedTerm } from "../lexical/weigh-words.ts";
 import type { SearchFilter } from "../port/search-index.ts";
 import { fromStoredText, toStoredText } from "../port/stored-text.ts";
-import type { Scored } from "../ranking/fusion.ts";
+import { bestFirst, type Scored } from "../ranking/fusion.ts";
 import { filterSql } from "./filter-sql.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
+import { readPostings, type TermPostings } from "./posting-blocks.ts";
 import type { TableNames } from "./table-names.ts";
 
-/**
- * Scales weights to whole numbers. Doubles add those without loss, so a score does not depend on the order of the
- * sum.
- */
-const SCALE = 1_000_000;
+const scratch = new Scratch();
+
+interface ScoredNumber {
+  readonly document: number;
+  readonly score: number;
+}
 
 /**
- * Finds the best documents for the terms of a query, best first, ties by id. Callers may see most documents, so only
- * the best few are filtered first. All are filtered if that does not fill the list, or if the filter has more than
- * scopes.
+ * Finds the best documents for the terms of a query, best first, ties by id. The server gives the postings, and they
+ * are scored here as in the embedded engine. It also filters: of all documents only if the best few are not enough.
  */
 export async function scoreWords(
   client: PostgresClient,
@@ -24,50 +26,69 @@ export async function scoreWords(
   terms: readonly WeighedTerm[],
   filter: SearchFilter,
   limit: number,
+  seesAll: boolean,
 ): Promise<Scored[]> {
   if (terms.length === 0) return [];
+  const stored = terms.map(({ text }) => toStoredText(text));
+  const postings = await readPostings(client, names, stored);
   const { domain, kinds, categories, tags } = filter;
-  if (domain === undefined && kinds === undefined && categories === undefined && tags === undefined) {
-    const hits = await askScores(client, names, terms, filter, limit, 2 * limit + 100);
-    if (hits.length === limit) return hits;
-  }
-  return askScores(client, names, terms, filter, limit, null);
+  const isOpen = seesAll && [domain, kinds, categories, tags].every((part) => part === undefined);
+  const scored = scoreAll(toLists(terms, postings), isOpen ? limit : Number.MAX_SAFE_INTEGER);
+  const few = withTies(scored, isOpen ? limit : 2 * limit + 100);
+  const hits = await toHits(client, names, few, filter);
+  const isWhole = hits.length >= limit || few.length === scored.length;
+  return (isWhole ? hits : await toHits(client, names, scored, filter)).slice(0, limit);
 }
 
-async function askScores(
+/** In the embedded engine's order, so that sums are the same to the last bit. */
+function toLists(terms: readonly WeighedTerm[], postings: ReadonlyMap<string, TermPostings>): PostingList[] {
+  const ordered = terms.toSorted(
+    (one, other) => other.weight - one.weight || (one.text < other.text ? -1 : 1),
+  );
+  return ordered.flatMap(({ text, weight, name }) => {
+    const found = postings.get(text);
+    if (found === undefined) return [];
+    const { documents, impacts, maxImpact } = found;
+    const list = { documents, start: 0, end: documents.length, weight };
+    if (name === undefined) return [{ ...list, impacts, maxImpact }];
+    const spelt = impacts.map((print) => (print === name.print ? FULL_IMPACT : name.otherwise));
+    return [{ ...list, impacts: spelt, maxImpact: FULL_IMPACT }];
+  });
+}
+
+/** Scores at least the best `limit` documents and all that tie with them. Best first. */
+function scoreAll(lists: readonly PostingList[], limit: number): ScoredNumber[] {
+  const last = lists.reduce((most, { documents }) => Math.max(most, documents.at(-1) ?? 0), 0);
+  scratch.reserve(last + 1);
+  const scored: ScoredNumber[] = [];
+  scoreSegment(lists, null, limit, scratch, Number.NEGATIVE_INFINITY, (score, document) =>
+    scored.push({ document, score }),
+  );
+  return scored.sort((one, other) => other.score - one.score);
+}
+
+function withTies(scored: readonly ScoredNumber[], count: number): readonly ScoredNumber[] {
+  const bar = scored[count - 1]?.score ?? 0;
+  return scored.filter(({ score }, at) => at < count || score === bar);
+}
+
+async function toHits(
   client: PostgresClient,
   names: TableNames,
-  terms: readonly WeighedTerm[],
+  scored: readonly ScoredNumber[],
   filter: SearchFilter,
-  limit: number,
-  candidates: number | null,
 ): Promise<Scored[]> {
-  const { condition, params } = filterSql(filter, 6);
-  const fewOnly = candidates === null ? "" : `order by score desc fetch first ${candidates} rows with ties`;
+  if (scored.length === 0) return [];
+  const { condition, params } = filterSql(filter, 2);
   const rows = await queryRows(
     client,
-    `with scored as materialized (
-       select p.document, sum(w.weight * case
-         when w.print = 0 then p.impact when w.print = p.impact then ${FULL_IMPACT} else w.otherwise
-       end) as score
-       from unnest($1::text[], $2::float8[], $3::int[], $4::int[]) as w(term, weight, print, otherwise)
-       join ${names.postings} p on p.term = w.term
-       group by p.document ${fewOnly}
-     )
-     select d.id, s.score from scored s join ${names.documents} d on d.number = s.document
-     where ${condition}
-     order by s.score desc, d.id limit $5::int`,
-    [
-      terms.map(({ text }) => toStoredText(text)),
-      terms.map(({ weight }) => Math.max(1, Math.round(weight * SCALE))),
-      terms.map(({ name }) => name?.print ?? 0),
-      terms.map(({ name }) => name?.otherwise ?? 0),
-      limit,
-      ...params,
-    ],
+    `select d.id, d.number::int from ${names.documents} d where d.number = any($1::bigint[]) and ${condition}`,
+    [scored.map(({ document }) => document), ...params],
   );
-  return rows.map(({ id, score }) => ({
-    id: fromStoredText(String(id)),
-    score: Number(score) / SCALE / FULL_IMPACT,
-  }));
+  const ids = new Map(rows.map(({ id, number }) => [number, fromStoredText(String(id))]));
+  const hits = scored.flatMap(({ document, score }): Scored[] => {
+    const id = ids.get(document);
+    return id === undefined ? [] : [{ id, score }];
+  });
+  return hits.sort(bestFirst);
 }

@@ -1,18 +1,20 @@
 import { quotedNames } from "../../schema/quoted-names.ts";
 
 /** Increases when the tables, their functions or the text analysis change. Versions live side by side. */
-const VERSION = 3;
+const VERSION = 4;
 
 /** The names of an index's tables and functions. Safe to put into SQL. */
 export interface TableNames {
   readonly documents: string;
   readonly postings: string;
+  readonly blocks: string;
   readonly terms: string;
   readonly state: string;
   readonly vectors: string;
   readonly putFunction: string;
   readonly dropFunction: string;
   readonly forgetFunction: string;
+  readonly packFunction: string;
   readonly putVectorsFunction: string;
 }
 
@@ -27,12 +29,14 @@ export function tableNames(table: string): TableNames {
   return {
     documents: quoted(""),
     postings: quoted("_postings"),
+    blocks: quoted("_blocks"),
     terms: quoted("_terms"),
     state: quoted("_state"),
     vectors: quoted("_vectors"),
     putFunction: quoted("_put"),
     dropFunction: quoted("_drop"),
     forgetFunction: quoted("_forget"),
+    packFunction: quoted("_pack"),
     putVectorsFunction: quoted("_put_vectors"),
   };
 }

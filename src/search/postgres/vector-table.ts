@@ -53,7 +53,7 @@ export class VectorTable {
   /** Finds the documents nearest to the query, best first, ties by id. Empty if the embedder or the server fails. */
   async search(query: string, filter: SearchFilter): Promise<Scored[]> {
     try {
-      if (!(await this.isThere())) return [];
+      if (this.embedder.reads?.(query) === false || !(await this.isThere())) return [];
       const [vector] = await this.embedder.embed([query]);
       if (vector === undefined || isZero(vector)) return [];
       const { condition, params } = filterSql(filter, 3);

@@ -9,6 +9,7 @@ import { toSummary } from "../../util/to-summary.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { toVisibleText } from "../../util/visible-text.ts";
 import { type FollowedSource, followSource, type Reading } from "../follow-source.ts";
+import type { ToolOverride } from "./config/overrides.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
 import type { Variables } from "./config/to-launch.ts";
@@ -29,6 +30,7 @@ export interface FollowUpstreamOptions {
   readonly ttlMs: number;
   readonly trusted: boolean;
   readonly lanes: Readonly<Record<string, Lane>>;
+  readonly tools: Readonly<Record<string, ToolOverride>>;
   readonly description: string | undefined;
   readonly scopes: readonly string[];
   readonly readBeforeWrite: ReadBeforeWrite | undefined;
@@ -59,6 +61,7 @@ export interface FollowedUpstream extends FollowedSource {
   /** Returns false if the server needs no login. */
   logIn(options: LogInOptions): Promise<boolean>;
   logOut(): Promise<boolean>;
+  restart(): Promise<void>;
   diagnostics(): McpDiagnostics;
 }
 
@@ -73,7 +76,7 @@ interface Shown {
 }
 
 export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream {
-  const { label, config, cache, ttlMs, trusted, lanes, clock } = options;
+  const { label, config, cache, ttlMs, trusted, lanes, tools, clock } = options;
   const login =
     config.transport === "http"
       ? createServerLogin({ ...options, config, maxBytes: options.limits.maxLineBytes })
@@ -113,6 +116,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       program,
       trusted,
       lanes,
+      tools,
       upstream,
       status,
       timeoutMs: config.timeoutMs,
@@ -235,6 +239,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     refresh,
     freshness,
     logIn,
+    restart: upstream.restart,
     logOut: async () => (await login?.logOut()) ?? false,
     diagnostics: () => ({
       label,

@@ -1,4 +1,5 @@
 import { isFields } from "../../util/fields.ts";
+import { readOverride, readProfile, serversOf } from "./config/overrides.ts";
 import { invalid, isSwitchedOff, type McpServerConfig } from "./config/server-config.ts";
 import { createMcpSource, type McpSource, type McpSourceOptions } from "./mcp-source.ts";
 
@@ -6,9 +7,10 @@ const CONFIG = "in the config";
 
 /**
  * Creates one source for each enabled server of a config block of another client (`mcpServers`, or `servers` of
- * VS Code), given as text or object. Starts nothing; the gateway does.
+ * VS Code), given as text or object. `overrides` of the block replace names, descriptions and lanes, and hide tools.
+ * Starts nothing; the gateway does.
  *
- * @throws SERVER_CONFIG_INVALID with every error in the config
+ * @throws SERVER_CONFIG_INVALID with every error in the config. INVALID_INPUT if the profile is not there
  * @example
  * ```ts
  * import { fromMcpConfig } from "keyhole/sources";
@@ -22,13 +24,18 @@ export function fromMcpConfig(json: unknown, options: McpSourceOptions = {}): Mc
   if (!isFields(block)) throw invalid(CONFIG, "it is not a JSON object");
   const servers = block.mcpServers ?? block.servers ?? (isFields(block.mcp) ? block.mcp.servers : undefined);
   if (!isFields(servers)) throw invalid(CONFIG, "it has neither mcpServers nor servers");
+  const { profile, ...shared } = options;
+  const chosen = profile === undefined ? servers : serversOf(servers, readProfile(block.profiles, profile));
   const taken = new Set<string>();
-  return Object.entries(servers)
+  return Object.entries(chosen)
     .filter(([, config]) => !isSwitchedOff(config))
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([name, config]) =>
       // The source itself reports errors in its config.
-      createMcpSource(freeLabel(name, taken), config as McpServerConfig, options),
+      createMcpSource(freeLabel(name, taken), config as McpServerConfig, {
+        ...shared,
+        ...readOverride(block.overrides, name),
+      }),
     );
 }
 

@@ -5,6 +5,7 @@ import type { Source } from "../../schema/source.ts";
 import { type Clock, systemClock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
 import { sweepOrphans } from "../../util/process-tree.ts";
+import type { ToolOverride } from "./config/overrides.ts";
 import {
   invalid,
   type McpServerConfig,
@@ -22,6 +23,8 @@ import { DEFAULT_LIMITS, type UpstreamLimits } from "./upstream-limits.ts";
 
 /** Options of {@link fromMcpConfig}. */
 export interface McpSourceOptions {
+  /** Only the servers of this profile of the config. */
+  readonly profile?: string;
   /** Folder that keeps listings between starts. Without it, each start has to list the server. */
   readonly cacheDirectory?: string;
   /** Age at which a listing is stale, in milliseconds. Default: one day. */
@@ -33,6 +36,8 @@ export interface McpSourceOptions {
    * server's hint to read does not.
    */
   readonly lanes?: Readonly<Record<string, Lane>>;
+  /** A person's words about tools, by the server's names for them: name, description, lane, and whether it is hidden. */
+  readonly tools?: Readonly<Record<string, ToolOverride>>;
   /** Description of the domain. Default: the instructions of a trusted server. */
   readonly description?: string;
   /** Scopes that a principal needs to see the entries. */
@@ -74,6 +79,8 @@ export interface McpSource extends Source {
   logIn(options: LogInOptions): Promise<boolean>;
   /** Forgets the login. Returns false if there was none. */
   logOut(): Promise<boolean>;
+  /** Ends the server and starts it again. Rejects with UNAVAILABLE if it does not come up. */
+  restart(): Promise<void>;
   diagnostics(): McpDiagnostics;
 }
 
@@ -104,6 +111,7 @@ export function createMcpSource(
     ttlMs: options.ttlMs ?? DAY_MS,
     trusted: options.trusted ?? false,
     lanes: options.lanes ?? {},
+    tools: options.tools ?? {},
     description: options.description,
     scopes: options.scopes ?? [],
     readBeforeWrite: options.readBeforeWrite,
@@ -134,6 +142,7 @@ export function createMcpSource(
     freshness: () => followed.freshness(),
     logIn: (how) => followed.logIn(how),
     logOut: () => followed.logOut(),
+    restart: () => followed.restart(),
     diagnostics: () => followed.diagnostics(),
   };
 }

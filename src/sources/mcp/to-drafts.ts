@@ -8,6 +8,7 @@ import type { TracedRequest } from "../../schema/span-context.ts";
 import { toVisibleText } from "../../util/visible-text.ts";
 import { assignPaths } from "./assign-paths.ts";
 import { checkOffered } from "./check-offered.ts";
+import type { ToolOverride } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import type { DraftOptions } from "./draft-options.ts";
 import type { Listing } from "./listing.ts";
@@ -23,7 +24,7 @@ const ERROR_CHARS = 4_000;
 export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] {
   const ops = new Set<string>();
   const { label } = options;
-  const tools = assignPaths(listing.tools, ({ name }) => name, ops);
+  const tools = assignPaths(listing.tools, ({ name }) => overrideOf(name, options).name ?? name, ops);
   const prompts = assignPaths(listing.prompts, ({ name }) => name, ops, "prompts.");
   const documents = [...listing.resources, ...listing.templates];
   const resources = assignPaths(documents, ({ name }) => name, ops, "resources.");
@@ -46,13 +47,15 @@ export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] 
 
 function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft {
   const { upstream, label, timeoutMs, lanes } = options;
+  const { lane } = overrideOf(tool.name, options);
   const { readOnlyHint, idempotentHint } = tool.annotations ?? {};
   // Drops the output schema, which the SDK would compile.
   const { outputSchema: _, ...toolDefinition } = tool;
   return {
     kind: "tool",
     ...common(tool, route, options),
-    ...laneOf(tool, lanes),
+    ...overridden(tool.name, options),
+    ...laneOf(tool, lane === undefined ? lanes : { [tool.name]: lane }),
     inputSchema: tool.inputSchema as JsonSchema,
     outside: true,
     requiresConfirmation: false,
@@ -200,6 +203,20 @@ function common(listed: Listed, route: string, { label, program, trusted, status
     presentation: presentationOf(listed),
     origin: { source: label, program, definition: content, hash, trusted },
     ...(status && { status }),
+  };
+}
+
+function overrideOf(name: string, { tools }: DraftOptions): ToolOverride {
+  return Object.hasOwn(tools, name) ? tools[name]! : {};
+}
+
+/** The fields that a person has replaced. */
+function overridden(tool: string, options: DraftOptions) {
+  const { name, description, hidden } = overrideOf(tool, options);
+  return {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(hidden && { visibility: "hidden" as const }),
   };
 }
 

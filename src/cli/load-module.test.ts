@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
 import type { GatewayOptions } from "../gateway-api.ts";
-import { loadConfig } from "./load-config.ts";
+import { loadModule } from "./load-module.ts";
 
 /** The compiler asks for a row here when createGateway takes a new option. */
 const OPTIONS: Record<keyof Required<GatewayOptions>, string> = {
@@ -31,12 +31,12 @@ test("a served config passes every option of createGateway", async () => {
   const lines = Object.entries(OPTIONS).map(([name, value]) => `export const ${name} = ${value};`);
   writeFileSync(path, lines.join("\n"));
   const exported = (await import(path)) as GatewayOptions;
-  const { options } = await loadConfig(path);
+  const { options } = await loadModule(path);
   expect(options).toEqual({ ...exported });
 });
 
 test("a config without domains and sources is refused", async () => {
   const path = join(temporaryFolder(), "keyhole.config.mjs");
   writeFileSync(path, "export const limits = {};");
-  await expect(loadConfig(path)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
+  await expect(loadModule(path)).rejects.toMatchObject({ code: "CONFIG_INVALID" });
 });

@@ -1,0 +1,87 @@
+import { z } from "zod";
+import { problem } from "../../../schema/problem.ts";
+import { type Fields, fieldsOf, isFields } from "../../../util/fields.ts";
+import { invalid } from "./server-config.ts";
+
+const text = z.string().min(1).max(4_096);
+
+const toolOverride = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,128}$/)
+    .optional()
+    .describe("Another name for the tool"),
+  description: text.optional().describe("Replaces the server's description of the tool"),
+  lane: z.enum(["read", "write", "destructive"]).optional().describe("The lane, whatever the server says"),
+  hidden: z.boolean().optional().describe("Never found by a search, still callable by its address"),
+});
+
+/** A person's words about a server and its tools. They win over those of the server, and stay when it changes. */
+export const serverOverrideSchema = z.strictObject({
+  description: text.optional().describe("The description of the server's domain"),
+  scopes: z.array(text).optional().describe("Scopes that a caller needs to see anything of the server"),
+  tools: z
+    .record(z.string(), toolOverride)
+    .optional()
+    .describe("Overrides of tools, by the server's names for them"),
+});
+
+/** A choice of servers under a name, with the way they are served. */
+export const profileSchema = z.strictObject({
+  servers: z.array(text).optional().describe("Only these servers; without it, all"),
+  surface: text.optional().describe("The surface of keyhole serve"),
+  allowWrite: z.boolean().optional().describe("Whether callers may run tools that write"),
+});
+
+export type ServerOverride = z.infer<typeof serverOverrideSchema>;
+export type ToolOverride = z.infer<typeof toolOverride>;
+export type Profile = z.infer<typeof profileSchema>;
+
+/**
+ * Reads the override of one server.
+ *
+ * @throws SERVER_CONFIG_INVALID
+ */
+export function readOverride(overrides: unknown, server: string): ServerOverride {
+  const given = fieldsOf(overrides);
+  if (!Object.hasOwn(given, server)) return {};
+  const parsed = serverOverrideSchema.safeParse(given[server]);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw invalid(server, `its override: ${[...(issue?.path ?? []), issue?.message].join(" ")}`);
+}
+
+/**
+ * Reads a profile by its name.
+ *
+ * @throws INVALID_INPUT if it is missing or wrong.
+ */
+export function readProfile(profiles: unknown, name: string): Profile {
+  const given = fieldsOf(profiles);
+  const known = Object.keys(given).join(", ") || "none";
+  if (!Object.hasOwn(given, name)) throw wrongProfile(`profile ${name} not found; profiles: ${known}`);
+  const parsed = profileSchema.safeParse(given[name]);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw wrongProfile(`profile ${name}: ${[...(issue?.path ?? []), issue?.message].join(" ")}`);
+}
+
+function wrongProfile(reason: string) {
+  return problem("INVALID_INPUT", { operation: "profile", reason });
+}
+
+/** The servers of a block that a profile chooses. */
+export function serversOf(servers: Fields, { servers: chosen }: Profile): Fields {
+  if (!chosen) return servers;
+  return Object.fromEntries(Object.entries(servers).filter(([name]) => chosen.includes(name)));
+}
+
+/** Names in overrides and profiles that no server has. */
+export function strangers(block: unknown, names: readonly string[]): string[] {
+  const { overrides, profiles } = fieldsOf(block);
+  const chosen = Object.values(fieldsOf(profiles)).flatMap((profile) =>
+    isFields(profile) && Array.isArray(profile.servers) ? (profile.servers as unknown[]).map(String) : [],
+  );
+  const named = new Set([...Object.keys(fieldsOf(overrides)), ...chosen]);
+  return [...named].filter((name) => !names.includes(name));
+}
