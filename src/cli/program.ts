@@ -21,7 +21,7 @@ const WRONG_USAGE = 2;
 
 const LOOK: Command = { summary: "", load: () => import("./look.ts") };
 
-const COMMANDS: Readonly<Record<string, Command>> = {
+export const COMMANDS: Readonly<Record<string, Command>> = {
   connect: {
     summary: "Move the servers of an MCP client behind Keyhole, and back.",
     load: () => import("./connect.ts"),
@@ -29,6 +29,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   list: { summary: "List servers with their state, tools and tokens.", load: () => import("./list.ts") },
   add: { summary: "Add a server to Keyhole's own config.", load: () => import("./add.ts") },
   remove: { summary: "Remove a server from Keyhole's own config.", load: () => import("./remove.ts") },
+  approve: { summary: "Show and approve what servers offer.", load: () => import("./approve.ts") },
+  status: { summary: "Show clients, servers and their cost at a glance.", load: () => import("./status.ts") },
+  doctor: { summary: "Find what is wrong, with the fix.", load: () => import("./doctor.ts") },
   serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
   ...Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),
@@ -50,6 +53,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import("./secrets.ts"),
   },
   daemon: { summary: "Show or stop the process that serves all clients.", load: () => import("./daemon.ts") },
+  logs: { summary: "Show the log of the daemon.", load: () => import("./logs.ts") },
+  lint: { summary: "Find definitions that models have trouble with.", load: () => import("./lint.ts") },
+  bench: { summary: "Measure how well your own tools are found.", load: () => import("./bench.ts") },
+  completion: { summary: "Complete commands in your shell.", load: () => import("./completion.ts") },
   audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
   dashboard: {
     summary: "Start a dashboard for traces and metrics, in Docker.",
