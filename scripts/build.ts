@@ -41,10 +41,15 @@ const TYPES = "zod";
 const TYPED = ["@modelcontextprotocol/client", "@modelcontextprotocol/server"];
 /**
  * Parts of the bundle, one file each: the imports of these modules, without those of an earlier part. The first part
- * is all that \`keyhole --help\` needs.
+ * is all that \`keyhole --help\` needs, the second all that a client of the daemon needs.
  */
 const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
-  ["problem", /src\/schema\/(?:problems?|say)\.ts$|src\/cli\/(?:keep-compiled|user-folders)\.ts$/],
+  [
+    "problem",
+    /src\/schema\/(?:problems?|say)\.ts$|src\/util\/program-version\.ts$|src\/cli\/(?:keep-compiled|user-folders)\.ts$/,
+  ],
+  ["relay", /src\/cli\/(?:serve|serve-by-daemon|safe-console)\.ts$/],
+  ["spawn-daemon", /src\/cli\/spawn-daemon\.ts$/],
   ["core", /src\/(?:index|gateway)\.ts$/],
   ["mcp", /src\/mcp\/mcp-server\.ts$/],
   ["upstreams", /src\/cli\/(?:open-config|read-json-config)\.ts$|src\/sources\/mcp\/from-mcp-config\.ts$/],

@@ -10,6 +10,7 @@ import type { Words } from "./schema/say.ts";
 import type { MenuOptions } from "./surfaces/menu.ts";
 import type { MenuTool } from "./surfaces/menu-tool.ts";
 import { nativeTools, toNativeTool, vendorsRefuse } from "./surfaces/native-tools.ts";
+import { shortcutsOf } from "./surfaces/shortcuts.ts";
 import { surfaceTools, wordsOf } from "./surfaces/surface.ts";
 import { cutText } from "./util/cut-text.ts";
 import { nearest } from "./util/nearest.ts";
@@ -68,7 +69,7 @@ export interface FaceToolbox extends Toolbox {
  * ```
  */
 export async function createToolbox(gateway: Gateway, options: ToolboxOptions = {}): Promise<Toolbox> {
-  const { surface, toolSearch, run, nativeNames, ...call } = options;
+  const { surface, toolSearch, run, nativeNames, shortcuts, ...call } = options;
   const { tools, ...toolbox } = await createFaceToolbox(gateway, { refuses: vendorsRefuse, ...options });
   return { tools, call: (name, args, callOptions) => toolbox.call(name, args, { ...call, ...callOptions }) };
 }
@@ -80,6 +81,7 @@ export async function createFaceToolbox(
     toolSearch = false,
     run = false,
     nativeNames = "ops",
+    shortcuts = [],
     principal: given,
     refuses,
   }: MenuOptions & Pick<CallOptions, "principal"> & { readonly refuses?: (name: string) => boolean },
@@ -94,9 +96,17 @@ export async function createFaceToolbox(
   );
   const face = { surface: { surface, toolSearch, run } };
   const words = wordsOf(face.surface);
+  const tools =
+    surface === "native"
+      ? [...entries].map(([name, entry]) => toNativeTool(name, entry))
+      : await gateway.menu({ principal, ...face.surface, shortcuts });
+  const listed = new Set(tools.map(({ name }) => name));
+  const short = new Map(
+    [...shortcutsOf(view, { ...face.surface, shortcuts })].filter(([name]) => listed.has(name)),
+  );
 
   function toCall(name: string, args: unknown): ToolCall | undefined {
-    const entry = entries.get(name);
+    const entry = entries.get(name) ?? short.get(name);
     if (entry) return toEntryCall(entry, args);
     const operation = names.get(name) ?? operationSpelt(name);
     const isShown = operation && [...names.values()].includes(operation);
@@ -104,16 +114,13 @@ export async function createFaceToolbox(
   }
 
   return {
-    tools:
-      surface === "native"
-        ? [...entries].map(([name, entry]) => toNativeTool(name, entry))
-        : await gateway.menu({ principal, surface, toolSearch, run }),
+    tools,
     entries,
     words,
     toCall,
     call: async (name, args, options = {}) => {
       const call = toCall(name, args);
-      if (!call) return unknownTool(name, [...names.keys(), ...entries.keys()], words);
+      if (!call) return unknownTool(name, [...listed], words);
       return callOperation(gateway, call, { principal, ...face, ...options });
     },
     decide: async (name, args, options = {}) => {

@@ -73,6 +73,7 @@ export function createPerson(): Person {
     client: async ({ version = "0.1.0", ...request }) => {
       const serve = {
         surface: "lanes",
+        shortcuts: [],
         allowWrite: true,
         trusted: true,
         cwd: folder,
@@ -86,7 +87,7 @@ export function createPerson(): Person {
           place,
           version,
           serve,
-          start: () => {
+          start: async () => {
             void start(version);
             return { exitCode: null } as never;
           },

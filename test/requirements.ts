@@ -69,6 +69,7 @@ export const REQUIREMENTS = {
   "upstream:faults": "a faulty server affects no other, and the answer names the server and the cause",
   "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",
   "upstream:processes": "processes of a server end with it, and it inherits only declared variables",
+  "menu:shortcuts": "chosen entries stand in the menu as tools, within its budget and always the same",
   "upstream:shared": "gateways share a server that is the same, and nothing of one caller reaches another",
   "upstream:idle": "a server that nobody uses ends, and starts again when it is called",
   "daemon:shared":

@@ -29,7 +29,7 @@ interface Member {
 interface Config {
   readonly members: Set<Member>;
   readonly gateway: Gateway;
-  /** One for each combination of surface and right to write. */
+  /** One for each combination of menu and right to write. */
   serverFor(request: ServeRequest): McpServer;
   close(): Promise<void>;
 }
@@ -131,9 +131,10 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
       serverFor: (request) => {
         const surface = chooseSurface(request.surface, profile);
         const allowWrite = request.allowWrite || profile.allowWrite === true;
-        const name = `${surface} ${allowWrite}`;
+        const { shortcuts } = request;
+        const name = JSON.stringify([surface, allowWrite, shortcuts]);
         const principal = { id: "local", scopes: [], allowWrite };
-        const server = servers.get(name) ?? createMcpServer(gateway, { surface, principal });
+        const server = servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts });
         servers.set(name, server);
         return server;
       },

@@ -17,13 +17,13 @@ test("a broken server is set aside and the others are used", async () => {
   const { sources, told, path } = await read({
     mcpServers: {
       good: { command: "x" },
-      old: { type: "sse", url: "https://x.example/sse" },
+      old: { type: "smtp", url: "https://x.example/sse" },
       asks: { command: "x", env: { KEY: "${command:key}" } },
     },
   });
   expect(sources.map(({ id }) => id)).toEqual(["mcp:good"]);
   expect(told).toEqual([
-    expect.stringContaining(`${path}:6:5 cannot be used: the server "old": SSE is not supported`),
+    expect.stringContaining(`${path}:6:5 cannot be used: the server "old": type: Invalid option`),
     expect.stringContaining("Keyhole cannot fill in ${command:key}"),
   ]);
 });

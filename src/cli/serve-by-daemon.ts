@@ -1,16 +1,10 @@
-import { spawn } from "node:child_process";
-import { closeSync, openSync } from "node:fs";
-import { homedir } from "node:os";
 import { resolve } from "node:path";
-import { logFlags } from "../daemon/place.ts";
 import { reachDaemon } from "../daemon/reach-daemon.ts";
 import { relay } from "../daemon/relay.ts";
 import type { ServeRequest } from "../daemon/wire.ts";
-import { MARKER } from "../util/process-marker.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { daemonPlace } from "./daemon-place.ts";
 
-const MAX_LOG_BYTES = 1024 * 1024;
 /**
  * Serves a JSON config over stdio through the daemon of this person, until the client leaves.
  *
@@ -20,8 +14,9 @@ export async function serveByDaemon(request: Omit<ServeRequest, "cwd" | "env">):
   const place = daemonPlace();
   const serve = { ...request, config: resolve(request.config), cwd: process.cwd(), env: process.env };
   const version = PROGRAM_VERSION;
+  const start = async () => (await import("./spawn-daemon.ts")).spawnDaemon(place);
   const reach = async () => {
-    const { socket, notes } = await reachDaemon({ place, version, serve, start: () => startDaemon(place) });
+    const { socket, notes } = await reachDaemon({ place, version, serve, start });
     for (const note of notes) console.error(note);
     return socket;
   };
@@ -42,22 +37,4 @@ export async function serveByDaemon(request: Omit<ServeRequest, "cwd" | "env">):
     process.exit(1);
   });
   process.exit(0);
-}
-
-/** Starts a daemon that outlives this process. Its output goes to a log beside its socket. */
-function startDaemon(place: ReturnType<typeof daemonPlace>) {
-  const log = openSync(place.log, logFlags(place, MAX_LOG_BYTES), 0o600);
-  // A gateway that runs this client as its server must not end the daemon of everybody with it.
-  const { [MARKER]: _, ...env } = process.env;
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, "daemon", "run"], {
-    detached: true,
-    stdio: ["ignore", log, log],
-    cwd: homedir(),
-    env,
-    windowsHide: true,
-  });
-  child.on("error", () => {});
-  child.unref();
-  closeSync(log);
-  return child;
 }

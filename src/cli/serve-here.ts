@@ -15,6 +15,7 @@ export interface ServeOptions {
   readonly profile: string | undefined;
   /** Default: that of the profile. */
   readonly surface: string | undefined;
+  readonly shortcuts: readonly string[];
   readonly trusted: boolean;
   readonly allowWrite: boolean;
   /** Serves HTTP instead of stdio. */
@@ -28,6 +29,7 @@ export async function serveHere({
   config: path,
   profile: chosen,
   surface,
+  shortcuts,
   trusted,
   allowWrite,
   http,
@@ -47,7 +49,7 @@ export async function serveHere({
     principal: { ...owner, allowWrite: owner.allowWrite || allowWrite || profile.allowWrite === true },
   });
   if (gateway.pins.damage) console.error(gateway.pins.damage);
-  const server = createMcpServer(gateway, { surface: chooseSurface(surface, profile) });
+  const server = createMcpServer(gateway, { surface: chooseSurface(surface, profile), shortcuts });
   const telemetry = openTelemetry(json);
   const face = http ? await openHttpFace(server, http, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);

@@ -13,6 +13,7 @@ const USAGE = `Usage: keyhole serve [options]
   --profile NAME   only the servers of this profile of the config
   --trust          start the servers that a JSON config names now, and accept their definitions without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
+  --shortcut NAME  a route or op that is listed as a tool of its own, if the menu has room; as often as needed
   --allow-write    let callers run tools that write
   --no-daemon      serve in this process, and share no servers with other clients
   --http           serve Streamable HTTP instead of stdio
@@ -37,7 +38,7 @@ export async function run(args: readonly string[]): Promise<void> {
   const { surface } = values;
   chooseSurface(surface, {});
   const allowHosts = values["allow-host"];
-  const options = { config, profile, surface, trusted, allowWrite };
+  const options = { config, profile, surface, shortcuts: values.shortcut, trusted, allowWrite };
   const path = configOfDaemon(config);
   // A config that is code has an environment and a folder of its own, so it needs a process of its own.
   if (!values.http && !values["no-daemon"] && !process.env.KEYHOLE_NO_DAEMON && path !== undefined) {
@@ -63,6 +64,7 @@ function readOptions(args: readonly string[]) {
       config: { type: "string" },
       profile: { type: "string" },
       surface: { type: "string" },
+      shortcut: { type: "string", multiple: true, default: [] },
       trust: { type: "boolean", default: false },
       "allow-write": { type: "boolean", default: false },
       "no-daemon": { type: "boolean", default: false },

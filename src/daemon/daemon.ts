@@ -5,7 +5,8 @@ import type { Transport } from "@modelcontextprotocol/server";
 import { isProblem, problem } from "../schema/problem.ts";
 import { makeOwnFolder } from "../util/own-folder.ts";
 import { reasonOf } from "../util/reason-of.ts";
-import { type Card, isCurrent, newCard, type Place, protectSocket, removeCard, writeCard } from "./place.ts";
+import { newCard } from "./new-card.ts";
+import { type Card, isCurrent, type Place, protectSocket, removeCard, writeCard } from "./place.ts";
 import { type Client, serveClient } from "./serve-client.ts";
 import {
   type DaemonStatus,

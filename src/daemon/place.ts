@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from "node:crypto";
 import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isOwnFolder } from "../util/own-folder.ts";
@@ -23,9 +22,6 @@ export interface Card {
   readonly token: string;
 }
 
-/** Longer paths of sockets are cut by some systems. */
-const MAX_PATH = 100;
-
 /** The folders of a person. Daemons of different folders know nothing of each other. */
 export interface PersonFolders {
   readonly state: string;
@@ -35,18 +31,16 @@ export interface PersonFolders {
 
 export function placeOf({ state, cache, home }: PersonFolders): Place {
   const folder = join(state, "daemon");
-  const name = createHash("sha256").update(`${cache}\0${home}`).digest("hex").slice(0, 8);
+  const name = shortHash(`${cache}\0${home}`);
   const file = (ending: string) => join(folder, `${name}.${ending}`);
   return { folder, card: file("json"), lock: file("lock"), log: file("log") };
 }
 
-/** Makes the card of a new daemon. Undefined if the folder's path is too long for a socket. */
-export function newCard({ folder }: Place, version: string): Card | undefined {
-  const id = randomBytes(6).toString("hex");
-  const path =
-    process.platform === "win32" ? `\\\\.\\pipe\\keyhole-${process.pid}-${id}` : join(folder, `${id}.sock`);
-  if (process.platform !== "win32" && Buffer.byteLength(path) > MAX_PATH) return undefined;
-  return { pid: process.pid, version, path, token: randomBytes(32).toString("base64url") };
+/** FNV-1a, because loading `node:crypto` costs every relay megabytes. Two homes with one state folder are rare. */
+function shortHash(text: string): string {
+  let hash = 0x811c9dc5;
+  for (const byte of Buffer.from(text)) hash = Math.imul(hash ^ byte, 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, "0");
 }
 
 /** Reads how to reach the daemon. Undefined if there is none, or if somebody else could have written the card. */

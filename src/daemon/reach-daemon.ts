@@ -16,7 +16,7 @@ export interface ReachOptions {
   readonly version: string;
   readonly serve: ServeRequest;
   /** Starts a daemon. It exits with another code than 0 if it cannot run. */
-  start(): ChildProcess;
+  start(): Promise<ChildProcess>;
 }
 
 const POLL_MS = 15;
@@ -47,7 +47,7 @@ export async function reachDaemon({ place, version, serve, start }: ReachOptions
       // Its socket may be left from a daemon that was killed.
       if (card) retired.add(card.token);
       if (child?.exitCode) throw failed(`it exited with code ${child.exitCode}; its log is ${place.log}`);
-      if (!child && takeLock(place)) child = start();
+      if (!child && takeLock(place)) child = await start();
     }
     throw failed(`it did not answer within ${START_MS / 1_000} seconds; its log is ${place.log}`);
   } finally {

@@ -17,6 +17,7 @@ export interface ServeRequest {
   readonly profile?: string | undefined;
   /** Default: that of the profile. */
   readonly surface?: string | undefined;
+  readonly shortcuts: readonly string[];
   readonly allowWrite: boolean;
   readonly trusted: boolean;
   readonly cwd: string;

@@ -34,6 +34,11 @@ export interface McpServerOptions {
   readonly run?: boolean;
   /** How the tools of the `native` surface are named. Default: by their ops. */
   readonly nativeNames?: NativeNames;
+  /**
+   * Routes or ops of tools and skills that stand in the menu as tools of their own, the most important first, as far
+   * as its budget allows. Not on `native`, which lists all.
+   */
+  readonly shortcuts?: readonly string[];
   /** Adds structured content to the text of answers. Default: false, unless a request's `_meta` asks for it. */
   readonly structured?: boolean;
   /** Principal of calls whose transport names none. Default: the gateway's own. */
@@ -96,7 +101,7 @@ const DEBOUNCE_MS = 100;
 export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}): McpServer {
   const { maxBodyBytes = MAX_BODY_BYTES, debounceMs = DEBOUNCE_MS, onError = () => {} } = options;
   const { surface = "lanes", toolSearch = false, run = false, nativeNames = "ops", instructions } = options;
-  const menu = { surface, toolSearch, run, nativeNames };
+  const menu = { surface, toolSearch, run, nativeNames, shortcuts: options.shortcuts ?? [] };
   const listings = createListings(gateway, { ...menu, ...(instructions !== undefined && { instructions }) });
   const parts: ServerParts = {
     gateway,

@@ -12,7 +12,8 @@ import type { TokenCounter } from "../util/tokens.ts";
 import type { MapMemo } from "./map-memo.ts";
 import type { MenuTool } from "./menu-tool.ts";
 import { type NativeNames, nativeTools, toNativeTool } from "./native-tools.ts";
-import { type SurfaceOptions, type SurfaceTool, surfaceTools } from "./surface.ts";
+import { countFitting, type ShortcutOptions, shortcutsOf, toShortcutTool } from "./shortcuts.ts";
+import { type SurfaceTool, surfaceTools } from "./surface.ts";
 
 type AnyOperation = Pick<
   Operation<z.ZodType, unknown, z.ZodType>,
@@ -28,7 +29,7 @@ const MORE = ", and more domains";
 
 type Group = readonly [string, readonly Entry[]];
 
-export interface MenuOptions extends SurfaceOptions {
+export interface MenuOptions extends ShortcutOptions {
   /** How `native` tools are named. */
   readonly nativeNames?: NativeNames;
 }
@@ -58,10 +59,13 @@ export async function createMenu(
     0,
     shown.findIndex(({ operation }) => operation === "ask"),
   );
-  const tools = shown.map((tool, at) => {
+  const own = shown.map((tool, at) => {
     const made = toMenuTool(tool, view);
     return at === finder ? { ...made, description: `${leadOf(view)}${made.description}` } : made;
   });
+  const shortcuts = [...shortcutsOf(view, options)].map(([name, entry]) => toShortcutTool(name, entry));
+  // Shortcuts come last, so that the others keep their places in prompt caches.
+  const tools = [...own, ...(await fitting(own, shortcuts, { loadCounter, memo }))];
   const plain = tools[finder]!;
   const withMap = (map: string) => tools.with(finder, { ...plain, description: plain.description + map });
   const maps = mapsOf(view);
@@ -75,6 +79,20 @@ export async function createMenu(
   if (kept === undefined) await memo?.set(key, map);
   maps.set(surface, map);
   return withMap(map);
+}
+
+/** The first shortcuts that fit into the menu beside its own tools. */
+async function fitting(
+  own: readonly MenuTool[],
+  shortcuts: readonly MenuTool[],
+  { loadCounter, memo }: MenuTools,
+): Promise<readonly MenuTool[]> {
+  if (shortcuts.length === 0) return [];
+  const key = contentHash(["shortcuts", MENU_TOKENS, own, shortcuts]);
+  const kept = await memo?.get(key);
+  const count = kept ?? String(countFitting(own, shortcuts, MENU_TOKENS, await loadCounter()));
+  if (kept === undefined) await memo?.set(key, count);
+  return shortcuts.slice(0, Number(count));
 }
 
 /** One tool of the default surface by itself. */

@@ -23,7 +23,7 @@ const EXPECTED: Readonly<Record<string, Readonly<Record<string, object | string>
       url: "https://docs.example.com/mcp",
       headers: { Authorization: "Bearer ${DOCS_TOKEN:-none}" },
     },
-    old: "SSE is not supported; give the Streamable HTTP address",
+    old: { type: "sse", url: "https://old.example.com/sse" },
     database: { command: "pg-mcp", args: ["site"], cwd: "/home/me/site" },
   },
   "claude-desktop": {

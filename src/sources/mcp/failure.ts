@@ -88,6 +88,11 @@ export function forgotSession(
   return sessionId !== undefined && httpStatus(error) === 404;
 }
 
+/** Whether a server refuses the newer transport over HTTP, as one does that knows only SSE. */
+export function refusesPost(error: unknown): boolean {
+  return [400, 404, 405].includes(httpStatus(error) ?? 0);
+}
+
 /** Returns the last line of stderr, as the end of a sentence. */
 export function lastComplaint(stderr: string): string {
   const line = hideSecrets(stderr).trimEnd().split("\n").at(-1)?.trim() ?? "";

@@ -1,5 +1,6 @@
 import type {
   Client,
+  FetchLike,
   JsonSchemaValidator,
   PriorDiscovery,
   StreamableHTTPClientTransport,
@@ -12,7 +13,7 @@ import { PROGRAM_VERSION } from "../../util/program-version.ts";
 import { secretsInArgs, secretsInFields } from "../../util/secret-values.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { type LaunchOptions, toLaunch, type Variables } from "./config/to-launch.ts";
-import { BROKEN_OFF, isLost } from "./failure.ts";
+import { BROKEN_OFF, isLost, refusesPost } from "./failure.ts";
 import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
@@ -62,8 +63,8 @@ export interface Opened {
 export async function openClient(options: OpenOptions): Promise<Opened> {
   const sdk = await import("@modelcontextprotocol/client");
 
-  async function attempt(prior: PriorDiscovery | undefined): Promise<Opened> {
-    const made = makeTransport(sdk, options);
+  async function attempt(prior: PriorDiscovery | undefined, overSse: boolean): Promise<Opened> {
+    const made = makeTransport(sdk, options, overSse);
     options.onMade(made);
     const changed = { autoRefresh: false, debounceMs: 0, onChanged: () => options.onListChanged() };
     const client = new sdk.Client(CLIENT, {
@@ -95,19 +96,31 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
     return { client, era, made };
   }
 
+  const { config, era, signal } = options;
+  // Only the older protocol has SSE.
+  if (config.transport === "http" && config.sse) return attempt({ kind: "legacy" }, true);
   try {
-    return await attempt(options.era);
+    return await attempt(era, false);
   } catch (error) {
+    if (signal.aborted) throw error;
     // A server of the older protocol may exit on an unknown request.
-    const wasAsked = options.era === undefined && options.config.transport === "stdio";
-    if (!wasAsked || options.signal.aborted || !endedOverProbe(error)) throw error;
-    return attempt({ kind: "legacy" });
+    if (config.transport === "stdio" && era === undefined && endedOverProbe(error))
+      return attempt({ kind: "legacy" }, false);
+    if (config.transport !== "http" || !refusesPost(error)) throw error;
+    return attempt({ kind: "legacy" }, true).catch(() => {
+      throw error;
+    });
   }
 }
 
-function makeTransport(sdk: typeof import("@modelcontextprotocol/client"), options: OpenOptions): Made {
+function makeTransport(
+  sdk: typeof import("@modelcontextprotocol/client"),
+  options: OpenOptions,
+  overSse: boolean,
+): Made {
   const { label, config, variables, login } = options;
-  if (config.transport === "http") return makeHttpTransport(sdk, login!, createNoticeGate(options.clock));
+  if (config.transport === "http")
+    return makeHttpTransport(sdk, login!, createNoticeGate(options.clock), overSse);
   const launch = toLaunch(config, options);
   knowSecrets([
     ...secretsInArgs(launch.args),
@@ -138,15 +151,19 @@ function makeHttpTransport(
   sdk: typeof import("@modelcontextprotocol/client"),
   login: ServerLogin,
   gate: NoticeGate,
+  overSse: boolean,
 ): Made {
   const { url, headers } = login.address();
   let ending: string | undefined;
-  const fetch = login.fetch((reason) => {
-    ending = reason;
+  const end = (reason: string) => {
+    ending ??= reason;
     void transport.close().catch(() => {});
-  });
-  const transport = new sdk.StreamableHTTPClientTransport(url, { fetch, requestInit: { headers } });
-  failWithStream(transport);
+  };
+  const fetch = login.fetch(end);
+  const requestInit = { headers };
+  const transport: Transport = overSse
+    ? new sdk.SSEClientTransport(url, { fetch: endWithStream(fetch, end), requestInit })
+    : failWithStream(new sdk.StreamableHTTPClientTransport(url, { fetch, requestInit }));
   passThroughGate(transport, gate);
   return {
     transport,
@@ -160,7 +177,7 @@ function makeHttpTransport(
 }
 
 /** Fails a request whose stream ends early; the SDK would wait forever. A second answer is ignored. */
-function failWithStream(transport: StreamableHTTPClientTransport): void {
+function failWithStream(transport: StreamableHTTPClientTransport): Transport {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => {
     if (!("id" in message && "method" in message)) return send(message, options);
@@ -169,6 +186,22 @@ function failWithStream(transport: StreamableHTTPClientTransport): void {
       transport.onmessage?.({ jsonrpc: "2.0", id: message.id, error: BROKEN_OFF });
     };
     return send(message, { ...options, onRequestStreamEnd });
+  };
+  return transport;
+}
+
+/** Ends an SSE connection with its stream: the SDK would open another stream, whose session the server forgot. */
+function endWithStream(fetch: FetchLike, end: (reason: string) => void): FetchLike {
+  return async (url, init) => {
+    const answer = await fetch(url, init);
+    const isStream = answer.ok && (init?.method ?? "GET") === "GET" && answer.body;
+    if (!isStream) return answer;
+    const [read, watched] = answer.body.tee();
+    void watched.pipeTo(new WritableStream()).then(
+      () => end("its event stream ended"),
+      () => end("its event stream broke off"),
+    );
+    return new Response(read, { status: answer.status, headers: answer.headers });
   };
 }
 

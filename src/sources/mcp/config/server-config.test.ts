@@ -43,7 +43,7 @@ describe("configs of other clients", () => {
     ["no servers", "{}", "neither mcpServers nor servers"],
     ["nothing to start", '{"servers":{"a":{}}}', "neither a command nor a url"],
     ["both", '{"servers":{"a":{"command":"x","url":"y"}}}', "both a command and a url"],
-    ["the old transport", '{"servers":{"a":{"type":"sse","url":"https://x"}}}', "SSE is not supported"],
+    ["an unknown transport", '{"servers":{"a":{"type":"smtp","url":"https://x"}}}', "type"],
     ["wrong types", '{"servers":{"a":{"command":"x","args":"y"}}}', "args"],
   ])("%s is refused with the reason", (_, json, reason) => {
     expect(() => fromMcpConfig(json)).toThrow(reason);
@@ -51,6 +51,8 @@ describe("configs of other clients", () => {
 
   test("remote servers by the other names of the field", () => {
     expect(readServerConfig("a", { httpUrl: "https://x.test" })).toMatchObject({ transport: "http" });
+    const old = readServerConfig("a", { type: "sse", url: "https://x.test" });
+    expect(old).toMatchObject({ transport: "http", sse: true });
     expect(readServerConfig("a", { serverUrl: "https://x.test" })).toMatchObject({ url: "https://x.test" });
   });
 });

@@ -49,7 +49,7 @@ const oauthSchema = z.object({
 });
 
 const httpSchema = z.object({
-  type: z.enum(["http", "streamable-http", "streamableHttp", "remote"]).optional(),
+  type: z.enum(["http", "streamable-http", "streamableHttp", "remote", "sse"]).optional(),
   url: z.string().min(1),
   headers: texts.default({}),
   oauth: oauthSchema.optional(),
@@ -64,7 +64,11 @@ export type McpServerConfig = z.input<typeof stdioSchema> | z.input<typeof httpS
 
 export type ServerConfig =
   | (Omit<z.output<typeof stdioSchema>, "type"> & { readonly transport: "stdio" })
-  | (Omit<z.output<typeof httpSchema>, "type"> & { readonly transport: "http" });
+  | (Omit<z.output<typeof httpSchema>, "type"> & {
+      readonly transport: "http";
+      /** The server speaks only HTTP with SSE, the transport of 2024-11-05. */
+      readonly sse?: true;
+    });
 
 export type HttpConfig = Extract<ServerConfig, { readonly transport: "http" }>;
 export type OAuthConfig = z.output<typeof oauthSchema>;
@@ -86,15 +90,14 @@ export function readServerConfig(label: string, config: unknown): ServerConfig {
   if (!parsed.success) throw invalid(label, "it is not an object");
   const fields = withOwnNames(parsed.data);
   const { command, url } = fields;
-  if (fields.type === "sse") throw invalid(label, "SSE is not supported; give the Streamable HTTP address");
   if (command !== undefined && url !== undefined) throw invalid(label, "it has both a command and a url");
   if (command === undefined && url === undefined) throw invalid(label, "it has neither a command nor a url");
   if (url === undefined) {
     const { type: _, ...stdio } = parse(label, stdioSchema, fields);
     return { ...stdio, transport: "stdio" };
   }
-  const { type: _, ...http } = parse(label, httpSchema, fields);
-  return { ...http, transport: "http" };
+  const { type, ...http } = parse(label, httpSchema, fields);
+  return { ...http, transport: "http", ...(type === "sse" && { sse: true }) };
 }
 
 /** Whether a config switches its server off. */
