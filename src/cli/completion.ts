@@ -45,12 +45,9 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The words that follow a command, for the script of a shell. */
-export type Completions = ReadonlyMap<
-  string,
-  { readonly summary: string; readonly words: readonly string[] }
->;
+type Completions = ReadonlyMap<string, { readonly summary: string; readonly words: readonly string[] }>;
 
-export async function run(args: readonly string[]): Promise<void> {
+export async function run(args: readonly string[], summaries: ReadonlyMap<string, string>): Promise<void> {
   const { values, positionals } = readArgs("completion", {
     args: [...args],
     allowPositionals: true,
@@ -66,12 +63,8 @@ export async function run(args: readonly string[]): Promise<void> {
       reason: `name one of ${SHELLS.join(", ")}${hint}`,
     });
   }
-  const { COMMANDS } = await import("./program.ts");
   const commands: Completions = new Map(
-    Object.entries(COMMANDS).map(([name, { summary }]) => [
-      name,
-      { summary, words: [...(WORDS[name] ?? []), ...OPTIONS] },
-    ]),
+    [...summaries].map(([name, summary]) => [name, { summary, words: [...(WORDS[name] ?? []), ...OPTIONS] }]),
   );
   console.log(SCRIPTS[shell as Shell](commands));
 }

@@ -2,10 +2,13 @@ import type { OperationName } from "../operations/operations.ts";
 import { isProblem } from "../schema/problem.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 
+/** The commands and what each does. */
+type Summaries = ReadonlyMap<string, string>;
+
 interface Command {
   readonly summary: string;
   /** Loads the command when it runs. */
-  load(): Promise<{ run(args: readonly string[]): Promise<void> }>;
+  load(): Promise<{ run(args: readonly string[], summaries: Summaries): Promise<void> }>;
 }
 
 /** The operations, which are loaded when one of them runs. The command `run` was there before the operation. */
@@ -21,7 +24,7 @@ const WRONG_USAGE = 2;
 
 const LOOK: Command = { summary: "", load: () => import("./look.ts") };
 
-export const COMMANDS: Readonly<Record<string, Command>> = {
+const COMMANDS: Readonly<Record<string, Command>> = {
   connect: {
     summary: "Move the servers of an MCP client behind Keyhole, and back.",
     load: () => import("./connect.ts"),
@@ -94,13 +97,17 @@ async function start(command: Command, name: string, args: readonly string[]): P
   installSafeConsole();
   try {
     const { run } = await command.load();
-    await run(withLongHelp(args));
+    await run(withLongHelp(args), summaries());
   } catch (error) {
     console.error(
       isProblem(error) ? `${error.code}: ${error.message}\n${error.next}` : unexpected(name, error),
     );
     process.exit(1);
   }
+}
+
+function summaries(): Summaries {
+  return new Map(Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary]));
 }
 
 /** Every command takes -h for --help. Words after -- belong to the command of a server. */

@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, resolve } from "node:path";
-import { isProblem } from "../../schema/problem.ts";
-import type { ServerAddress, ServerProcess, ServerProgram } from "../../schema/server-program.ts";
-import { expandVariables } from "../../sources/mcp/config/expand-variables.ts";
-import type { Variables } from "../../sources/mcp/config/to-launch.ts";
+import { isProblem } from "../schema/problem.ts";
+import type { ServerAddress, ServerProcess, ServerProgram } from "../schema/server-program.ts";
+import { expandVariables } from "../sources/mcp/config/expand-variables.ts";
+import type { Variables } from "../sources/mcp/config/to-launch.ts";
 import { type Finding, problemWith, warningOf } from "./finding.ts";
 
 /** Programs that people often lack, and where they come from. */

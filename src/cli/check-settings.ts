@@ -1,4 +1,4 @@
-import type { LoadedSettings } from "../../config/load-settings.ts";
+import type { LoadedSettings } from "../config/load-settings.ts";
 import { type Finding, problemWith } from "./finding.ts";
 
 /** Mistakes in settings files and variables. Their sentences name the place. */

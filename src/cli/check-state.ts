@@ -1,11 +1,11 @@
 import { accessSync, constants, existsSync, mkdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readAuditFolder } from "../../audit/audit-folder.ts";
-import { verifyChain } from "../../audit/verify-chain.ts";
-import { reasonOf } from "../../util/reason-of.ts";
-import { auditFolder } from "../open-audit.ts";
-import { cacheFolder, setStateFolder } from "../user-folders.ts";
+import { readAuditFolder } from "../audit/audit-folder.ts";
+import { verifyChain } from "../audit/verify-chain.ts";
+import { reasonOf } from "../util/reason-of.ts";
 import { type Finding, problemWith, warningOf } from "./finding.ts";
+import { auditFolder } from "./open-audit.ts";
+import { cacheFolder, setStateFolder } from "./user-folders.ts";
 
 /** Files of the state folder, and what counts no longer if one is damaged. */
 const FILES: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import type { Machine } from "../../clients/client.ts";
-import { CLIENTS } from "../../clients/clients.ts";
-import { readConfig } from "../../clients/edit-config.ts";
-import { entriesOf, type FoundConfig, findConfigs, KEYHOLE, readText } from "../../clients/find-configs.ts";
-import { field, listOf } from "../../util/fields.ts";
+import type { Machine } from "../clients/client.ts";
+import { CLIENTS } from "../clients/clients.ts";
+import { readConfig } from "../clients/edit-config.ts";
+import { entriesOf, type FoundConfig, findConfigs, KEYHOLE, readText } from "../clients/find-configs.ts";
+import { field, listOf } from "../util/fields.ts";
 import { type Finding, problemWith, warningOf } from "./finding.ts";
 
 /** Checks the configs of MCP clients: whether they can be read, and whether Keyhole's entry in them still works. */

@@ -1,12 +1,12 @@
-import { waits } from "../../access/pins.ts";
-import { createGateway } from "../../gateway.ts";
-import type { McpSource } from "../../sources/mcp/mcp-source.ts";
-import { reasonOf } from "../../util/reason-of.ts";
-import { listServers } from "../list-servers.ts";
-import type { OpenedConfig } from "../open-config.ts";
-import { openConsents } from "../open-consents.ts";
-import { openPins } from "../open-pins.ts";
+import { waits } from "../access/pins.ts";
+import { createGateway } from "../gateway.ts";
+import type { McpSource } from "../sources/mcp/mcp-source.ts";
+import { reasonOf } from "../util/reason-of.ts";
 import { type Finding, problemWith, warningOf } from "./finding.ts";
+import { listServers } from "./list-servers.ts";
+import type { OpenedConfig } from "./open-config.ts";
+import { openConsents } from "./open-consents.ts";
+import { openPins } from "./open-pins.ts";
 
 /** Causes in the words of failures, and their fixes. The first that matches counts. */
 const FIXES: readonly (readonly [cause: RegExp, fix: (label: string) => string])[] = [
