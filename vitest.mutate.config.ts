@@ -17,6 +17,6 @@ export default defineConfig({
       "src/net/*.test.ts",
     ],
     exclude: ["**/*-properties.test.ts"],
-    testTimeout: 60_000,
+    testTimeout: 900_000,
   },
 });

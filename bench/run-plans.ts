@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setTimeout } from "node:timers/promises";
 import { createGateway, type Gateway } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 import { createCms } from "../examples/cms/cms.ts";
@@ -11,30 +12,32 @@ import { createOnto } from "../examples/onto/onto.ts";
 import { loadTokenCounter, type TokenCounter } from "../src/util/tokens.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { percentile } from "./percentile.ts";
-import { TASKS } from "./run-plans/tasks.ts";
+import { SERVER_TOOLS, TASKS } from "./run-plans/tasks.ts";
 
-const WARM = 20;
-const ROUNDS = 200;
+const WARM = 10;
+const ROUNDS = 100;
 const AT_ONCE = 100;
+const FURTHER = 100;
+const LOOPS = 4;
+const LOOP_MS = 1_000;
+const QUIET_MS = 1_000;
 
 export const benchmark: Benchmark = async () => {
   const folder = mkdtempSync(join(tmpdir(), "keyhole-bench-"));
   const gateway = openGateway(folder);
   try {
     const view = await gateway.view();
-    const opOf = (end: string) => view.entries.find(({ name }) => name === end)?.op ?? end;
-    const params = { folder, remember: opOf("create_entities"), recall: opOf("search_nodes") };
+    const opOf = (tool: string) => view.entries.find(({ name }) => name === tool)?.op ?? tool;
     const countTokens = await loadTokenCounter();
     const rows: Row[] = [];
-    for (const { name, code } of TASKS)
-      rows.push(
-        ...(await taskRows(
-          gateway,
-          { name, code: code.replaceAll("files.text.file.read", opOf("read_text_file")) },
-          params,
-          countTokens,
-        )),
+    for (const { name, code: given } of TASKS) {
+      const code = Object.entries(SERVER_TOOLS).reduce(
+        (text, [spelt, tool]) => text.replaceAll(`"${spelt}"`, `"${opOf(tool)}"`),
+        given,
       );
+      const params = code.includes("params.") ? { folder } : undefined;
+      rows.push(...(await taskRows(gateway, { name, code, params }, countTokens)));
+    }
     return [...rows, ...(await costRows(gateway))];
   } finally {
     await gateway.close();
@@ -73,14 +76,17 @@ interface Talk {
   readonly trips: number;
 }
 
-async function taskRows(
-  gateway: Gateway,
-  { name, code }: { readonly name: string; readonly code: string },
-  params: Record<string, unknown>,
-  countTokens: TokenCounter,
-): Promise<Row[]> {
-  const singly = await callSingly(gateway, code, params, countTokens);
-  const request = { code, params };
+interface Work {
+  readonly name: string;
+  readonly code: string;
+  readonly params: Record<string, unknown> | undefined;
+}
+
+async function taskRows(gateway: Gateway, work: Work, countTokens: TokenCounter): Promise<Row[]> {
+  const { name, code, params } = work;
+  const singly = await callSingly(gateway, work, countTokens);
+  const together = await callInBatches(gateway, work, countTokens);
+  const request = { code, ...(params && { params }) };
   const ran = await gateway.run(request);
   if (!ran.ok) throw new Error(`${name}: ${ran.text}`);
   const script = { tokens: countTokens(JSON.stringify(request)) + countTokens(ran.text), trips: 1 };
@@ -93,7 +99,7 @@ async function taskRows(
   const systems: Record<string, Talk> = {
     run: script,
     "exec one by one": singly,
-    batch: { tokens: singly.tokens, trips: singly.waves },
+    batch: together,
     "all tools listed": { tokens: singly.tokens + listing, trips: singly.trips },
   };
   const row = (system: string, metric: string, value: number, unit: string): Row => ({
@@ -108,28 +114,10 @@ async function taskRows(
   ];
 }
 
-/** Does the task of a script by calls of their own. Calls that do not wait for each other are one wave. */
-async function callSingly(
-  gateway: Gateway,
-  code: string,
-  params: Record<string, unknown>,
-  countTokens: TokenCounter,
-): Promise<Talk & { readonly waves: number }> {
-  let tokens = 0;
-  let trips = 0;
-  let waves = 0;
-  let open = 0;
-  const call = async (op: string, args: Record<string, unknown> = {}) => {
-    trips += 1;
-    if (open++ === 0) waves += 1;
-    const answer = await gateway.exec({ op, args });
-    open -= 1;
-    tokens += countTokens(JSON.stringify({ op, args })) + countTokens(answer.text);
-    if (!answer.ok) throw new Error(answer.text);
-    if (!answer.meta.stored) return answer.result;
-    const whole = await gateway.exec({ op, args }, { limits: { resultTokens: Number.POSITIVE_INFINITY } });
-    return whole.ok ? whole.result : undefined;
-  };
+type Call = (op: string, args?: Record<string, unknown>) => Promise<unknown>;
+
+/** Does the task of a script outside the sandbox, with these calls. */
+async function work({ code, params }: Work, call: Call): Promise<void> {
   const path = (segments: readonly string[]): unknown =>
     new Proxy(() => {}, {
       get: (_, key) => path([...segments, String(key)]),
@@ -137,43 +125,144 @@ async function callSingly(
     });
   const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
   await new AsyncFunction("tools", "call", "params", code)(path([]), call, params);
-  return { tokens, trips, waves };
+}
+
+/** Scripts work on whole results. A model that gets a preview would have to read on, which is not counted. */
+async function wholeResult(gateway: Gateway, op: string, args: Record<string, unknown>): Promise<unknown> {
+  const whole = await gateway.exec({ op, args }, { limits: { resultTokens: Number.POSITIVE_INFINITY } });
+  if (!whole.ok) throw new Error(whole.text);
+  return whole.result;
+}
+
+async function callSingly(gateway: Gateway, task: Work, countTokens: TokenCounter): Promise<Talk> {
+  let tokens = 0;
+  let trips = 0;
+  await work(task, async (op, args = {}) => {
+    trips += 1;
+    const answer = await gateway.exec({ op, args });
+    tokens += countTokens(JSON.stringify({ op, args })) + countTokens(answer.text);
+    if (!answer.ok) throw new Error(answer.text);
+    return answer.meta.stored ? wholeResult(gateway, op, args) : answer.result;
+  });
+  return { tokens, trips };
+}
+
+/** Calls that do not wait for each other are one batch. */
+async function callInBatches(gateway: Gateway, task: Work, countTokens: TokenCounter): Promise<Talk> {
+  let tokens = 0;
+  let trips = 0;
+  let waiting: { op: string; args: Record<string, unknown>; settle(result: unknown): void }[] = [];
+  const flush = async () => {
+    const calls = waiting;
+    waiting = [];
+    trips += 1;
+    const request = { requests: calls.map(({ op, args }) => ({ exec: { op, args } })) };
+    const answer = await gateway.batch(request);
+    tokens += countTokens(JSON.stringify(request)) + countTokens(answer.text);
+    for (const [at, { op, args, settle }] of calls.entries()) {
+      const result = answer.results[at];
+      const one = result && "exec" in result ? result.exec : undefined;
+      if (!one?.ok) throw new Error(answer.text);
+      settle(one.meta.stored ? wholeResult(gateway, op, args) : one.result);
+    }
+  };
+  await work(task, (op, args = {}) => {
+    const { promise, resolve } = Promise.withResolvers<unknown>();
+    if (waiting.length === 0) setImmediate(() => void flush());
+    waiting.push({ op, args, settle: resolve });
+    return promise;
+  });
+  return { tokens, trips };
 }
 
 /** The time that a script adds to its calls, many scripts at once, and the delay of the event loop meanwhile. */
 async function costRows(gateway: Gateway): Promise<Row[]> {
   const op = "onto.project.list";
   const one = `return (await call("${op}")).total`;
-  const many = `for (let i = 0; i < 101; i++) await call("${op}");`;
-  const exec = await timeOf(() => gateway.exec({ op, args: {} }));
-  const single = await timeOf(() => gateway.run({ code: one }));
-  const hundred = await timeOf(() => gateway.run({ code: many }), ROUNDS / 20);
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
-  const started = performance.now();
-  await Promise.all([
-    ...Array.from({ length: AT_ONCE }, () => gateway.run({ code: one })),
-    ...Array.from({ length: 4 }, () => gateway.run({ code: "for (;;) {}", timeoutMs: 1_000 })),
-  ]);
-  const took = performance.now() - started;
-  delay.disable();
+  const many = `for (let i = 0; i < ${1 + FURTHER}; i++) await call("${op}");`;
+  const exec = () => gateway.exec({ op, args: {} });
+  const measured = await measureInTurns(
+    [
+      exec,
+      () => gateway.run({ code: one }),
+      () => gateway.run({ code: many }),
+      async () => {
+        for (let i = 0; i < FURTHER; i++) await exec();
+      },
+    ],
+    ROUNDS,
+  );
+  const quiet = await delayDuring(() => setTimeout(QUIET_MS));
+  const alone = await delayDuring(() => runMany(gateway, one, 0));
+  const beside = await delayDuring(() => runMany(gateway, one, LOOPS));
   const row = (metric: string, value: number): Row => ({
     ...{ bench: "run", case: "cost", system: "run", metric, value, unit: "ms" },
   });
   return [
-    row("one_call_over_exec_p50", single - exec),
-    row("each_further_call_over_exec", (hundred - single) / 100 - exec),
-    row("hundred_scripts_beside_four_loops", took),
-    row("event_loop_delay_p99", delay.percentile(99) / 1e6),
+    ...Object.entries(MEASURES).flatMap(([name, measure]) => {
+      const [single, script, further, furtherExec] = measured.map(measure);
+      return [
+        row(`exec_${name}`, single!),
+        row(`one_call_over_exec_${name}`, script! - single!),
+        row(`each_further_call_over_exec_${name}`, (further! - script! - furtherExec!) / FURTHER),
+      ];
+    }),
+    row("hundred_scripts", alone.tookMs),
+    row("hundred_scripts_beside_four_loops", beside.tookMs),
+    row("event_loop_delay_p99_idle", quiet.delayMs),
+    row("event_loop_delay_p99_hundred_scripts", alone.delayMs),
+    row("event_loop_delay_p99_beside_four_loops", beside.delayMs),
   ];
 }
 
-async function timeOf(work: () => Promise<unknown>, rounds = ROUNDS): Promise<number> {
-  const times: number[] = [];
+async function runMany(gateway: Gateway, code: string, loops: number): Promise<void> {
+  const answers = await Promise.all([
+    ...Array.from({ length: AT_ONCE }, () => gateway.run({ code })),
+    ...Array.from({ length: loops }, () => gateway.run({ code: "for (;;) {}", timeoutMs: LOOP_MS })),
+  ]);
+  const failed = answers.slice(0, AT_ONCE).find(({ ok }) => !ok);
+  if (failed) throw new Error(failed.text);
+}
+
+async function delayDuring(run: () => Promise<unknown>): Promise<{ tookMs: number; delayMs: number }> {
+  const delay = monitorEventLoopDelay({ resolution: 5 });
+  delay.enable();
+  const started = performance.now();
+  await run();
+  const tookMs = performance.now() - started;
+  delay.disable();
+  return { tookMs, delayMs: delay.percentile(99) / 1e6 };
+}
+
+interface Measured {
+  readonly times: readonly number[];
+  /** Processor time of all threads, each round. A busy machine does not change it. */
+  readonly cpuMs: number;
+}
+
+const MEASURES: Readonly<Record<string, (measured: Measured) => number>> = {
+  p50: ({ times }) => percentile(times, 50),
+  p10: ({ times }) => percentile(times, 10),
+  cpu: ({ cpuMs }) => cpuMs,
+};
+
+/** Measures several works in turns, so that a busy machine slows all of them. */
+async function measureInTurns(
+  works: readonly (() => Promise<unknown>)[],
+  rounds: number,
+): Promise<readonly Measured[]> {
+  const times = works.map(() => [] as number[]);
+  const used = works.map(() => 0);
   for (let round = 0; round < WARM + rounds; round++) {
-    const started = performance.now();
-    await work();
-    if (round >= WARM) times.push(performance.now() - started);
+    for (const [at, run] of works.entries()) {
+      const cpu = process.cpuUsage();
+      const started = performance.now();
+      await run();
+      const { user, system } = process.cpuUsage(cpu);
+      if (round < WARM) continue;
+      times[at]!.push(performance.now() - started);
+      used[at]! += (user + system) / 1_000;
+    }
   }
-  return percentile(times, 50);
+  return works.map((_, at) => ({ times: times[at]!, cpuMs: used[at]! / rounds }));
 }

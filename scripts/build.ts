@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { rolldown } from "rolldown";
+import { buildConsole } from "./build-console.ts";
 import { manifestFiles } from "./manifests.ts";
 
 rmSync("dist", { recursive: true, force: true });
@@ -122,7 +123,8 @@ const manifest = {
 forgiveOptionalTypes();
 dropPrivateTypes(doors.map(([, { types }]) => types));
 writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
-for (const folder of ["bin", "models", "bundled-skills"])
+await buildConsole();
+for (const folder of ["bin", "models", "bundled-skills", "console/built"])
   cpSync(folder, `dist/${folder}`, { recursive: true });
 copyFileSync(
   "node_modules/@jitl/quickjs-ng-wasmfile-release-sync/dist/emscripten-module.wasm",

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 const STEPS: readonly (readonly [name: string, command: string])[] = [
   ["format and lint", "biome check --error-on-warnings ."],
   ["types", "tsc --noEmit"],
+  ["types of the console", "tsc --noEmit -p console"],
   ["generated docs", "node scripts/docs.ts --check"],
   ["unused code", "knip"],
   ["tests", "vitest run"],

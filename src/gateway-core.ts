@@ -1,3 +1,5 @@
+import type { AuditStore } from "./audit/audit-store.ts";
+import type { Approve } from "./calls/call-environment.ts";
 import type { CallDecision, CallPolicy } from "./calls/decide-call.ts";
 import type { CallOptions, Gateway, OperationAnswer } from "./gateway-api.ts";
 import type { OperationName } from "./operations/operations.ts";
@@ -5,6 +7,7 @@ import type { CallingClient } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
 import { problem } from "./schema/problem.ts";
 import type { Words } from "./schema/say.ts";
+import type { Source } from "./schema/source.ts";
 import type { SpentApprovals } from "./session/spent-approvals.ts";
 import type { SurfaceOptions } from "./surfaces/surface.ts";
 import type { Clock } from "./util/clock.ts";
@@ -23,6 +26,34 @@ export interface FaceOptions extends CallOptions {
   readonly client?: CallingClient;
   /** The handle that the question of an earlier round left, to go on from there. */
   readonly resume?: string;
+  /** A person reads the answer: ledger, learning, figures and observers leave it out. The audit log does not. */
+  readonly forPerson?: true;
+}
+
+/** A finished call with its answer. Events never carry these values; observers keep them within the process. */
+export interface FinishedCall {
+  readonly operation: OperationName;
+  readonly answer: object;
+  /** Routes and ops that it names. */
+  readonly targets: readonly string[];
+  readonly principal: Principal;
+  /** As in the event of the call. */
+  readonly conversation?: string;
+  readonly traceId: string;
+  /** `ok`, or the code of the problem. */
+  readonly outcome: string;
+  /** Tokens of the answer. */
+  readonly tokens: number;
+  readonly latencyMs: number;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+}
+
+/** Watches the calls of one gateway. Must not throw. */
+export interface Observer {
+  called(call: FinishedCall): void;
+  /** A menu was shown. */
+  listed(tools: readonly object[], principal: Principal): void;
 }
 
 /** The part of a gateway that faces need and applications do not. */
@@ -34,6 +65,14 @@ export interface GatewayCore {
   /** Waits a while for the servers of this principal that are still starting. */
   allStarted(principal: Principal): Promise<void>;
   readonly clock: Clock;
+  /** The log of a gateway that keeps one. */
+  readonly audit?: AuditStore | undefined;
+  /** The sources in use. */
+  sources(): readonly Source[];
+  /** Returns a function that stops it. */
+  observe(observer: Observer): () => void;
+  /** Answers questions that nobody else does: those of gateways without `approve`. Returns a function that stops it. */
+  answerQuestions(approve: Approve): () => void;
   /** Stores a text of a face and returns the handle that reads it. */
   keep(text: string, name: string, options?: Pick<CallOptions, "principal" | "session">): Promise<string>;
   /** Counts a menu that is shown again in the ledger. */

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { createPins, type Pins } from "./access/pins.ts";
 import { auditPins } from "./calls/audit-pins.ts";
 import { createAuditor } from "./calls/auditor.ts";
+import type { Approve } from "./calls/call-environment.ts";
 import { toRegistry } from "./catalog/registry.ts";
 import { createDomainSources, type DomainSources } from "./domain-sources.ts";
 import type {
@@ -12,7 +13,7 @@ import type {
   LifecycleOptions,
   OperationMethods,
 } from "./gateway-api.ts";
-import { withCore } from "./gateway-core.ts";
+import { type Observer, withCore } from "./gateway-core.ts";
 import { createLedger } from "./ledger.ts";
 import { createLiveCatalog, type Generation, type LiveCatalog } from "./live-catalog.ts";
 import { CODE, createLiveSources, type LiveSources } from "./live-sources.ts";
@@ -110,6 +111,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const extractor = createExtractor((detail) => notice("extraction-failed", detail));
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
+  const shapes = createObservedShapes(options.cacheDirectory && join(options.cacheDirectory, "shapes.json"));
   const audit = options.audit && createAuditor(options.audit, (reason) => notice("audit-failed", reason));
   const ledger = createLedger(loadTokenCounter);
   const calls = createInFlight();
@@ -120,6 +122,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const domains = createDomainSources(options, recipes ? [recipes] : []);
   const live = createLiveCatalog({ id: CODE, content: domains.content }, index, pins);
   const sources = createLiveSources(live, domains.sources(), calls);
+  const observers = new Set<Observer>();
+  let answerer: Approve = () => false;
   let closed = false;
 
   async function ready(): Promise<void> {
@@ -162,17 +166,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     services: {
       extractor,
       idempotency,
-      shapes: createObservedShapes(),
+      shapes,
       discovery,
       ...(learning && { learning }),
       ...(audit && { audit }),
     },
     limits: { ...DEFAULT_LIMITS, ...options.limits },
-    approve: options.approve ?? (() => false),
+    approve: options.approve ?? ((request) => answerer(request)),
     principal: owner,
     missingScope: options.missingScope,
     ledger,
     calls,
+    observers,
     ready,
     current: started,
     openSession: (handle, principal) => openSession(sessions, handle, principal),
@@ -185,6 +190,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   ): Promise<void> {
     const shownTo = session ? await toCallSession(sessions, session, principal.id, () => {}) : undefined;
     ledger.noteMenu(tools, shownTo);
+    for (const observer of observers) observer.listed(tools, principal);
   }
 
   async function keep(
@@ -261,7 +267,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       closed = true;
       await ledger.close();
       if (extractor.warning) notice("extraction-idle", extractor.warning);
-      await learning?.close();
+      await Promise.all([learning?.close(), shapes.save()]);
       await Promise.all([sandbox.close(), recipeSandbox.close()]);
       await sources.close();
       await live.close();
@@ -275,6 +281,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     noteMenu,
     keep,
     approvals,
+    audit: options.audit?.store,
+    sources: sources.inUse,
+    observe: (observer) => {
+      observers.add(observer);
+      return () => void observers.delete(observer);
+    },
+    answerQuestions: (approve) => {
+      answerer = approve;
+      return () => {
+        if (answerer === approve) answerer = () => false;
+      };
+    },
   });
 }
 

@@ -45,6 +45,8 @@ export interface LiveSources {
   rebuild(signal?: AbortSignal): Promise<LifecycleResult>;
   status(id: string): SourceStatus;
   list(): SourceStatus[];
+  /** The sources in use. */
+  inUse(): readonly Source[];
   close(): Promise<void>;
 }
 
@@ -283,6 +285,7 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
     rebuild: (signal) => cancellable("The rebuild", rebuild(signal), signal) as never,
     status: (id) => statusOf(find(id)),
     list: () => sources.flatMap(({ id }) => followed.get(id) ?? []).map(statusOf),
+    inUse: () => sources,
     close: async () => {
       closed = true;
       const all = [...followed.values(), ...retiring];

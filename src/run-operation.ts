@@ -6,7 +6,7 @@ import type { Approve, CallServices } from "./calls/call-environment.ts";
 import { type CallDecision, type CallPolicy, decideCall } from "./calls/decide-call.ts";
 import { findAddressed } from "./calls/find-addressed.ts";
 import type { GatewayOptions, OperationAnswer } from "./gateway-api.ts";
-import type { FaceOptions } from "./gateway-core.ts";
+import type { FaceOptions, Observer } from "./gateway-core.ts";
 import type { Ledger } from "./ledger.ts";
 import type { Generation } from "./live-catalog.ts";
 import { hideSecrets } from "./net/known-secrets.ts";
@@ -58,6 +58,7 @@ export interface RunnerParts
   readonly missingScope: GatewayOptions["missingScope"];
   readonly ledger: Ledger;
   readonly calls: InFlight;
+  readonly observers: ReadonlySet<Observer>;
   /** @throws CLOSED after the gateway was closed. */
   ready(): Promise<void>;
   /**
@@ -88,13 +89,15 @@ export interface Runner {
 /** Runs operations: reads the input, runs it on the caller's View, shows the outcome, records it. */
 export function createRunner(parts: RunnerParts): Runner {
   const keeper = keeperOf(parts.results);
-  const { ledger, calls, services, search, sessions, results, plans, sandbox } = parts;
+  const quiet = quietly(parts.services);
+  const { ledger, calls, observers, services, search, sessions, results, plans, sandbox } = parts;
 
   async function run(name: OperationName, given: unknown, options: FaceOptions = {}): Promise<object> {
     const operation = OPERATIONS[name] as unknown as AnyOperation;
     const { principal = parts.principal, words = wordsOf(options.surface ?? {}) } = options;
     const leave = calls.enter();
-    const record = beginRecord(name, principal, given, options);
+    const watched = options.forPerson ? NOBODY : observers;
+    const record = beginRecord(name, principal, given, options, watched);
     const call: Call = { operation, given, options, principal, words, traceId: record.traceId, storing: [] };
     const limits = { ...parts.limits, ...options.limits };
     let session: CallSession | undefined;
@@ -120,12 +123,13 @@ export function createRunner(parts: RunnerParts): Runner {
         const text = hideSecrets(toVisibleText(shown + ignoredText(ignored)));
         const errors = operation.errors(output);
         const { error, code } = judge(errors);
-        const tokens = isHeard() ? countTokens(text) : undefined;
+        const tokens = isHeard() || watched.size > 0 ? countTokens(text) : undefined;
         const poison = poisonOf(output, errors);
         if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
-        if (tokens !== undefined) record.end(code, tokens, { targets, session, poison });
+        if (tokens !== undefined) record.end(code, tokens, { targets, session, poison, answer: output });
         const asides = operation.asides?.(output, context, words) ?? [];
-        ledger.note({ cause: operation.cause, text, asides, session, tokens }, countTokens);
+        if (!options.forPerson)
+          ledger.note({ cause: operation.cause, text, asides, session, tokens }, countTokens);
         return { ...output, ok: error === undefined, ...(error && { error }), text };
       } catch (error) {
         return await refuse(call, error, session, countTokens, record);
@@ -145,14 +149,14 @@ export function createRunner(parts: RunnerParts): Runner {
     countTokens: TokenCounter,
     record: CallRecord,
   ): Promise<object> {
-    const { operation, given, words, traceId } = call;
+    const { operation, given, words, traceId, options } = call;
     const raised = asKnownProblem(thrown, operation.name);
     const room = { ...shownIn(words, parts.limits, countTokens), keep: keeping(call, session) };
     const error = toErrorAnswer({ problem: raised, helpPath: ROOT }, room);
     const text = hideSecrets(toVisibleText(errorText(error)));
     record.end(error.code, 0);
     await Promise.allSettled([...call.storing, session?.save()]);
-    ledger.note({ cause: operation.cause, text, asides: [], session }, countTokens);
+    if (!options.forPerson) ledger.note({ cause: operation.cause, text, asides: [], session }, countTokens);
     return { ...(operation.refuse(error, given, traceId) as object), ok: false, error, text };
   }
 
@@ -170,7 +174,7 @@ export function createRunner(parts: RunnerParts): Runner {
     const context: OperationContext = {
       view: viewFor(principal),
       ...(session && { session }),
-      services,
+      services: options.forPerson ? quiet : services,
       request: { signal, traceId, ...(client && { client }), ...(trace && { trace }) },
       policy: policyOf(operation.name as OperationName, options),
       approve,
@@ -286,7 +290,9 @@ function judge(errors: readonly (ErrorAnswer | undefined)[]): {
 }
 
 /** Input that could not be read names no targets. */
-const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [] };
+const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [], answer: {} };
+
+const NOBODY: ReadonlySet<Observer> = new Set();
 
 interface CallRecord {
   readonly traceId: string;
@@ -299,14 +305,27 @@ interface RecordedAnswer {
   readonly targets: readonly string[];
   readonly session: CallSession | undefined;
   readonly poison: readonly string[];
+  readonly answer: object;
+}
+
+/** The same services, which note nothing of a call. */
+function quietly(services: CallServices): CallServices {
+  const { learning, discovery } = services;
+  const nothing = () => {};
+  return {
+    ...services,
+    discovery: { ...discovery, searched: nothing, used: nothing },
+    ...(learning && { learning: { ...learning, note: nothing } }),
+  };
 }
 
 /** The event of a call: caller, operation, duration and outcome, never argument values. */
 function beginRecord(
-  operation: string,
+  operation: OperationName,
   principal: Principal,
   input: unknown,
   { trace: given }: FaceOptions,
+  observers: ReadonlySet<Observer>,
 ): CallRecord {
   const started = performance.now();
   const startedAt = Date.now();
@@ -319,22 +338,26 @@ function beginRecord(
       const conversation = conversationIn(trace, session);
       return span && trace ? inConversation(trace, span, conversation) : trace;
     },
-    end: (outcome, tokens, { targets, session, poison } = NOT_READ) => {
+    end: (outcome, tokens, { targets, session, poison, answer } = NOT_READ) => {
       const conversation = conversationIn(trace, session);
-      publish({
-        type: "operation",
+      const shared = {
         operation,
         targets,
-        principal: principal.id,
         ...(conversation !== undefined && { conversation }),
         traceId,
         latencyMs: performance.now() - started,
         tokens,
         outcome,
+        startedAt,
+      };
+      for (const observer of observers) observer.called({ ...shared, principal, answer });
+      publish({
+        type: "operation",
+        ...shared,
+        principal: principal.id,
         ...(poison.length > 0 && { poison }),
         argumentShape: argumentShape(input) as Record<string, unknown>,
         ...(span && { span }),
-        startedAt,
       });
     },
   };

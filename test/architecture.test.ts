@@ -26,7 +26,9 @@ test("imports point to lower layers, and modules of one layer do not import each
 });
 
 test(`no file has more than ${MAX_LINES} lines`, () => {
-  const files = globSync("{src,test,examples,bench,scripts}/**/*.ts", { exclude: ["**/node_modules/**"] });
+  const files = globSync("{console,src,test,examples,bench,scripts}/**/*.{ts,tsx}", {
+    exclude: ["**/node_modules/**"],
+  });
   const long = files.filter((file) => readFileSync(file, "utf8").split("\n").length > MAX_LINES + 1);
   expect(long).toEqual([]);
 });
@@ -35,6 +37,7 @@ test("no file in src imports a public door, and only published folders have one"
   const doors = new Set([
     "src/index.ts",
     "src/agent/index.ts",
+    "src/http/index.ts",
     "src/mcp/index.ts",
     "src/search/index.ts",
     "src/sources/index.ts",

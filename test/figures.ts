@@ -2,8 +2,15 @@ import { randomUUID } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The variable that names the folder for reports. `npm run verify` sets it. */
+/** The variable that names the folder for reports. */
 export const FIGURES_FOLDER = "KEYHOLE_FIGURES";
+/** The variable that `npm run verify` sets: tests then repeat more than in other runs. */
+export const MEASURES = "KEYHOLE_MEASURES";
+
+/** Whether tests repeat as often as their figures deserve, or as often as anybody wants to wait. */
+export function isMeasuring(): boolean {
+  return process.env[MEASURES] !== undefined;
+}
 
 export interface Figure {
   readonly says: string;
@@ -112,7 +119,7 @@ export interface FigureReport {
 }
 
 /**
- * Reports a figure to `npm run verify`; elsewhere it does nothing. A test calls it with what it measured:
+ * Reports a figure to the table of proofs. A test calls it with what it measured:
  * `reportFigure("foreign-nonces", foreign.length, { of: answers.length })`. Several tests may report one
  * figure; its row says how the reports combine.
  */

@@ -92,6 +92,7 @@ export const LAYERS: readonly (readonly Module[])[] = [
   [
     { name: "config", holds: "files and environment to validated settings; trust in folders" },
     { name: "clients", holds: "the configs of MCP clients: found, read, connected to Keyhole and undone" },
+    { name: "http", holds: "the JSON API of the operations, live changes, figures, and the console's files" },
     {
       name: "daemon",
       holds: "one process for all clients of a person: its place, its first lines, the relay of a client",

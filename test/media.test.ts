@@ -52,6 +52,21 @@ describe.each(ERAS)("an MCP client of %s", (era) => {
   });
 });
 
+test.each([
+  ["whole", "return call('rich.logo')"],
+  ["in a list", "return (await call('rich.logo')).blocks.slice(0, 1)"],
+  ["alone", "return (await call('rich.logo')).blocks[0]"],
+  ["in a value of its own", "return { note: 'the logo', logo: (await call('rich.logo')).blocks[0] }"],
+])("a script passes the image on %s", async (_, code) => {
+  const server = createMcpServer(gateway, { surface: "code" });
+  const { client } = await connect(server, "2026-07-28");
+  const { content } = await client.callTool({ name: "run", arguments: { code } });
+  expect(content).toContainEqual({ type: "image", mimeType: "image/png", data: LOGO });
+  expect(JSON.stringify(content).split(LOGO)).toHaveLength(2);
+  await client.close();
+  await server.close();
+});
+
 const FILE = { type: "file", mediaType: "image/png", data: { type: "data", data: LOGO } };
 
 verifies("results:blocks", "a model of the AI SDK gets the image as a file", async () => {

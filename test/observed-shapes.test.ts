@@ -1,10 +1,13 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createGateway, createToolbox, defineDomain, defineTool } from "keyhole";
 import { createEmbeddedIndex } from "keyhole/search";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { toResultType } from "../src/render/result-type.ts";
 import type { Entry } from "../src/schema/entry.ts";
 import { createObservedShapes } from "../src/session/observed-shapes.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
 
 let orders: unknown = {
   items: [
@@ -82,4 +85,32 @@ test("keys that are values are not kept, and shapes stay small", () => {
   expect(toResultType(shapeOf("text", 1, null, [], ["a"], [1]), 200)).toBe(
     "string|number|null|(string|number)[]",
   );
+});
+
+test("a restart knows the shapes of definitions that have not changed, and never values", async () => {
+  const cacheDirectory = temporaryFolder();
+  const open = (description: string) => {
+    const tool = defineTool({ name: "list_orders", description, execute: () => orders });
+    const domain = defineDomain({ name: "shop", description: "A shop.", tools: [tool] });
+    const opened = createGateway({
+      domains: [domain],
+      principal,
+      cacheDirectory,
+      index: createEmbeddedIndex(),
+    });
+    onTestFinished(() => opened.close());
+    return opened;
+  };
+  orders = [{ id: 7, note: "private words" }];
+  const first = open("List orders.");
+  await first.exec({ op: "shop.order.list" });
+  await first.close();
+  const file = join(cacheDirectory, "shapes.json");
+  expect(readFileSync(file, "utf8")).not.toContain("private");
+  const returnsOf = async (description: string) =>
+    (await open(description).help({ path: "shop.order.list" })).text.match(/Returns .*/)?.[0];
+  expect(await returnsOf("List orders.")).toBe("Returns { id: number, note: string }[] (observed)");
+  expect(await returnsOf("List all orders.")).toBeUndefined();
+  writeFileSync(file, "damaged");
+  expect(await returnsOf("List orders.")).toBeUndefined();
 });

@@ -164,6 +164,16 @@ export const REQUIREMENTS = {
   "library:prompts-and-skills": "prompts take arguments over MCP, skills are listed with their files",
   "playground:start":
     "npm start serves four systems to two callers, prints what it saves, ends on a signal; the README's steps work",
+  "console:api": "the HTTP API has one endpoint for each operation, and answers like the gateway",
+  "console:safe":
+    "the console opens once by its link; other pages, ports and callers can neither read nor call anything",
+  "console:figures":
+    "the console counts what agents did, by minute and by conversation, and nothing of its own",
+  "console:pages":
+    "the console shows searches with their reasons, runs reads and dry runs, approves, and follows agents live",
+  "console:accessible": "every page of the console works by keyboard, in light and dark, and at 360 pixels",
+  "console:live": "changes reach an open console while agents work",
+  "console:approvals": "people approve definitions and calls exactly as they were shown",
   "session:implied":
     "clients of the older protocol get a session with their connection, and it ends with the connection",
   "session:memory":

@@ -5,8 +5,9 @@ import { createGateway } from "../src/gateway.ts";
 import type { Gateway } from "../src/gateway-api.ts";
 import { createPostgresIndex } from "../src/search/postgres/postgres-index.ts";
 import { defineDomain, defineTool } from "../src/sources/code/define.ts";
+import { isMeasuring } from "./figures.ts";
 import { TASKS } from "./origins/ernesto-domains.ts";
-import { answersOf, build, CALLER, compareAnswers, MEASURES } from "./threats/non-interference-behaviours.ts";
+import { answersOf, build, CALLER, compareAnswers } from "./threats/non-interference-behaviours.ts";
 
 const pglite = new PGlite();
 beforeAll(() => pglite.waitReady, 120_000);
@@ -44,7 +45,7 @@ test("T12 in PostgreSQL, entries out of a caller's scopes change no byte of any 
     return gateway;
   };
   const [whole, part] = [await open("whole"), await open("part")];
-  await compareAnswers(MEASURES ? 200 : 10, async (plan, calls, withHidden) => {
+  await compareAnswers(isMeasuring() ? 200 : 10, async (plan, calls, withHidden) => {
     const gateway = withHidden ? whole : part;
     const { domains, routes } = build(plan, withHidden);
     await gateway.setDomains(domains);

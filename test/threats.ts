@@ -73,7 +73,7 @@ export const THREATS = {
     says: "permissions of the agent are bypassed",
     tests: ["without anybody to ask, every question is a no", "sensitive paths ask whatever the rules allow"],
   },
-  T23: { says: "text runs as code in a page", tests: [], missing: "no console yet" },
+  T23: { says: "text runs as code in a page, or another page uses the console", tests: [] },
   T24: {
     says: "Keyhole's own dependencies attack",
     tests: ["only the guarded fetch sends requests, and only listeners import network modules"],

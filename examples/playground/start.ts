@@ -1,8 +1,10 @@
 // `npm start`: the four systems of the examples in one gateway, for any MCP client.
 import { Console } from "node:console";
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createGateway, type Gateway, loadTokenCounter } from "keyhole";
-import { createMcpServer, type McpServer, type McpServerOptions, serveHttp } from "keyhole/mcp";
+import { serveConsole } from "keyhole/http";
+import { createMcpServer, type McpServer, type McpServerOptions } from "keyhole/mcp";
 import { heading } from "../print.ts";
 import { authenticateBy, GUEST, makeToken, PLAYGROUND } from "./principals.ts";
 import { createSystems, listEverything } from "./systems.ts";
@@ -63,13 +65,28 @@ async function tellCosts(of: Gateway, surface: NonNullable<McpServerOptions["sur
   );
 }
 
+/** In the workspace the page of the console is built when it has changed. The package has it. */
+async function prepareConsole(): Promise<void> {
+  const script = new URL("../../scripts/build-console.ts", import.meta.url);
+  if (!existsSync(script)) return;
+  await (await import(script.href)).buildConsole({ ifChanged: true });
+}
+
 async function openHttp(of: McpServer, port: number) {
+  await prepareConsole();
   const tokens = new Map([
     [makeToken(), PLAYGROUND],
     [makeToken(), GUEST],
   ]);
-  const http = await serveHttp(of, { port, authenticate: authenticateBy(tokens) });
+  const http = await serveConsole(gateway, of, {
+    port,
+    authenticate: authenticateBy(tokens),
+    principals: () => [...tokens.values()],
+    onOpened: (link) => console.log(`The console was opened. For another browser, once: ${link}`),
+  });
   const [playground, guest] = tokens.keys();
+  heading("In a browser, see what agents find, call and cost (the link works once)");
+  console.log(http.consoleLink);
   heading("In another terminal, set the address and your token (tokens are shown only once)");
   console.log(`export KEYHOLE_URL=${http.url}`);
   console.log(`export KEYHOLE_TOKEN=${playground}   # playground: reads and writes`);

@@ -8,7 +8,7 @@ import { toCallSession } from "../session/session-store.ts";
 import { keepResult, MOST_NAMES, MOST_RESULTS } from "../session/working-memory.ts";
 import { rememberRun } from "./remember-run.ts";
 
-const RESULTS = 100_000;
+const RESULTS = 10_000;
 
 function createTools(count: number): ToolEntry[] {
   return Array.from({ length: count }, (_, number) => ({
@@ -36,7 +36,7 @@ async function createContext() {
   };
 }
 
-verifies("session:nothing-lost", "memory stays bounded over 100,000 results", async () => {
+verifies("session:nothing-lost", "memory stays bounded over 10,000 results", async () => {
   const tools = createTools(500);
   const { session, services } = await createContext();
   const sizes: number[] = [];

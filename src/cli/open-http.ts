@@ -1,9 +1,13 @@
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
+import { principalOf } from "../access/agent-tokens.ts";
+import type { Gateway } from "../gateway-api.ts";
+import { type ConsoleServer, serveConsole } from "../http/serve-console.ts";
 import type { McpServer } from "../mcp/mcp-server.ts";
-import { type HttpServer, serveHttp } from "../mcp/serve-http.ts";
 import { problem } from "../schema/problem.ts";
 import type { OpenedConfig } from "./open-config.ts";
+import { openConsents } from "./open-consents.ts";
 import { openTokens } from "./open-tokens.ts";
+import { shownSettings } from "./shown-settings.ts";
 
 export interface HttpArgs {
   readonly host?: string | undefined;
@@ -16,29 +20,37 @@ const WILDCARDS = ["0.0.0.0", "::", "[::]"];
 const MAX_PORT = 65_535;
 
 /**
- * Serves over HTTP and tells where, and with which token.
+ * Serves over HTTP, with the console, and tells where and with which token.
  *
  * @throws INVALID_INPUT, ADDRESS_UNAVAILABLE
  */
 export async function openHttp(
+  gateway: Gateway,
   server: McpServer,
   { host, port, allowHosts }: HttpArgs,
-  { webhooks }: Pick<OpenedConfig, "webhooks">,
-): Promise<HttpServer> {
+  { webhooks, loaded }: Pick<OpenedConfig, "webhooks" | "loaded">,
+): Promise<ConsoleServer> {
   const token = process.env.KEYHOLE_TOKEN;
   const hosts = allowedHosts(host, allowHosts);
-  const http = await serveHttp(server, {
+  const isOpen = host !== undefined && WILDCARDS.includes(host);
+  const shown = (url: string) => (isOpen ? named(url, allowHosts[0] ?? "localhost") : url);
+  const tokens = openTokens();
+  const http = await serveConsole(gateway, server, {
     ...(host && { host }),
     ...(port && { port: readPort(port) }),
     ...(token && { token }),
     ...(webhooks && { webhooks }),
     allowedHosts: hosts,
     allowedOrigins: hosts,
-    tokens: openTokens(),
+    tokens,
+    principals: () => tokens.list().map(principalOf),
+    consents: openConsents(),
+    settings: async () => shownSettings(loaded),
+    onOpened: (link) => console.log(`The console was opened. For another browser, once: ${shown(link)}`),
   });
-  const isOpen = host !== undefined && WILDCARDS.includes(host);
-  console.log(`Keyhole listens at ${isOpen ? named(http.url, allowHosts[0] ?? "localhost") : http.url}`);
+  console.log(`Keyhole listens at ${shown(http.url)}`);
   if (http.token) console.log(`Token, shown once: ${http.token}`);
+  console.log(`Console, opens once: ${shown(http.consoleLink)}`);
   if (isOpen && allowHosts.length === 0)
     console.log(
       "Only this machine can use it yet: --allow-host NAME names the host that clients call it by.",

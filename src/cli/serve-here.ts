@@ -52,7 +52,7 @@ export async function serveHere({
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   const server = createMcpServer(gateway, { surface: chooseSurface(surface, profile), shortcuts });
   const telemetry = openTelemetry(json);
-  const face = http ? await openHttpFace(server, http, opened) : server.connect();
+  const face = http ? await openHttpFace(gateway, server, http, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
   if (process.stderr.isTTY) void tell(gateway, opened, "url" in face ? String(face.url) : undefined);
 
@@ -91,7 +91,7 @@ async function tell(gateway: Gateway, { servers }: OpenedConfig, url: string | u
   console.error(servingLines(states, url).join("\n"));
 }
 
-async function openHttpFace(server: McpServer, args: HttpArgs, opened: OpenedConfig) {
+async function openHttpFace(gateway: Gateway, server: McpServer, args: HttpArgs, opened: OpenedConfig) {
   const { openHttp } = await import("./open-http.ts");
-  return openHttp(server, args, opened);
+  return openHttp(gateway, server, args, opened);
 }

@@ -16,7 +16,7 @@ const USAGE = `Usage: keyhole serve [options]
   --shortcut NAME  a route or op that is listed as a tool of its own, if the menu has room; as often as needed
   --allow-write    let callers run tools that write
   --no-daemon      serve in this process, and share no servers with other clients
-  --http           serve Streamable HTTP instead of stdio
+  --http           serve Streamable HTTP instead of stdio, with the console for your browser
   --host NAME      the address to listen on (default: 127.0.0.1, for this machine only)
   --allow-host NAME  a host name that clients may use, beside those of this machine; as often as needed
   --port NUMBER    default: any free port

@@ -20,6 +20,13 @@ export interface Exchange {
   readonly principal: Principal | undefined;
 }
 
+/** Further endpoints of the server, with their own way to know a caller. */
+export interface Mount {
+  routes(receive: Receive): readonly Route[];
+  /** The caller that only this mount knows. Undefined: the server's own authentication decides. */
+  authenticate(request: IncomingMessage): Principal | Response | undefined;
+}
+
 /** Returns the caller of a request, or the refusal. */
 export type Authenticate = (
   request: IncomingMessage,
@@ -55,8 +62,7 @@ export function createRouter(
     paths.set(route.path, methods.set(route.method, route));
   }
 
-  const endpoints = new Set(routes.filter(({ open }) => !open).map(({ path }) => path));
-  const notFound = `Not found. The endpoint is ${[...endpoints].join(" or ")}.`;
+  const notFound = `Not found. The endpoint is ${routes.find(({ open }) => !open)?.path}.`;
 
   return async (request, response) => {
     const methods = paths.get(request.url?.split("?", 1)[0] ?? "");

@@ -19,7 +19,7 @@ import { writeResponse } from "./node-http.ts";
 import { createOAuthGuard, type OAuthOptions } from "./oauth.ts";
 import { tooLarge } from "./read-body.ts";
 import { CHECK_MS, createBodyReader, HEADERS_MS, limitConnections, REQUEST_MS } from "./receive.ts";
-import { createRouter, type Receive } from "./router.ts";
+import { createRouter, type Mount, type Receive } from "./router.ts";
 import type { Webhook } from "./webhooks.ts";
 
 /** Options of {@link serveHttp}. */
@@ -83,6 +83,15 @@ const OWN = "own";
  * ```
  */
 export async function serveHttp(server: McpServer, options: HttpOptions = {}): Promise<HttpServer> {
+  return listen(server, options);
+}
+
+/** Like {@link serveHttp}, with further endpoints beside that of MCP. */
+export async function listen(
+  server: McpServer,
+  options: HttpOptions = {},
+  mount?: Mount,
+): Promise<HttpServer> {
   const { host = "127.0.0.1", path = "/mcp", drainMs = 5_000 } = options;
   const oauth = options.oauth && createOAuthGuard(options.oauth);
   const generated = options.token || oauth || options.authenticate ? undefined : generateToken();
@@ -100,7 +109,10 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
 
   const readBody = createBodyReader();
 
-  async function authenticate({ headers }: IncomingMessage) {
+  async function authenticate(request: IncomingMessage) {
+    const { headers } = request;
+    const known = mount?.authenticate(request);
+    if (known) return known instanceof Response ? known : { principal: known };
     if (!options.authenticate) return bearer(headers.authorization);
     const decided = await options.authenticate(headers);
     return decided instanceof Response ? decided : { principal: decided };
@@ -130,7 +142,10 @@ export async function serveHttp(server: McpServer, options: HttpOptions = {}): P
   };
 
   const route = createRouter(
-    createHttpRoutes({ server, path, oauth, webhooks: options.webhooks, receive }),
+    [
+      ...createHttpRoutes({ server, path, oauth, webhooks: options.webhooks, receive }),
+      ...(mount?.routes(receive) ?? []),
+    ],
     authenticate,
   );
 

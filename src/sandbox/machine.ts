@@ -40,12 +40,14 @@ const wasm = lazy(async () => {
   return WebAssembly.compile(await readFile(file));
 });
 
+/** The first use of the parser is slow. */
+const warmParser = lazy(() => plainCode("0"));
+
 export async function createMachine(send: (message: FromWorker) => void): Promise<Machine> {
   // The package's types are those of its CommonJS build, which has the variant one level deeper.
   const release = newVariant(variant as unknown as QuickJSSyncVariant, { wasmModule: await wasm() });
   const engine = await newQuickJSWASMModuleFromVariant(release as QuickJSSyncVariant);
-  // The first use of the parser is slow, and so is the first context.
-  plainCode("0");
+  warmParser();
   const runtime = engine.newRuntime();
   const context = runtime.newContext();
   const prelude = context.unwrapResult(context.evalCode(PRELUDE, "prelude.js"));

@@ -26,6 +26,11 @@ export const PROBLEMS = {
     next: "Call {exec} with the op in help_path.",
     when: 'A tool that may change something was called through an operation that only reads. With `missingScope: "ACCESS_DENIED"` also: the caller lacks a scope of the entry.',
   },
+  ADMIN_NEEDED: {
+    sentence: "{name} is for callers with the scope {scope}.",
+    next: "Open the console by the one-time link that the gateway printed.",
+    when: "The HTTP API was asked for something that only the people who run the gateway may see or do.",
+  },
   PERMISSION_DENIED: {
     sentence: "{name} is in the {lane} lane, and this caller may not write.",
     next: [

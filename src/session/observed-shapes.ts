@@ -3,6 +3,8 @@ import type { Entry } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { isFields } from "../util/fields.ts";
+import { lazy } from "../util/lazy.ts";
+import { readShapes, type ShapeRecord, writeShapes } from "./shape-file.ts";
 
 /** Remembers what kind of value each tool returns: names of fields and types, never values. */
 export interface ObservedShapes {
@@ -10,9 +12,12 @@ export interface ObservedShapes {
   note(scope: string, entry: Entry, value: unknown): void;
   /** The shape of the results so far, as a JSON Schema. */
   of(scope: string, entry: Entry): JsonSchema | undefined;
+  /** Writes what is not in the file yet. */
+  save(): Promise<void>;
 }
 
 const MOST_SHAPES = 5_000;
+const SAVE_MS = 5_000;
 /** Later results seldom add anything. */
 const MOST_RESULTS = 20;
 const MOST_DEPTH = 4;
@@ -21,21 +26,43 @@ const MOST_ITEMS = 20;
 const MOST_FIELDS = 40;
 const NAME = /^[A-Za-z_$][\w$-]{0,39}$/;
 
-export function createObservedShapes(): ObservedShapes {
-  const shapes = new LRUCache<string, { readonly shape: JsonSchema; readonly results: number }>({
-    max: MOST_SHAPES,
+/** With a path, a file keeps the shapes, so that a restart knows them. */
+export function createObservedShapes(path?: string): ObservedShapes {
+  const changed = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  // The first use reads the file: a start does not need it.
+  const known = lazy(() => {
+    const cache = new LRUCache<string, ShapeRecord>({ max: MOST_SHAPES });
+    for (const [key, record] of path === undefined ? [] : readShapes(path)) cache.set(key, record);
+    return cache;
   });
+
+  async function save(): Promise<void> {
+    clearTimeout(timer);
+    timer = undefined;
+    if (path === undefined || changed.size === 0) return;
+    const records = [...changed].flatMap((key) => {
+      const record = known().peek(key);
+      return record ? [[key, record] as const] : [];
+    });
+    changed.clear();
+    await writeShapes(path, records);
+  }
+
   return {
+    save,
     note: (scope, entry, value) => {
       if (entry.kind !== "tool" || entry.presentation?.outputSchema) return;
       const key = `${definitionOf(entry)} ${scope}`;
-      const known = shapes.get(key);
-      const results = (known?.results ?? 0) + 1;
+      const before = known().get(key);
+      const results = (before?.results ?? 0) + 1;
       if (results > MOST_RESULTS) return;
       const shape = shapeOf(value, MOST_DEPTH);
-      shapes.set(key, { shape: known ? merge(known.shape, shape) : shape, results });
+      known().set(key, { shape: before ? merge(before.shape, shape) : shape, results });
+      changed.add(key);
+      timer ??= setTimeout(() => void save(), SAVE_MS).unref();
     },
-    of: (scope, entry) => shapes.get(`${definitionOf(entry)} ${scope}`)?.shape,
+    of: (scope, entry) => known().get(`${definitionOf(entry)} ${scope}`)?.shape,
   };
 }
 

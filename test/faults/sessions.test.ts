@@ -5,11 +5,11 @@ import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer, type HttpServer, serveHttp } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { FIGURES_FOLDER, reportFigure } from "../figures.ts";
+import { isMeasuring, reportFigure } from "../figures.ts";
 import { ERAS, type Era } from "../mcp/connect.ts";
 
 const SESSIONS = 1_000;
-const CALLS = process.env[FIGURES_FOLDER] ? 20 : 2;
+const CALLS = isMeasuring() ? 20 : 2;
 
 const echo = defineTool({
   name: "get_echo",

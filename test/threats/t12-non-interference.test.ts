@@ -1,18 +1,12 @@
 import { createGateway } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { test } from "vitest";
+import { isMeasuring } from "../figures.ts";
 import { connectHttp, ERAS } from "../mcp/connect.ts";
-import {
-  answersOf,
-  build,
-  CALLER,
-  compareAnswers,
-  MEASURES,
-  type Planned,
-} from "./non-interference-behaviours.ts";
+import { answersOf, build, CALLER, compareAnswers, type Planned } from "./non-interference-behaviours.ts";
 
-const CATALOGS = MEASURES ? 5_000 : 250;
-const FACES = MEASURES ? 500 : 30;
+const CATALOGS = isMeasuring() ? 5_000 : 250;
+const FACES = isMeasuring() ? 500 : 30;
 
 test("T12 entries out of a caller's scopes change no byte of any answer", { timeout: 1_200_000 }, () =>
   compareAnswers(CATALOGS, async (plan, calls, withHidden) => {

@@ -11,6 +11,8 @@ export interface UnmetQuery {
   readonly times: number;
   /** Nothing at all was shown the last time. */
   readonly empty: boolean;
+  /** Routes that were shown the last time, best first. */
+  readonly shown: readonly string[];
   readonly lastAsked: number;
 }
 
@@ -47,6 +49,8 @@ interface OpenQuery {
 const WINDOW_MS = 10 * 60_000;
 const MAX_CONVERSATIONS = 10_000;
 const MAX_UNMET = 1_000;
+/** Hits kept of an unmet query. */
+const MOST_SHOWN = 5;
 /** Queries that share at least this part of their words ask for the same. */
 const SAME_NEED = 0.5;
 /** Weaker than a failure: the two entries may also be steps of one task. */
@@ -75,7 +79,8 @@ export function createLearningState(
     if (query.met) return;
     const key = query.query.trim().toLowerCase();
     const times = (unmet.get(key)?.times ?? 0) + 1;
-    unmet.set(key, { query: query.query, times, empty: query.shown.length === 0, lastAsked: query.at });
+    const shown = query.shown.slice(0, MOST_SHOWN);
+    unmet.set(key, { query: query.query, times, empty: shown.length === 0, shown, lastAsked: query.at });
   }
 
   function asked(event: LearningEvent & { kind: "asked" }): void {

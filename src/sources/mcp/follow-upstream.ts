@@ -61,6 +61,7 @@ export interface FollowedUpstream extends FollowedSource {
   /** Returns false if the server needs no login. */
   logIn(options: LogInOptions): Promise<boolean>;
   logOut(): Promise<boolean>;
+  restart(): Promise<void>;
   diagnostics(): McpDiagnostics;
 }
 
@@ -238,6 +239,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     refresh,
     freshness,
     logIn,
+    restart: upstream.restart,
     logOut: async () => (await login?.logOut()) ?? false,
     diagnostics: () => ({
       label,

@@ -79,6 +79,8 @@ export interface McpSource extends Source {
   logIn(options: LogInOptions): Promise<boolean>;
   /** Forgets the login. Returns false if there was none. */
   logOut(): Promise<boolean>;
+  /** Ends the server and starts it again. Rejects with UNAVAILABLE if it does not come up. */
+  restart(): Promise<void>;
   diagnostics(): McpDiagnostics;
 }
 
@@ -140,6 +142,7 @@ export function createMcpSource(
     freshness: () => followed.freshness(),
     logIn: (how) => followed.logIn(how),
     logOut: () => followed.logOut(),
+    restart: () => followed.restart(),
     diagnostics: () => followed.diagnostics(),
   };
 }

@@ -45,6 +45,8 @@ export interface Upstream {
   warm(): void;
   /** Refreshes, even if the server has failed too often to be tried by itself. */
   retry(): Promise<void>;
+  /** Ends the connection, with its process, and opens a new one. */
+  restart(): Promise<void>;
   /** How long a server that is down has to rest; undefined while it is up. */
   restMs(): number | undefined;
   run<T>(call: UpstreamCall<T>, signal: AbortSignal): Promise<T>;
@@ -158,6 +160,12 @@ export function createUpstream(options: UpstreamOptions): Upstream {
       await connection.relist().catch((error: unknown) => {
         throw session ? toCallProblem(error, session) : error;
       });
+    },
+    restart: async () => {
+      connection.forgetFailures();
+      const { session } = connection;
+      if (session) connection.drop(session);
+      await connection.connect();
     },
     restMs: connection.restMs,
     run: async (call, signal) => {

@@ -1,0 +1,152 @@
+import { useEffect, useRef, useState } from "preact/hooks";
+import { openSession } from "./api.ts";
+import { KeyHelp } from "./key-help.tsx";
+import { followChanges, useApi } from "./live.ts";
+import { PAGES } from "./routes.tsx";
+import { useKeys } from "./use-keys.ts";
+import { useTheme } from "./use-theme.ts";
+
+const OPEN = "#/open/";
+
+/** The part of the address after `#/`, as words between slashes. */
+function useHash(): readonly string[] {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const onChange = () => setHash(location.hash);
+    addEventListener("hashchange", onChange);
+    return () => removeEventListener("hashchange", onChange);
+  }, []);
+  return hash.replace(/^#\/?/, "").split("/");
+}
+
+export function App() {
+  const [opening, setOpening] = useState<"open" | "opening" | string>(
+    location.hash.startsWith(OPEN) ? "opening" : "open",
+  );
+  useEffect(() => {
+    if (opening !== "opening") return;
+    const code = location.hash.slice(OPEN.length);
+    // The code is used up in any case, so it need not stay in the history.
+    history.replaceState(null, "", "#/overview");
+    openSession(code).then(
+      () => setOpening("open"),
+      (error: Error) => setOpening(error.message),
+    );
+  }, [opening]);
+  if (opening === "opening") return <p class="quiet center">Opening…</p>;
+  return <Console refusal={opening === "open" ? undefined : opening} />;
+}
+
+interface Me {
+  readonly id: string;
+  readonly admin: boolean;
+}
+
+function Console({ refusal }: { refusal: string | undefined }) {
+  const me = useApi<Me>("/api/me");
+  if (me.error !== undefined) return <Closed reason={refusal ?? me.error} />;
+  if (!me.value) return <p class="quiet center">Loading…</p>;
+  return <Frame me={me.value} />;
+}
+
+function Closed({ reason }: { reason: string }) {
+  return (
+    <main class="closed">
+      <Mark />
+      <h1>This console is closed</h1>
+      <p class="problem">{reason}</p>
+      <p>
+        Open it by the link that <code>keyhole serve --http</code> or <code>npm start</code> prints. Each link
+        works once; the terminal shows a new one whenever a link was used.
+      </p>
+    </main>
+  );
+}
+
+function Frame({ me }: { me: Me }) {
+  const [path = "", rest = ""] = useHash();
+  const page = PAGES.find((row) => row.path === path) ?? PAGES[0]!;
+  const [isLive, setLive] = useState(false);
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const { theme, next } = useTheme();
+  const main = useRef<HTMLElement>(null);
+  const waiting = useApi<{ definitions: unknown[]; calls: unknown[] }>("/api/approvals", [
+    "approvals",
+    "catalog",
+    "sources",
+  ]);
+  const count = (waiting.value?.definitions.length ?? 0) + (waiting.value?.calls.length ?? 0);
+
+  useEffect(() => followChanges(setLive), []);
+  useKeys(() => setHelpOpen((before) => !before));
+  useEffect(() => {
+    document.title = `${page.title} · Keyhole`;
+  }, [page]);
+
+  return (
+    <div class="frame">
+      <header class="side">
+        <a class="skip" href={`#/${page.path}`} onClick={() => main.current?.focus()}>
+          To the content
+        </a>
+        <a class="brand" href="#/overview">
+          <Mark />
+          <span>Keyhole</span>
+        </a>
+        <nav aria-label="Pages">
+          {PAGES.map((row) => (
+            <a key={row.path} href={`#/${row.path}`} aria-current={row === page ? "page" : undefined}>
+              <svg viewBox="0 0 20 20" aria-hidden="true">
+                <path d={row.icon} />
+              </svg>
+              <span>{row.title}</span>
+              {row.path === "approvals" && count > 0 && (
+                <span class="count" title={`${count} wait`}>
+                  {count}
+                </span>
+              )}
+            </a>
+          ))}
+        </nav>
+        <div class="side-foot">
+          <span class={`live ${isLive ? "on" : ""}`} role="status">
+            {isLive ? "Live" : "Reconnecting…"}
+          </span>
+          <span class="who">
+            <bdi>{me.id}</bdi>
+          </span>
+          <div class="side-buttons">
+            <button type="button" class="ghost" onClick={next} aria-label={`Theme: ${theme}. Change it`}>
+              {theme}
+            </button>
+            <button
+              type="button"
+              class="ghost"
+              onClick={() => setHelpOpen(true)}
+              aria-label="Keyboard shortcuts"
+            >
+              ?
+            </button>
+          </div>
+        </div>
+      </header>
+      <main ref={main} tabIndex={-1} key={page.path}>
+        {me.admin ? (
+          <page.Page rest={decodeURIComponent(rest)} />
+        ) : (
+          <p class="problem">This session lacks the scope that the console needs.</p>
+        )}
+      </main>
+      <KeyHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+    </div>
+  );
+}
+
+function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">
+      <rect width="32" height="32" rx="8" />
+      <path d="M16 6.500a6 6 0 0 0-2.600 11.400L11.600 26h8.800l-1.800-8.100A6 6 0 0 0 16 6.500Z" />
+    </svg>
+  );
+}

@@ -1,0 +1,186 @@
+import { useApi } from "../live.ts";
+import { Badge, Card, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
+import { Chart, type Minute } from "../parts/chart.tsx";
+import { age, ago, compact, number, times } from "../parts/format.ts";
+
+interface Answer {
+  readonly version: string;
+  readonly catalog: string;
+  readonly startedAt: number;
+  readonly domains: number;
+  readonly entries: Readonly<Record<string, number>>;
+  readonly search: { readonly mode: string; readonly documents?: number; readonly waiting?: number };
+  readonly sources: readonly {
+    readonly id: string;
+    readonly isFresh: boolean;
+    readonly lastError?: string;
+  }[];
+  readonly waiting: { readonly definitions: number; readonly calls: number };
+  readonly everything: number;
+  readonly totals: Omit<Minute, "at">;
+  readonly minutes: readonly Minute[];
+  readonly discovery: { readonly searches: number; readonly found: number; readonly ledToCall: number };
+  readonly notices: readonly { readonly at: number; readonly what: string; readonly detail: string }[];
+}
+
+export function Overview() {
+  const loaded = useApi<Answer>("/api/overview", ["calls", "catalog", "sources", "approvals", "notices"]);
+  return (
+    <Page
+      title="Overview"
+      lead="What agents put into their contexts, and what they would have without Keyhole."
+    >
+      <Shown of={loaded}>
+        {(answer) => (
+          <>
+            <Tokens {...answer} />
+            <div class="grid two">
+              <Calls {...answer} />
+              <Health {...answer} />
+            </div>
+            <Notices notices={answer.notices} />
+          </>
+        )}
+      </Shown>
+    </Page>
+  );
+}
+
+function Tokens({ totals, everything, minutes }: Answer) {
+  const put = totals.answers + totals.menus;
+  const spared = totals.everything - put;
+  const share = totals.everything > 0 ? put / totals.everything : 0;
+  return (
+    <Card title="Tokens put into contexts" aside={<span>since the start</span>}>
+      {totals.everything + put === 0 ? (
+        <Empty title="No agent has called yet">
+          Point an MCP client at this gateway. Listing everything would cost it {number(everything)} tokens.
+        </Empty>
+      ) : (
+        <>
+          <div class="figures">
+            <Figure
+              label="Through Keyhole"
+              value={compact(put)}
+              note={`${compact(totals.menus)} in menus, ${compact(totals.answers)} in answers`}
+            />
+            <Figure
+              label="Listing everything instead"
+              value={compact(totals.everything)}
+              note="each time a menu was shown"
+            />
+            <Figure
+              label={spared >= 0 ? "Saved" : "More than a list"}
+              value={
+                spared >= 0 && totals.everything > 0 ? `${Math.round((1 - share) * 100)} %` : compact(-spared)
+              }
+              note={spared >= 0 ? `${number(spared)} tokens` : "tokens; no menu was listed yet"}
+            />
+          </div>
+          <div class="compare" aria-hidden="true">
+            <div class="bar accent" style={{ width: `${Math.max(1, Math.min(100, share * 100))}%` }} />
+          </div>
+          <Chart
+            minutes={minutes}
+            series={[
+              { name: "answers", of: ({ answers }) => answers },
+              { name: "menus", of: ({ menus }) => menus },
+            ]}
+            label="Tokens by minute"
+          />
+        </>
+      )}
+    </Card>
+  );
+}
+
+function Calls({ minutes, totals, discovery }: Answer) {
+  const last = minutes.filter(({ at }) => at > Date.now() - 5 * 60_000);
+  const perMinute = last.reduce((sum, { calls }) => sum + calls, 0) / 5;
+  const { searches, ledToCall } = discovery;
+  return (
+    <Card title="Calls">
+      <div class="figures">
+        <Figure
+          label="A minute"
+          value={perMinute < 10 ? perMinute.toFixed(1) : number(perMinute)}
+          note="over the last five minutes"
+        />
+        <Figure label="In total" value={compact(totals.calls)} note={`${compact(totals.failed)} failed`} />
+        <Figure
+          label="Searches that led to a call"
+          value={searches === 0 ? "–" : `${Math.round((ledToCall / searches) * 100)} %`}
+          note={times(searches, "search", "searches")}
+        />
+      </div>
+      <Chart
+        minutes={minutes}
+        series={[
+          { name: "fine", of: ({ calls, failed }) => calls - failed },
+          { name: "failed", of: ({ failed }) => failed },
+        ]}
+        label="Calls by minute"
+      />
+    </Card>
+  );
+}
+
+function Health({ sources, search, entries, domains, startedAt, waiting, version, catalog }: Answer) {
+  const bad = sources.filter(({ lastError }) => lastError !== undefined);
+  const waits = waiting.definitions + waiting.calls;
+  return (
+    <Card
+      title="Health"
+      aside={bad.length === 0 ? <Badge tone="good">fine</Badge> : <Badge tone="bad">look</Badge>}
+    >
+      <dl class="facts">
+        <dt>Catalog</dt>
+        <dd>
+          {Object.entries(entries)
+            .map(([kind, count]) => times(count, kind))
+            .join(", ") || "empty"}{" "}
+          in {times(domains, "domain")}
+        </dd>
+        <dt>Search</dt>
+        <dd>
+          {search.mode === "hybrid" ? "by words and vectors" : "by words"}
+          {search.waiting ? `, ${times(search.waiting, "entry", "entries")} wait for vectors` : ""}
+        </dd>
+        <dt>Sources</dt>
+        <dd>
+          {sources.length === 0
+            ? "none besides the code"
+            : `${sources.length - bad.length} of ${sources.length} are fine`}
+          {bad.map(({ id, lastError }) => (
+            <p class="problem" key={id}>
+              <bdi>
+                {id}: {lastError}
+              </bdi>
+            </p>
+          ))}
+        </dd>
+        <dt>Waiting</dt>
+        <dd>{waits === 0 ? "nothing" : <a href="#/approvals">{times(waits, "thing")} for you</a>}</dd>
+        <dt>Running</dt>
+        <dd>
+          for {age(startedAt)}, version {version}, catalog <code>{catalog}</code>
+        </dd>
+      </dl>
+    </Card>
+  );
+}
+
+function Notices({ notices }: Pick<Answer, "notices">) {
+  if (notices.length === 0) return null;
+  return (
+    <Card title="Notices">
+      <ul class="rows">
+        {notices.map(({ at, what, detail }) => (
+          <li key={`${at}${detail}`}>
+            <time class="quiet">{ago(at)}</time> <strong>{what}</strong> <bdi class="outside">{detail}</bdi>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

@@ -1,0 +1,137 @@
+import { useApi } from "../live.ts";
+import { Badge, Card, Code, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
+import { ago, clock, compact, number, times } from "../parts/format.ts";
+
+interface Summary {
+  readonly id: string;
+  readonly principal: string;
+  readonly startedAt: number;
+  readonly lastAt: number;
+  readonly calls: number;
+  readonly failed: number;
+  readonly tokens: number;
+  readonly queries: readonly string[];
+}
+
+interface Step {
+  readonly at: number;
+  readonly operation: string;
+  readonly queries: readonly string[];
+  readonly targets: readonly string[];
+  readonly found: readonly string[];
+  readonly unveiled: readonly string[];
+  readonly dryRun: boolean;
+  readonly outcome: string;
+  readonly tokens: number;
+  readonly latencyMs: number;
+  readonly traceId: string;
+}
+
+type Session = Summary & { readonly steps: readonly Step[]; readonly everything: number };
+
+export function Sessions({ rest }: { rest: string }) {
+  const loaded = useApi<{ sessions: readonly Summary[] }>("/api/sessions", ["calls"]);
+  return (
+    <Page
+      title="Sessions"
+      lead="Conversations of agents, call by call: what they found, unveiled, called and paid."
+    >
+      <Shown of={loaded}>
+        {({ sessions }) =>
+          sessions.length === 0 ? (
+            <Card>
+              <Empty title="No agent has called yet">
+                Conversations appear here while agents work. They stay in memory until the gateway ends.
+              </Empty>
+            </Card>
+          ) : (
+            <div class="grid sessions-grid">
+              <Card title="Latest" aside={<span>{sessions.length}</span>}>
+                <ul class="rows">
+                  {sessions.map((session) => (
+                    <li key={session.id}>
+                      <a
+                        class="row-link"
+                        data-row
+                        href={`#/sessions/${session.id}`}
+                        aria-current={session.id === (rest || sessions[0]?.id) ? "true" : undefined}
+                      >
+                        <span class="row-top">
+                          <bdi>{session.principal}</bdi>
+                          <time class="quiet small">{ago(session.lastAt)}</time>
+                        </span>
+                        <span class="quiet small">
+                          {times(session.calls, "call")}, {compact(session.tokens)} tokens
+                          {session.failed > 0 && `, ${session.failed} failed`}
+                        </span>
+                        {session.queries[0] && (
+                          <span class="small outside one-line">“{session.queries[0]}”</span>
+                        )}
+                      </a>
+                    </li>
+                  ))}
+                </ul>
+              </Card>
+              <Timeline id={rest || (sessions[0]?.id ?? "")} />
+            </div>
+          )
+        }
+      </Shown>
+    </Page>
+  );
+}
+
+function Timeline({ id }: { id: string }) {
+  const loaded = useApi<Session>(`/api/session?id=${encodeURIComponent(id)}`, ["calls"]);
+  return (
+    <Shown of={loaded}>
+      {(session) => (
+        <Card title={<bdi>{session.principal}</bdi>} aside={<span>since {clock(session.startedAt)}</span>}>
+          <div class="figures">
+            <Figure label="Calls" value={number(session.calls)} note={`${session.failed} failed`} />
+            <Figure label="Tokens" value={compact(session.tokens)} note="in answers" />
+            <Figure label="Listing everything" value={compact(session.everything)} note="in every request" />
+          </div>
+          <ol class="timeline">
+            {session.steps.map((step) => (
+              <li key={`${step.traceId}${step.at}`} class={step.outcome === "ok" ? "" : "failed"}>
+                <div class="step-head">
+                  <Badge tone={step.outcome === "ok" ? "accent" : "bad"}>{step.operation}</Badge>
+                  {step.dryRun && <Badge>dry</Badge>}
+                  {step.outcome !== "ok" && <span class="problem-inline">{step.outcome}</span>}
+                  <span class="quiet small">
+                    {clock(step.at)} · {number(step.latencyMs)} ms · {number(step.tokens)} tokens ·{" "}
+                    <a href={`#/audit/${step.traceId}`}>audit</a>
+                  </span>
+                </div>
+                {step.queries.map((query) => (
+                  <p key={query} class="outside">
+                    asked for “{query}” <a href={`#/search/${encodeURIComponent(query)}`}>search it</a>
+                  </p>
+                ))}
+                <Routes name="called" routes={step.targets} />
+                <Routes name="found" routes={step.found} />
+                <Routes name="unveiled" routes={step.unveiled} />
+              </li>
+            ))}
+          </ol>
+        </Card>
+      )}
+    </Shown>
+  );
+}
+
+const MOST_ROUTES = 6;
+
+function Routes({ name, routes }: { name: string; routes: readonly string[] }) {
+  if (routes.length === 0) return null;
+  return (
+    <p class="routes">
+      <span class="quiet small">{name}</span>
+      {routes.slice(0, MOST_ROUTES).map((route) => (
+        <Code key={route}>{route}</Code>
+      ))}
+      {routes.length > MOST_ROUTES && <span class="quiet small">and {routes.length - MOST_ROUTES} more</span>}
+    </p>
+  );
+}

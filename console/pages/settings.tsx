@@ -1,0 +1,101 @@
+import { useState } from "preact/hooks";
+import { endSession, post } from "../api.ts";
+import { useApi } from "../live.ts";
+import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
+
+interface Answer {
+  readonly version: string;
+  readonly node: string;
+  readonly search: { readonly mode: string; readonly reason?: string };
+  readonly principals: readonly {
+    readonly id: string;
+    readonly scopes: readonly string[];
+    readonly allowWrite: boolean;
+  }[];
+  readonly settings: readonly { readonly name: string; readonly value: unknown; readonly from: string }[];
+}
+
+export function Settings() {
+  const loaded = useApi<Answer>("/api/settings");
+  const [link, setLink] = useState<string>();
+  const [filter, setFilter] = useState("");
+  return (
+    <Page
+      title="Settings"
+      lead="What is in effect, and the file or variable that says so. Secrets are never shown."
+      actions={
+        <>
+          <Action run={async () => setLink((await post<{ url: string }>("/api/console/link")).url)}>
+            Link for another browser
+          </Action>
+          <Action run={() => endSession().then(() => location.reload())}>Close this console</Action>
+        </>
+      }
+    >
+      {link && (
+        <p class="banner" role="status">
+          Opens once: <code class="outside">{link}</code>
+        </p>
+      )}
+      <Shown of={loaded}>
+        {({ principals, settings, version, node }) => (
+          <>
+            <Card title="Agents" aside={<span>{principals.length}</span>}>
+              <Table head={["Principal", "May", "Scopes"]} label="Principals">
+                {principals.map(({ id, scopes, allowWrite }) => (
+                  <tr key={id}>
+                    <td>
+                      <bdi class="mono">{id}</bdi>
+                    </td>
+                    <td>{allowWrite ? <Badge tone="warn">write</Badge> : <Badge tone="good">read</Badge>}</td>
+                    <td>{scopes.join(", ") || "none"}</td>
+                  </tr>
+                ))}
+              </Table>
+              <p class="quiet small">
+                <code>keyhole token add NAME</code> gives another agent a token and a principal of its own.
+              </p>
+            </Card>
+            <Card
+              title="In effect"
+              aside={
+                <label class="field inline">
+                  <span class="hidden">Filter settings</span>
+                  <input
+                    type="search"
+                    placeholder="filter"
+                    value={filter}
+                    onInput={(event) => setFilter(event.currentTarget.value)}
+                  />
+                </label>
+              }
+            >
+              {settings.length === 0 ? (
+                <Empty title="No settings files">
+                  This gateway is configured in code. <code>keyhole serve</code> shows its settings here.
+                </Empty>
+              ) : (
+                <Table head={["Setting", "Value", "From"]} label="Settings">
+                  {settings
+                    .filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()))
+                    .map(({ name, value, from }) => (
+                      <tr key={name}>
+                        <td>
+                          <bdi class="mono">{name}</bdi>
+                        </td>
+                        <td class="outside mono">{JSON.stringify(value) ?? "–"}</td>
+                        <td class="quiet small outside">{from}</td>
+                      </tr>
+                    ))}
+                </Table>
+              )}
+              <p class="quiet small">
+                Keyhole {version} on Node {node}
+              </p>
+            </Card>
+          </>
+        )}
+      </Shown>
+    </Page>
+  );
+}

@@ -1,0 +1,71 @@
+import { useApi } from "../live.ts";
+import { Badge, Card, Code, Empty, Page, Shown } from "../parts/basics.tsx";
+import { ago, times } from "../parts/format.ts";
+
+interface Unmet {
+  readonly query: string;
+  readonly times: number;
+  readonly empty: boolean;
+  readonly shown: readonly string[];
+  readonly lastAsked: number;
+}
+
+export function Unmet() {
+  const loaded = useApi<{ unmet: readonly Unmet[] }>("/api/unmet", ["calls", "catalog"]);
+  return (
+    <Page
+      title="Unmet"
+      lead="Needs that agents searched for and then called nothing of what they were shown."
+    >
+      <Shown of={loaded}>
+        {({ unmet }) =>
+          unmet.length === 0 ? (
+            <Card>
+              <Empty title="Every search was used so far">
+                A search counts as unmet when the agent asks for something else, or calls nothing for ten
+                minutes.
+              </Empty>
+            </Card>
+          ) : (
+            <Card>
+              <ul class="unmet">
+                {unmet.map((need) => (
+                  <li key={need.query}>
+                    <div class="definition-head">
+                      <Badge tone={need.empty ? "bad" : "warn"}>
+                        {need.empty ? "nothing found" : "not used"}
+                      </Badge>
+                      <a data-row class="need outside" href={`#/search/${encodeURIComponent(need.query)}`}>
+                        {need.query}
+                      </a>
+                      <span class="quiet small">
+                        {times(need.times, "time")}, last {ago(need.lastAsked)}
+                      </span>
+                    </div>
+                    {need.shown.length > 0 && (
+                      <p class="routes">
+                        <span class="quiet small">shown</span>
+                        {need.shown.map((route) => (
+                          <Code key={route}>{route}</Code>
+                        ))}
+                      </p>
+                    )}
+                    <p class="advice">{adviceFor(need)}</p>
+                  </li>
+                ))}
+              </ul>
+            </Card>
+          )
+        }
+      </Shown>
+    </Page>
+  );
+}
+
+function adviceFor({ empty, times: count }: Unmet): string {
+  if (empty)
+    return "Give the entry that should match a phrase or an alias in these words. If there is none, agents miss a tool here.";
+  return count > 1
+    ? "Asked again and again: the right entry may stand too low. Add these words to its phrases, or make the first sentences of the others say what they are for."
+    : "One of these may be it and not say so. Look at the search, and at the first sentence of each description.";
+}

@@ -1,0 +1,175 @@
+import { useState } from "preact/hooks";
+import { post } from "../api.ts";
+import { useApi } from "../live.ts";
+import { Action, Badge, Card, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
+import { ago, number, times } from "../parts/format.ts";
+
+interface Upstream {
+  readonly id: string;
+  readonly label: string;
+  readonly state: string;
+  readonly reason?: string;
+  readonly protocol?: string;
+  readonly pid?: number;
+  readonly starts: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly entries: number;
+  readonly listedAt?: number;
+  readonly fromCache: boolean;
+  readonly warnings: readonly string[];
+  readonly runs: {
+    readonly hash: string;
+    readonly command?: string;
+    readonly url?: string;
+    readonly cwd?: string;
+    readonly env?: readonly string[];
+    readonly headers?: readonly string[];
+  };
+  readonly tools: number;
+  readonly tokens: number;
+  readonly isHttp: boolean;
+  readonly needsConsent: boolean;
+  readonly stderr: string;
+}
+
+const TONES: Readonly<Record<string, Tone>> = {
+  connected: "good",
+  idle: "plain",
+  starting: "warn",
+  quarantined: "warn",
+  needs_login: "warn",
+  server_down: "bad",
+};
+const PROTOCOLS: Readonly<Record<string, string>> = { modern: "2026-07-28", legacy: "2025-11-25 or older" };
+
+export function Upstreams() {
+  const loaded = useApi<{ upstreams: readonly Upstream[] }>("/api/upstreams", [
+    "sources",
+    "catalog",
+    "calls",
+  ]);
+  return (
+    <Page
+      title="Upstreams"
+      lead="MCP servers behind this gateway. Each runs on its own; one that fails hurts no other."
+    >
+      <Shown of={loaded}>
+        {({ upstreams }) =>
+          upstreams.length === 0 ? (
+            <Card>
+              <Empty title="No servers">
+                Add one with <code>keyhole add NAME -- COMMAND</code>, or serve the config of an MCP client
+                with <code>--config mcp.json</code>.
+              </Empty>
+            </Card>
+          ) : (
+            <div class="stack">
+              {upstreams.map((upstream) => (
+                <Server key={upstream.id} {...upstream} reload={loaded.reload} />
+              ))}
+            </div>
+          )
+        }
+      </Shown>
+    </Page>
+  );
+}
+
+function Server({ reload, ...server }: Upstream & { reload: () => void }) {
+  const [login, setLogin] = useState<string>();
+  const act = (path: string, body: object) => async () => {
+    const { ok, reason } = await post<{ ok: boolean; reason?: string }>(path, body);
+    reload();
+    if (!ok) throw new Error(reason ?? "It did not work.");
+  };
+  async function logIn(): Promise<void> {
+    const { needed, url } = await post<{ needed: boolean; url?: string }>("/api/upstreams/login", {
+      id: server.id,
+    });
+    if (!needed || !url) throw new Error("It needs no login.");
+    setLogin(url);
+  }
+  const { runs } = server;
+  return (
+    <Card
+      title={
+        <>
+          <bdi>{server.label}</bdi>{" "}
+          <Badge tone={TONES[server.state] ?? "plain"}>{server.state.replace("_", " ")}</Badge>
+        </>
+      }
+      aside={
+        <div class="actions">
+          {server.needsConsent ? (
+            <Action kind="main" run={act("/api/upstreams/start", { id: server.id, hash: runs.hash })}>
+              Allow and start
+            </Action>
+          ) : (
+            <Action run={act("/api/upstreams/restart", { id: server.id })} label={`Restart ${server.label}`}>
+              Restart
+            </Action>
+          )}
+          {server.isHttp && (
+            <Action run={logIn} label={`Log in to ${server.label}`}>
+              Log in
+            </Action>
+          )}
+        </div>
+      }
+    >
+      {server.reason && <p class="problem outside">{server.reason}</p>}
+      {login && (
+        <p>
+          <a href={login} target="_blank" rel="noopener noreferrer">
+            Open the login of {new URL(login).host}
+          </a>
+        </p>
+      )}
+      <dl class="facts">
+        <dt>{runs.url ? "Reaches" : "Runs"}</dt>
+        <dd>
+          <code class="outside">{runs.url ?? runs.command}</code>
+          {runs.cwd && <span class="quiet small"> in {runs.cwd}</span>}
+          {[...(runs.env ?? []), ...(runs.headers ?? [])].length > 0 && (
+            <span class="quiet small"> with {[...(runs.env ?? []), ...(runs.headers ?? [])].join(", ")}</span>
+          )}
+        </dd>
+        <dt>Tools</dt>
+        <dd>
+          {times(server.tools, "tool")} in use, {number(server.tokens)} tokens if they were listed
+          {server.tools < server.entries && (
+            <span class="quiet">
+              {" "}
+              of {times(server.entries, "entry", "entries")}; some may wait for{" "}
+              <a href="#/approvals">approval</a>
+            </span>
+          )}
+        </dd>
+        <dt>Protocol</dt>
+        <dd>{server.protocol ? (PROTOCOLS[server.protocol] ?? server.protocol) : "not connected now"}</dd>
+        <dt>Listed</dt>
+        <dd>
+          {ago(server.listedAt)}
+          {server.fromCache && ", from an earlier start"}
+        </dd>
+        <dt>Process</dt>
+        <dd>
+          {server.pid ? `process ${server.pid}, ` : ""}
+          {times(server.starts, "start")} lately, {server.running} running, {server.waiting} waiting
+        </dd>
+      </dl>
+      {server.warnings.map((warning) => (
+        <p class="quiet small outside" key={warning}>
+          {warning}
+        </p>
+      ))}
+      {server.stderr && (
+        <details>
+          <summary>Last lines of its log</summary>
+          <Text label={`Log of ${server.label}`}>{server.stderr}</Text>
+        </details>
+      )}
+    </Card>
+  );
+}

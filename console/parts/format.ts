@@ -1,0 +1,43 @@
+const whole = new Intl.NumberFormat("en");
+const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
+
+export function number(value: number): string {
+  return whole.format(Math.round(value));
+}
+
+export function compact(value: number): string {
+  return value < 10_000 ? number(value) : short.format(value);
+}
+
+export function times(count: number, one: string, many = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}
+
+const STEPS: readonly (readonly [ms: number, name: string])[] = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1_000, "s"],
+];
+
+/** An age in its largest unit, such as `5 min`. */
+export function age(at: number, now = Date.now()): string {
+  const ms = Math.max(0, now - at);
+  const step = STEPS.find(([size]) => ms >= size);
+  return step ? `${Math.floor(ms / step[0])} ${step[1]}` : "now";
+}
+
+export function ago(at: number | undefined): string {
+  if (at === undefined) return "never";
+  const text = age(at);
+  return text === "now" ? "just now" : `${text} ago`;
+}
+
+export function clock(at: number): string {
+  return new Date(at).toLocaleTimeString("en-GB");
+}
+
+/** JSON for a person to read. */
+export function pretty(value: unknown): string {
+  return typeof value === "string" ? value : JSON.stringify(value, null, 2);
+}

@@ -1,0 +1,3 @@
+export type { ShownSetting, StartConsents } from "./parts/console-parts.ts";
+export type { ConsoleOptions, ConsoleServer } from "./serve-console.ts";
+export { serveConsole } from "./serve-console.ts";

@@ -1,0 +1,383 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { resolve } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import axeCore from "axe-core";
+import { type DomainDefinition, defineDomain, defineResource, defineTool } from "keyhole";
+import { fromMcpConfig } from "keyhole/sources";
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, type TestContext } from "vitest";
+import { buildConsole } from "../../scripts/build-console.ts";
+import { verifies } from "../requirements.ts";
+import { clerk } from "../shop.ts";
+import { eventually } from "../upstream-kit.ts";
+import { findChromium, openBrowser } from "./browser.ts";
+import { type ServedShop, serveShop } from "./console-kit.ts";
+import { attack, OVERFLOW, TURN_TEXT_INTO_CODE } from "./in-page.ts";
+
+const PAGES = [
+  "Overview",
+  "Search",
+  "Approvals",
+  "Upstreams",
+  "Sessions",
+  "Unmet",
+  "Audit",
+  "Knowledge",
+  "Settings",
+];
+/** Runs, marks up, turns around and controls, wherever a page would let it. */
+const HOSTILE = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script><svg onload="window.hacked=1">"'}]{{7*7}}\${7*7}</style><style>*{display:none}</style>\u202Egnp.exe\u2066\u001b[2J\u001b]0;owned\u0007\u0000${"W".repeat(300)}`;
+const chromium = findChromium();
+
+let shop: ServedShop;
+let browser: BrowserContext;
+let page: Page;
+let agent: Client;
+const errors: string[] = [];
+
+beforeAll(async () => {
+  if (!chromium) return;
+  await buildConsole({ ifChanged: true });
+  const says = {
+    "tools/list": {
+      tools: [
+        { name: "steal", title: HOSTILE, description: HOSTILE, inputSchema: hostileSchema() },
+        {
+          name: "read_notes",
+          description: HOSTILE,
+          inputSchema: hostileSchema(),
+          annotations: { readOnlyHint: true },
+        },
+      ],
+    },
+    "prompts/list": { prompts: [] },
+    "resources/list": { resources: [{ uri: "file:///x", name: HOSTILE, description: HOSTILE }] },
+    "resources/templates/list": { resourceTemplates: [] },
+  };
+  // Configs fill in variables of this form.
+  const env = { SAYS: JSON.stringify(says).replaceAll("${", "$ {") };
+  const args = [resolve("test/threats/text-upstream.ts"), "--token=kh_a_secret_that_nobody_may_see"];
+  const server = { command: process.execPath, args, env };
+  shop = await serveShop({
+    domains: [hostileDomain()],
+    sources: fromMcpConfig({ mcpServers: { hostile: server } }),
+  });
+  agent = new Client({ name: "agent", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  const requestInit = { headers: { authorization: "Bearer clerk" } };
+  await agent.connect(new StreamableHTTPClientTransport(new URL(shop.http.url), { requestInit }));
+  browser = await openBrowser(chromium);
+  page = await browser.newPage();
+  page.setDefaultTimeout(30_000);
+  page.on("pageerror", (error) => errors.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  await page.goto(shop.http.consoleLink);
+  await page.getByRole("heading", { name: "Overview", level: 1 }).waitFor();
+});
+afterAll(async () => {
+  await agent?.close();
+  await browser?.close();
+  await shop?.close();
+});
+
+function hostileSchema() {
+  const properties = { [HOSTILE.slice(0, 60)]: { type: "string", description: HOSTILE, enum: [HOSTILE] } };
+  return { type: "object", properties };
+}
+
+/** A domain whose author is hostile, so that its text reaches every page without anybody's approval. */
+function hostileDomain(): DomainDefinition {
+  return defineDomain({
+    name: "evil",
+    description: HOSTILE,
+    tools: [
+      defineTool({
+        name: "list_evils",
+        description: HOSTILE,
+        inputSchema: { type: "object", properties: { note: { type: "string", description: HOSTILE } } },
+        execute: () => ({ [HOSTILE]: HOSTILE }),
+      }),
+    ],
+    resources: [
+      defineResource({
+        route: "evil://resources/page",
+        name: HOSTILE.slice(0, 250),
+        description: HOSTILE,
+        fetch: () => HOSTILE,
+      }),
+    ],
+  });
+}
+
+function needsBrowser({ skip }: TestContext): void {
+  if (chromium) return;
+  console.warn("skipped: no Chromium on this machine; apt-get install chromium");
+  skip();
+}
+
+const base = () => `${shop.origin}/console/`;
+
+async function go(name: string, to: Page = page): Promise<void> {
+  await to.goto(`${base()}#/${name.toLowerCase()}`);
+  await to.getByRole("heading", { name, level: 1 }).waitFor();
+  await to.locator("[aria-busy]").waitFor({ state: "detached" });
+}
+
+async function axe(to: Page): Promise<string[]> {
+  // Evaluated by the debugger, which the policy of the page does not bind.
+  await to.evaluate(axeCore.source);
+  const found = await to.evaluate(async () => {
+    const { violations } = await (
+      globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } }
+    ).axe.run();
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+  });
+  return found;
+}
+interface AxeViolation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
+
+/** How far a page is wider than its window. */
+const overflow = (to: Page) => to.evaluate(OVERFLOW);
+
+const hacked = (to: Page) => to.evaluate(() => (globalThis as { hacked?: unknown }).hacked);
+
+async function search(need: string): Promise<void> {
+  await go("Search");
+  await page.locator("#need").fill(need);
+  await page.locator(".hit").first().waitFor();
+}
+
+describe("the console", () => {
+  verifies("console:pages", "an agent's work changes the open page", async (context) => {
+    needsBrowser(context);
+    await go("Sessions");
+    await page.getByText("Live", { exact: true }).waitFor();
+    expect(await page.locator(".timeline").count()).toBe(0);
+    await agent.callTool({ name: "ask", arguments: { query: "list the orders of the shop" } });
+    await page.getByText("list the orders of the shop").first().waitFor();
+    await agent.callTool({ name: "get", arguments: { routes: [{ route: "shop://tools/clerk-guide" }] } });
+    await page.locator(".timeline").getByText("shop://tools/hidden/ledger").waitFor();
+  });
+
+  verifies(
+    "console:pages",
+    "a search shows the answer of the model, why each hit is there, and its cost",
+    async (context) => {
+      needsBrowser(context);
+      await search("delete order");
+      const { text } = await shop.gateway.ask({ query: "delete order" }, { principal: clerk });
+      expect(await page.locator(".text pre").first().textContent()).toBe(text);
+      const first = page.locator(".hits > li").first();
+      expect(await first.locator("code").first().textContent()).toBe("shop://tools/order/delete");
+      expect(await first.locator(".why").textContent()).toMatch(/words.*meaning.*learned.*delete in .*name/);
+      expect(Number(await page.getByTestId("cost").textContent())).toBeGreaterThan(10);
+    },
+  );
+
+  verifies("console:pages", "a search as another principal shows what that one sees", async (context) => {
+    needsBrowser(context);
+    await search("audit report with irregular bookings");
+    expect(await page.getByText("audit://tools/report").count()).toBe(0);
+    await page.getByLabel("As", { exact: true }).selectOption("auditor");
+    await page.locator(".hits").getByText("audit://tools/report").waitFor();
+    await page.getByLabel("As", { exact: true }).selectOption("clerk");
+  });
+
+  verifies(
+    "console:pages",
+    "a read runs from a form of the schema, and a write only dry",
+    async (context) => {
+      needsBrowser(context);
+      await search("list orders");
+      await page.getByRole("button", { name: /shop:\/\/tools\/order\/list/ }).click();
+      await page.getByLabel("limit").fill("2");
+      await page.getByRole("button", { name: "Read", exact: true }).click();
+      await page.locator(".outcome").waitFor();
+      expect(await page.locator(".outcome").textContent()).toMatch(/Read.*tokens for the model.*"orders"/s);
+      await search("create an order");
+      await page.getByRole("button", { name: /shop:\/\/tools\/order\/create/ }).click();
+      await page.getByLabel("customer").fill("c1");
+      await page.getByRole("button", { name: "Dry run", exact: true }).click();
+      await page.locator(".outcome").getByText("Nothing was changed").waitFor();
+      expect(shop.calls.made).toEqual([]);
+      expect(await page.getByRole("button", { name: /^Run/ }).count()).toBe(0);
+    },
+  );
+
+  verifies(
+    "console:pages",
+    "a definition is approved, and a call is approved while it waits",
+    async (context) => {
+      needsBrowser(context);
+      await go("Approvals");
+      await page.getByRole("button", { name: "Approve hostile://tools/read_notes" }).click();
+      await page
+        .getByRole("button", { name: "Approve hostile://tools/read_notes" })
+        .waitFor({ state: "detached" });
+      const refund = { op: "shop.refund.send", args: { customer: "c7", cents: 5 } };
+      const answered = agent.callTool({ name: "exec", arguments: refund });
+      await page.getByText("A call waits").waitFor();
+      expect(await page.locator(".urgent pre").textContent()).toBe(JSON.stringify(refund.args, null, 2));
+      await page.locator(".urgent").getByRole("button", { name: "Approve" }).click();
+      expect((await answered).isError ?? false).toBe(false);
+      await page.getByText("A call waits").waitFor({ state: "detached" });
+    },
+  );
+
+  verifies(
+    "console:pages",
+    "a server restarts, a chain is verified, a trace is followed",
+    async (context) => {
+      needsBrowser(context);
+      await go("Upstreams");
+      expect(await page.locator("main").textContent()).not.toContain("kh_a_secret");
+      const before = await page.getByText(/process \d+/).textContent();
+      await page.getByRole("button", { name: "Restart hostile" }).click();
+      await eventually(async () => {
+        expect(await page.getByText(/process \d+/).textContent()).not.toBe(before);
+      }, 60_000);
+      await go("Audit");
+      await page.getByRole("button", { name: "Verify the chain" }).click();
+      await page.getByText(/^Intact: \d+ records/).waitFor();
+      await page
+        .getByRole("button", { name: /^Follow tr_/ })
+        .first()
+        .click();
+      await eventually(async () => {
+        const traces = await page.locator("tbody tr td:last-child").allTextContents();
+        expect(new Set(traces).size).toBe(1);
+      }, 60_000);
+    },
+  );
+
+  verifies("console:pages", "everything is reached by the keyboard alone", async (context) => {
+    needsBrowser(context);
+    await go("Overview");
+    await page.keyboard.press("?");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    for (const [key, name] of [
+      ["a", "Approvals"],
+      ["t", "Settings"],
+      ["e", "Sessions"],
+    ] as const) {
+      await page.keyboard.press("g");
+      await page.keyboard.press(key);
+      await page.getByRole("heading", { name, level: 1 }).waitFor();
+    }
+    await page.keyboard.press("/");
+    await page.locator("#need:focus").waitFor();
+    await page.keyboard.type("create an order");
+    await page.locator(".hit").first().waitFor();
+    // Out of the field and through the principal's choice to the first hit.
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("j");
+    await page.keyboard.press("k");
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: /^(Dry run|Read)$/ }).waitFor();
+  });
+
+  verifies(
+    "console:accessible",
+    "every page is clean for axe, light and dark, and fits 360 pixels",
+    async (context) => {
+      needsBrowser(context);
+      for (const [scheme, width] of [
+        ["light", 1280],
+        ["dark", 1280],
+        ["light", 360],
+      ] as const) {
+        await page.emulateMedia({ colorScheme: scheme });
+        await page.setViewportSize({ width, height: 800 });
+        for (const name of PAGES) {
+          if (name === "Search") await search("orders evil");
+          else await go(name);
+          const place = `${name}, ${scheme}, ${width} pixels`;
+          if (width > 360) expect(await axe(page), place).toEqual([]);
+          expect(await overflow(page), place).toBeLessThanOrEqual(0);
+        }
+      }
+      await page.emulateMedia({ colorScheme: "light" });
+      await page.setViewportSize({ width: 1280, height: 860 });
+    },
+  );
+});
+
+describe("T23", () => {
+  verifies(
+    "console:safe",
+    "T23: text of a hostile server and author runs nowhere and breaks no layout",
+    async (context) => {
+      needsBrowser(context);
+      await agent.callTool({ name: "ask", arguments: { query: HOSTILE } });
+      await agent.callTool({
+        name: "get",
+        arguments: { routes: [{ route: "evil.evil.list" }, { route: "evil://resources/page" }] },
+      });
+      await agent.callTool({
+        name: "exec",
+        arguments: { op: HOSTILE.slice(0, 100), args: { [HOSTILE]: HOSTILE } },
+      });
+      for (const name of PAGES) {
+        if (name === "Search") {
+          await search(HOSTILE);
+          await page.locator(".hit").filter({ hasText: "evil" }).first().click();
+          await page.getByRole("button", { name: /^(Dry run|Read)$/ }).click();
+          await page.locator(".outcome").waitFor();
+        } else await go(name);
+        const text = (await page.locator("body").textContent()) ?? "";
+        expect([name, await hacked(page)]).toEqual([name, undefined]);
+        expect(await page.locator("main img, main script, main style, main iframe").count()).toBe(0);
+        expect(await overflow(page)).toBeLessThanOrEqual(0);
+        expect(text).not.toMatch(/[[\p{Cc}\p{Bidi_Control}]--[\t\n\r]]/v);
+        if (["Search", "Approvals", "Sessions", "Knowledge"].includes(name))
+          expect(text).toContain("onerror=");
+      }
+      expect(errors).toEqual([]);
+    },
+  );
+
+  verifies("console:safe", "T23: the policy of the page lets no text become code", async (context) => {
+    needsBrowser(context);
+    const policy = (await fetch(base())).headers.get("content-security-policy") ?? "";
+    for (const part of ["default-src 'none'", "require-trusted-types-for 'script'", "frame-ancestors 'none'"])
+      expect(policy).toContain(part);
+    expect(policy).not.toMatch(/unsafe|http:|https:|\*/);
+    await go("Overview");
+    // A script of the page itself, unlike one of the debugger, is bound by the policy.
+    const refused = await page.evaluate(TURN_TEXT_INTO_CODE);
+    expect(refused).toEqual(["TypeError", "TypeError", "TypeError", "TypeError"]);
+    errors.length = 0;
+  });
+
+  verifies(
+    "console:safe",
+    "T23: a page of another origin can neither read nor call nor frame anything",
+    async (context) => {
+      needsBrowser(context);
+      const evil = createServer((_, response) => {
+        response.writeHead(200, { "content-type": "text/html" }).end("<!doctype html><title>evil</title>");
+      });
+      await new Promise<void>((done) => evil.listen(0, "127.0.0.1", done));
+      const { port } = evil.address() as AddressInfo;
+      const other = await browser.newPage();
+      const made = shop.calls.made.length;
+      const half = await page.evaluate<string>("localStorage.getItem('keyhole-console')");
+      // The same site for cookies, another origin for everything else.
+      for (const host of [`127.0.0.1:${port}`, `localhost:${port}`]) {
+        await other.goto(`http://${host}/`);
+        const results = await other.evaluate<string[]>(attack(shop.origin, half));
+        expect(results).toHaveLength(7);
+        expect(results.filter((result) => result.startsWith("read"))).toEqual([]);
+      }
+      expect(shop.calls.made.length).toBe(made);
+      await other.close();
+      evil.close();
+    },
+  );
+});

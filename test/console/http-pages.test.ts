@@ -1,0 +1,232 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { verifies } from "../requirements.ts";
+import { chaos, eventually } from "../upstream-kit.ts";
+import { type Person, type ServedShop, serveShop } from "./console-kit.ts";
+
+let shop: ServedShop;
+let person: Person;
+let agent: Client;
+beforeAll(async () => {
+  shop = await serveShop({ sources: [chaos("chaos", { trusted: false })] });
+  person = await shop.open();
+  agent = await connectAgent("clerk");
+});
+afterAll(async () => {
+  await agent.close();
+  await shop.close();
+});
+
+async function connectAgent(token: string): Promise<Client> {
+  const client = new Client({ name: "agent", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  const requestInit = { headers: { authorization: `Bearer ${token}` } };
+  await client.connect(new StreamableHTTPClientTransport(new URL(shop.http.url), { requestInit }));
+  return client;
+}
+
+const call = (name: string, args: Record<string, unknown>) => agent.callTool({ name, arguments: args });
+
+/** Reads the stream of changes until it is stopped. */
+async function listen(send: Person["send"]) {
+  const stop = new AbortController();
+  const topics: string[] = [];
+  const response = await send("/api/events");
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
+  const isOpen = Promise.withResolvers<void>();
+  void (async () => {
+    while (!stop.signal.aborted) {
+      const { done, value = "" } = await reader.read();
+      if (done) return;
+      if (value.includes("event: open")) isOpen.resolve();
+      for (const [, data = ""] of value.matchAll(/^data: (\{"topics".*\})$/gm))
+        topics.push(...(JSON.parse(data) as { topics: string[] }).topics);
+    }
+  })().catch(() => {});
+  await isOpen.promise;
+  return {
+    topics,
+    close: async () => {
+      stop.abort();
+      await reader.cancel();
+    },
+  };
+}
+
+interface Sessions {
+  readonly sessions: readonly { readonly id: string; readonly principal: string; readonly calls: number }[];
+}
+interface Session {
+  readonly steps: readonly Readonly<Record<string, unknown>>[];
+  readonly tokens: number;
+}
+
+describe("an open console", () => {
+  verifies("console:live", "hears of an agent's calls; another caller hears of its own only", async () => {
+    const mine = await listen(person.send);
+    const others = await listen((path) => shop.as("reader", path));
+    await call("ask", { query: "list orders" });
+    await eventually(() => expect(mine.topics).toContain("calls"));
+    await shop.as("reader", "/api/ask", { query: "orders" });
+    await eventually(() => expect(others.topics).toEqual(["calls"]));
+    await mine.close();
+    await others.close();
+  });
+
+  verifies("console:figures", "shows a conversation call by call, with its cost", async () => {
+    const { session } = (await (
+      await shop.as("clerk", "/api/ask", { query: "list orders", session: "new" })
+    ).json()) as { session: string };
+    await shop.as("clerk", "/api/get", { routes: [{ route: "shop://tools/clerk-guide" }], session });
+    await shop.as("clerk", "/api/exec", { op: "shop.order.delete", args: { id: 1 }, session });
+    const { sessions } = await person.json<Sessions>("/api/sessions");
+    const id = sessions.find(({ calls }) => calls === 3)?.id;
+    const { steps, tokens } = await person.json<Session>(`/api/session?id=${id}`);
+    expect(steps).toMatchObject([
+      {
+        operation: "ask",
+        queries: ["list orders"],
+        found: expect.arrayContaining(["shop://tools/order/list"]),
+      },
+      { operation: "get", unveiled: ["shop://tools/hidden/ledger"], outcome: "ok" },
+      { operation: "exec", targets: ["shop.order.delete"], dryRun: true },
+    ]);
+    expect(tokens).toBe(steps.reduce((sum, step) => sum + Number(step.tokens), 0));
+    expect(JSON.stringify(steps)).not.toContain(session);
+  });
+
+  verifies("console:figures", "shows a conversation to its caller and to the admin scope only", async () => {
+    const { sessions } = (await (await shop.as("reader", "/api/sessions")).json()) as Sessions;
+    expect(new Set(sessions.map(({ principal }) => principal))).toEqual(new Set(["reader"]));
+    const all = await person.json<Sessions>("/api/sessions");
+    const foreign = all.sessions.find(({ principal }) => principal === "clerk")?.id;
+    expect((await shop.as("reader", `/api/session?id=${foreign}`)).status).toBe(404);
+  });
+
+  verifies(
+    "console:figures",
+    "leaves out entries of a conversation that the viewer may not see",
+    async () => {
+      await shop.as("auditor", "/api/get", { routes: [{ route: "audit://tools/report" }] });
+      const { sessions } = await person.json<Sessions>("/api/sessions");
+      const id = sessions.find(({ principal }) => principal === "auditor")?.id;
+      expect(JSON.stringify(await person.json(`/api/session?id=${id}`))).not.toContain("audit://");
+    },
+  );
+
+  verifies("console:figures", "counts menus beside the cost of listing everything", async () => {
+    const { totals: before } = await overview();
+    await agent.listTools({}, { cacheMode: "bypass" } as never);
+    await eventually(async () => {
+      const { totals, minutes } = await overview();
+      expect(totals.menus).toBeGreaterThan(before.menus);
+      expect(totals.everything).toBeGreaterThan(before.everything);
+      expect(minutes.reduce((sum, { menus }) => sum + menus, 0)).toBe(totals.menus);
+    });
+  });
+});
+
+interface Overview {
+  readonly totals: { readonly menus: number; readonly everything: number };
+  readonly minutes: readonly { readonly menus: number }[];
+}
+const overview = () => person.json<Overview>("/api/overview");
+
+interface Waiting {
+  readonly definitions: readonly {
+    readonly route: string;
+    readonly hash: string;
+    readonly program: string;
+    readonly changes: readonly { readonly path: string }[];
+  }[];
+  readonly calls: readonly { readonly id: string; readonly op: string; readonly args: object }[];
+}
+const waiting = () => person.json<Waiting>("/api/approvals");
+
+describe("approvals", () => {
+  verifies("console:approvals", "a definition is approved exactly as it was shown", async () => {
+    const shown = (await waiting()).definitions.find(({ route }) => route === "chaos://tools/add");
+    expect(shown?.changes.map(({ path }) => path)).toContain("/description");
+    const { route = "", hash = "", program = "" } = shown ?? {};
+    const approve = (pin: object) => person.json("/api/approvals/definitions", { pins: [pin] });
+    expect(await approve({ route, program, hash: "0".repeat(64) })).toEqual({ approved: 0 });
+    expect(await approve({ route, program, hash })).toEqual({ approved: 1 });
+    expect((await waiting()).definitions.map((pin) => pin.route)).not.toContain(route);
+    const { ok } = await shop.gateway.exec({ op: "chaos.add", args: {} });
+    expect(ok).toBe(true);
+  });
+
+  verifies(
+    "console:approvals",
+    "a call waits for an open console, and runs only if it is approved",
+    async () => {
+      const live = await listen(person.send);
+      for (const approve of [false, true]) {
+        const made = shop.calls.made.length;
+        const answered = call("exec", { op: "shop.refund.send", args: { customer: "c1", cents: 5 } });
+        await eventually(() => expect(live.topics).toContain("approvals"));
+        const [one] = await eventuallyOne();
+        expect(one).toMatchObject({ op: "shop.refund.send", args: { customer: "c1", cents: 5 } });
+        await person.json("/api/approvals/calls", { id: one!.id, approve });
+        expect((await answered).isError ?? false).toBe(!approve);
+        expect(shop.calls.made.length).toBe(made + (approve ? 1 : 0));
+      }
+      await live.close();
+    },
+  );
+
+  async function eventuallyOne() {
+    let calls: Waiting["calls"] = [];
+    await eventually(async () => {
+      ({ calls } = await waiting());
+      expect(calls).toHaveLength(1);
+    });
+    return calls;
+  }
+
+  verifies("console:approvals", "without an open console a call is refused at once, as before", async () => {
+    const other = await serveShop();
+    const input = { op: "shop.refund.send", args: { customer: "c1", cents: 5 } };
+    const refused = await (await other.as("clerk", "/api/exec", input)).json();
+    expect(refused).toMatchObject({ ok: false, error: { code: "APPROVAL_REQUIRED" } });
+    await other.close();
+  });
+});
+
+describe("servers", () => {
+  interface Upstreams {
+    readonly upstreams: readonly Readonly<Record<string, unknown>>[];
+  }
+  const first = async () => (await person.json<Upstreams>("/api/upstreams")).upstreams[0];
+
+  test("a server is shown with its state and program, and restarts on request", async () => {
+    const before = await first();
+    expect(before).toMatchObject({ id: "mcp:chaos", state: "connected", tools: expect.any(Number) });
+    expect(await person.json("/api/upstreams/restart", { id: "mcp:chaos" })).toEqual({ ok: true });
+    const after = await first();
+    expect(after?.state).toBe("connected");
+    expect(after?.pid).not.toBe(before?.pid);
+    expect((await person.send("/api/upstreams/restart", { id: "mcp:other" })).status).toBe(404);
+  });
+
+  test("the sources of documents are shown apart, and read again on request", async () => {
+    const { sources } = await person.json<{ sources: { id: string }[] }>("/api/knowledge");
+    expect(sources.map(({ id }) => id)).not.toContain("mcp:chaos");
+    const refreshed = await person.json("/api/knowledge/refresh", { id: "nothing" });
+    expect(refreshed).toMatchObject({ ok: false, reason: expect.stringContaining("not found") });
+  });
+});
+
+test("the audit log is filtered, verified and exported", async () => {
+  await call("exec", { op: "shop.order.create", args: { customer: "c9" } });
+  const { records } = await person.json<{ records: { op: string; kind: string; traceId: string }[] }>(
+    "/api/audit?entry=order.create&principal=clerk",
+  );
+  expect(records.map(({ kind }) => kind)).toEqual(["call-ended", "call-started"]);
+  const traced = await person.json<{ records: object[] }>(`/api/audit?trace=${records[0]?.traceId}`);
+  expect(traced.records).toHaveLength(2);
+  const { chains } = await person.json<{ chains: object[] }>("/api/audit/verify");
+  expect(chains).toMatchObject([{ records: expect.any(Number), notes: [] }]);
+  expect(chains[0]).not.toHaveProperty("bad");
+  const lines = (await (await person.send("/api/audit/export?entry=order.create")).text()).trim().split("\n");
+  expect(lines.map((line) => JSON.parse(line).kind)).toEqual(["call-started", "call-ended"]);
+});

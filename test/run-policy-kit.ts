@@ -1,0 +1,99 @@
+// The effects of a random script that take place are exactly those that decideCall allows or a person approves.
+import fc from "fast-check";
+import { createGateway, defineDomain, defineTool, type Principal } from "keyhole";
+import { createEmbeddedIndex } from "keyhole/search";
+import { expect } from "vitest";
+import { z } from "zod";
+import { type CallPolicy, decideCall } from "../src/calls/decide-call.ts";
+import { coreOf } from "../src/gateway-core.ts";
+import { LANES } from "../src/schema/entry.ts";
+
+const ran = new Map<string, string[]>();
+
+const shop = defineDomain({
+  name: "shop",
+  description: "A shop.",
+  tools: LANES.flatMap((lane) =>
+    [false, true].map((requiresConfirmation) =>
+      defineTool({
+        name: `${lane}_${requiresConfirmation}`,
+        op: `shop.${lane}.${requiresConfirmation ? "confirmed" : "plain"}`,
+        description: `A tool of the ${lane} lane.`,
+        lane,
+        requiresConfirmation,
+        inputSchema: z.object({ script: z.string(), step: z.number() }),
+        execute: ({ script, step }) => {
+          ran.get(script)!.push(`${lane}.${requiresConfirmation ? "confirmed" : "plain"} ${step}`);
+          return step;
+        },
+      }),
+    ),
+  ),
+});
+const gateway = createGateway({ domains: [shop], index: createEmbeddedIndex() });
+const arbitraryCase = fc.record({
+  tools: fc.array(
+    fc.record({
+      tool: fc.constantFrom(...LANES.flatMap((lane) => [`${lane}.plain`, `${lane}.confirmed`])),
+      way: fc.constantFrom<("call" | "get")[]>("call", "get"),
+    }),
+    { maxLength: 8 },
+  ),
+  writes: fc.boolean(),
+  dryRun: fc.constantFrom(undefined, true, false),
+  answer: fc.constantFrom<(boolean | "declined")[]>(true, false, "declined"),
+  asks: fc.constantFrom<CallPolicy["asks"][]>("confirmed", "destructive", "writes"),
+  together: fc.boolean(),
+});
+type Case = typeof arbitraryCase extends fc.Arbitrary<infer T> ? T : never;
+
+/** The calls that may take place, by the rules as the documentation has them. */
+async function allowed({ tools, writes, dryRun, answer, asks }: Case): Promise<string[]> {
+  const principal: Principal = { id: "p", scopes: [], allowWrite: writes };
+  const view = await gateway.view({ principal });
+  let dry = dryRun === true;
+  return tools.flatMap(({ tool, way }, step) => {
+    const entry = view.find(`shop.${tool}`)!;
+    if (way === "get" && entry.lane !== "read") return [];
+    const isEffect = entry.lane !== "read" || tool.endsWith("confirmed");
+    if (isEffect && entry.lane === "destructive" && dryRun !== false) dry = true;
+    const decision = decideCall(entry, principal, { dryRun: isEffect && dry }, { reach: "any", asks });
+    if (decision.do === "ask" && answer === false) dry = true;
+    const runs = decision.do === "run" || (decision.do === "ask" && answer === true);
+    return runs ? [`${tool} ${step}`] : [];
+  });
+}
+
+export const closeGateway = (): Promise<void> => gateway.close();
+
+/** Runs random scripts, each by a caller, in a mode and with a person of its own. */
+export async function checkRandomScripts(numRuns: number): Promise<void> {
+  let number = 0;
+  await fc.assert(
+    fc.asyncProperty(arbitraryCase, async (given) => {
+      const script = `s${number++}`;
+      ran.set(script, []);
+      const { tools, writes, dryRun, answer, asks, together } = given;
+      const calls = tools.map(
+        ({ tool, way }, step) => `() => ${way}("shop.${tool}", { script: "${script}", step: ${step} })`,
+      );
+      const one = "(make) => make().catch((error) => error.code)";
+      const code = together
+        ? `return Promise.all([${calls.join(",")}].map(${one}))`
+        : `const one = ${one}; for (const make of [${calls.join(",")}]) await one(make);`;
+      // Calls made together are decided in their order, one at a time.
+      await coreOf(gateway).run(
+        "run",
+        { code, ...(dryRun !== undefined && { dry_run: dryRun }) },
+        {
+          principal: { id: "p", scopes: [], allowWrite: writes },
+          policy: { asks },
+          approve: (request) => (request.inScript ? answer : false),
+          limits: { concurrency: 1 },
+        },
+      );
+      expect(ran.get(script)).toEqual(await allowed(given));
+    }),
+    { numRuns },
+  );
+}
