@@ -16,6 +16,7 @@ import { secretVariables } from "../util/secret-values.ts";
 import { chooseSurface } from "./choose-surface.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
 import { openConfig } from "./open-config.ts";
+import { openIndex } from "./open-index.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 /** A client of a config, and the way to make it open the config again. */
@@ -109,6 +110,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
     const audit = openAudit(first.audit);
     const gateway = createGateway({
       cacheDirectory: cacheFolder(),
+      index: openIndex(config, chosen),
       recipes: recipesFolder(),
       ...(audit && { audit }),
       ...options,

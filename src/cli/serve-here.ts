@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { createGateway } from "../gateway.ts";
 import type { Gateway } from "../gateway-api.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
@@ -7,6 +8,7 @@ import { isJsonConfig } from "./config-files.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
 import { type OpenedConfig, openFilledConfig } from "./open-config.ts";
 import type { HttpArgs } from "./open-http.ts";
+import { openIndex } from "./open-index.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
@@ -44,6 +46,7 @@ export async function serveHere({
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
     cacheDirectory: cacheFolder(),
+    index: openIndex(resolve(path ?? ""), chosen),
     recipes: recipesFolder(),
     ...(audit && { audit }),
     ...config,

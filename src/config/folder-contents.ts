@@ -49,7 +49,10 @@ export async function folderContents(given: string): Promise<FolderContents> {
   ];
   const files: FolderFile[] = [];
   for (const { path, why } of named) files.push({ path, why, hash: await hashFile(path) });
-  const instructions = (await projectFolders(folder)).map((each) => join(each, "AGENTS.md"));
+  const instructions = (await projectFolders(folder)).flatMap((each) => [
+    join(each, "AGENTS.md"),
+    join(each, "CLAUDE.md"),
+  ]);
   return {
     folder,
     files,
