@@ -207,6 +207,9 @@ export const REQUIREMENTS = {
   "workspace:group": "every process that a command started ends with it",
   "settings:hierarchy":
     "settings come from defaults, the person's file, the project's file and the environment, in this order",
+  "approve:looked-at": "approve shows lanes, tokens and changes, and accepts exactly what was shown",
+  "doctor:names-cause": "doctor names the cause and the fix of every seeded fault",
+  "cli:no-stack": "every misuse of the command line is answered with a sentence and the way on",
   "config:one-file": "all commands read one config in one way: servers, settings, overrides and profiles",
   "config:one-broken": "a broken server disables only itself, and fields that are not honoured are told",
   "config:secrets": "secrets and inputs of a config are kept outside it, and missing ones are named",

@@ -35,6 +35,8 @@ export interface Connection {
 }
 
 const MAX_SUBSCRIPTIONS = 1_024;
+/** In the `_meta` of a list of tools: the hash of the catalog that it was made from. */
+const CATALOG_META_KEY = "keyhole/catalog";
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -119,7 +121,7 @@ export async function createProtocolServer(
     const session = await connection?.session?.();
     if (params?.cursor === undefined)
       await coreOf(gateway).noteMenu(tools, { principal, ...(session && { session }) });
-    return { tools: page, ...next };
+    return { tools: page, ...next, _meta: { [CATALOG_META_KEY]: version } };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) =>
     traced(context, params.name, (trace) =>
