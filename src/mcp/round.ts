@@ -17,6 +17,8 @@ export interface Round {
   readonly state?: RoundState;
   /** Whether the client can put a question to its user. */
   readonly canAsk: boolean;
+  /** The name that the client gives of itself. */
+  readonly client: string | undefined;
   /** The request asks for structured content. */
   readonly structured: boolean;
   /** The client would show a model the bytes of pictures as text. */
@@ -52,6 +54,7 @@ export function toRound(
   const client = info?.name ?? connection.client;
   return {
     principal,
+    client,
     responses: mcpReq.inputResponses ?? {},
     ...(state && { state }),
     canAsk: takesForms(capabilities),

@@ -7,7 +7,7 @@ import { StringTable } from "./string-table.ts";
 
 /** Makes a segment of documents with distinct ids, one after another. */
 export class SegmentBuilder {
-  private readonly maker = new PostingMaker();
+  private readonly maker: PostingMaker;
   private readonly facets = new FacetTable();
   private readonly ids: string[] = [];
   private readonly facetOf: number[] = [];
@@ -17,6 +17,11 @@ export class SegmentBuilder {
   /** Impact (16 bits) and fields (8 bits). */
   private worths = new Uint32Array(1024);
   private count = 0;
+
+  /** A maker can serve several builders, one after another: what it has analysed it knows. */
+  constructor(maker = new PostingMaker()) {
+    this.maker = maker;
+  }
 
   get size(): number {
     return this.ids.length;
@@ -33,10 +38,11 @@ export class SegmentBuilder {
     this.ends.push(this.count);
   }
 
-  /** The builder must not be used after it. */
-  finish(): Segment {
+  /** Makes the segment in steps. The builder must not be used after it. */
+  *finish(): Generator<void, Segment> {
     const { terms, worths, count, ends } = this;
     const { dictionary, ranks } = this.rankTerms();
+    yield;
     const starts = new Uint32Array(dictionary.length + 1);
     for (let at = 0; at < count; at++) starts[ranks[terms[at]!]! + 1]!++;
     for (let rank = 0; rank < dictionary.length; rank++) starts[rank + 1]! += starts[rank]!;
@@ -61,6 +67,7 @@ export class SegmentBuilder {
         if (impact > maxImpacts[rank]!) maxImpacts[rank] = impact;
       }
     }
+    yield;
     const table = StringTable.from(dictionary);
     return {
       ids: StringTable.from(order.map((added) => this.ids[added]!)),
