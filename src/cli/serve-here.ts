@@ -57,6 +57,7 @@ export async function serveHere({
   const telemetry = openTelemetry(json);
   const face = http ? await openHttpFace(gateway, server, http, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
+  if (process.stderr.isTTY) void tell(gateway, opened, "url" in face ? String(face.url) : undefined);
 
   // The first call of a tool needs it, the first list of tools does not.
   setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
@@ -76,6 +77,21 @@ export async function serveHere({
   process.on("SIGINT", () => void stop());
   process.on("SIGTERM", () => void stop());
   if (!http) process.stdin.once("close", () => void stop());
+}
+
+/** Clients read the protocol; only a person in a terminal gets this. */
+async function tell(gateway: Gateway, { servers }: OpenedConfig, url: string | undefined): Promise<void> {
+  const [{ servingLines }, { waits }] = await Promise.all([
+    import("./serving-lines.ts"),
+    import("../access/pins.ts"),
+  ]);
+  await gateway.ready();
+  const states = servers.map(({ id, diagnostics }) => {
+    const { label, entries, status } = diagnostics();
+    const waiting = gateway.pins.list().filter((pin) => `mcp:${pin.source}` === id && waits(pin)).length;
+    return { label, entries, status, waiting };
+  });
+  console.error(servingLines(states, url).join("\n"));
 }
 
 async function openHttpFace(gateway: Gateway, server: McpServer, args: HttpArgs, opened: OpenedConfig) {
