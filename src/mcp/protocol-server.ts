@@ -7,7 +7,7 @@ import type { Json } from "../util/json.ts";
 import { fromAuthInfo } from "./auth-info.ts";
 import { load } from "./call-native.ts";
 import { callTool, type ToolCaller } from "./call-tool.ts";
-import { toCompletion } from "./completion.ts";
+import { complete } from "./completion.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import type { Listings } from "./listing.ts";
 import { toPage } from "./pages.ts";
@@ -196,10 +196,11 @@ export async function createProtocolServer(
     return { skill, ...cached };
   });
 
-  server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }, context) => {
+  server.setRequestHandler("completion/complete", async ({ params }, context) => {
+    const { ref, argument } = params;
     const { promptEntries, templateEntries } = (await callerOf(context)).listing;
     const entry = ref.type === "ref/prompt" ? promptEntries.get(ref.name) : templateEntries.get(ref.uri);
-    return toCompletion(entry, argument);
+    return complete(entry, argument, params.context?.arguments ?? {}, context.mcpReq.signal);
   });
   return server;
 }
