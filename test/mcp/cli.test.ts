@@ -65,7 +65,7 @@ test("keyhole serve --http shows its token once and stops on a signal", async ()
 
 test.each([
   [["serve", "--config", "missing.ts"], /CONFIG_INVALID.*does not exist/],
-  [["serve", "--config", "package.json"], /CONFIG_INVALID/],
+  [["serve", "--no-daemon", "--config", "package.json"], /CONFIG_INVALID/],
   [["serve", "--colour"], /INVALID_INPUT.*--colour/],
   [["serve", "--surface", "other", ...CONFIG], /INVALID_INPUT.*--surface/],
   [["nothing"], /Usage: keyhole/],
