@@ -3,7 +3,7 @@
 // needs, because a start spends most of its time finding and opening modules.
 import { spawnSync } from "node:child_process";
 import { copyFileSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import { buildConsole } from "./build-console.ts";
 
@@ -74,7 +74,11 @@ const { output } = await bundle.write({
 });
 writeFileSync(
   "dist/THIRD-PARTY.md",
-  thirdParty(output.flatMap((chunk) => Object.keys("modules" in chunk ? chunk.modules : {}))),
+  thirdParty([
+    ...output.flatMap((chunk) => Object.keys("modules" in chunk ? chunk.modules : {})),
+    // The page of the console is bundled apart.
+    resolve("node_modules/preact/package.json"),
+  ]),
 );
 
 const doors = Object.entries(root.exports as Record<string, string>).map(([path, file]) => {
