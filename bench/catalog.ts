@@ -11,11 +11,17 @@ import { setTimeout } from "node:timers/promises";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { REQUEST_META } from "./request-meta.ts";
 
-const SIZES = [100, 1_000, 5_000, 20_000, 100_000];
+/** Tools, and the upstreams that they are spread over. */
+const SIZES: readonly (readonly [tools: number, upstreams: number])[] = [
+  [100, 10],
+  [1_000, 10],
+  [1_000, 50],
+  [5_000, 10],
+  [5_000, 200],
+  [20_000, 10],
+  [100_000, 20],
+];
 const LARGEST = 20_000;
-/** Upstreams for this many tools at most. */
-const PER_UPSTREAM = 5_000;
-const FEWEST_UPSTREAMS = 10;
 const SERVER = resolve(import.meta.dirname, "catalog/many-tools-server.ts");
 const AGAIN_MS = 50;
 
@@ -30,10 +36,9 @@ export const benchmark: Benchmark = async ({ docs = LARGEST }) => {
   const built = spawnSync(process.execPath, ["scripts/build.ts"], { stdio: ["ignore", "ignore", "inherit"] });
   if (built.status !== 0) throw new Error("The package cannot be built.");
   const rows: Row[] = [];
-  for (const tools of SIZES.filter((size) => size <= docs)) {
+  for (const [tools, upstreams] of SIZES.filter(([size]) => size <= docs)) {
     const home = await mkdtemp(resolve("node_modules/.keyhole-catalog-"));
     try {
-      const upstreams = Math.max(FEWEST_UPSTREAMS, Math.ceil(tools / PER_UPSTREAM));
       const config = await writeConfig(home, tools, upstreams);
       for (const system of ["cold", "warm"])
         rows.push(...(await measure({ tools, upstreams, config, home }, system)));

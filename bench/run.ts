@@ -21,6 +21,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   faults: () => import("./faults.ts"),
   soak: () => import("./soak.ts"),
   run: () => import("./run-plans.ts"),
+  conversation: () => import("./conversation.ts"),
 };
 
 const { positionals, values } = parseArgs({

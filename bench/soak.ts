@@ -108,11 +108,16 @@ async function overHttp(url: string): Promise<void> {
   const clientInfo = { name: "soak", version: "1" };
   const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params });
-  const opened = await fetch(url, { method: "POST", headers, body });
+  const opened = await send(url, { method: "POST", headers, body });
   await opened.text();
   const session = opened.headers.get("mcp-session-id") ?? "";
-  const ended = await fetch(url, { method: "DELETE", headers: { ...headers, "mcp-session-id": session } });
+  const ended = await send(url, { method: "DELETE", headers: { ...headers, "mcp-session-id": session } });
   await ended.text();
+}
+
+/** Sends again, as clients do, if the server has just closed the idle connection. */
+function send(url: string, request: RequestInit): Promise<Response> {
+  return fetch(url, request).catch(() => fetch(url, request));
 }
 
 function domain() {

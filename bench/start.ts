@@ -1,12 +1,14 @@
 // Time to readiness: from the start of the process to the answer to the first `tools/list` over stdio. `bare` is a
 // server made with the SDK alone, with one tool; `keyhole` is the built program with 50 upstreams whose listings are
-// cached. The systems take turns in one run. `help` compares `keyhole --help` with `node -e 0`, from start to exit.
+// cached; `relay` is `keyhole serve` while a daemon runs. The systems take turns in one run, and the memory of each
+// is measured after its answer, beside that of a bare Node. `help` compares `keyhole --help` with `node -e 0`, from start to exit.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout } from "node:timers/promises";
 import { createGateway } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 import type { Benchmark, Row } from "./benchmark.ts";
@@ -15,50 +17,91 @@ import { REQUEST_META } from "./request-meta.ts";
 
 const ROUNDS = 9;
 const UPSTREAMS = 50;
+const MAIN = resolve("dist/cli/main.js");
+const SYSTEMS = ["bare", "keyhole", "relay"] as const;
+const SETTLE_MS = 200;
 const ECHO = resolve(import.meta.dirname, "overhead/echo-server.ts");
 
 export const benchmark: Benchmark = async () => {
   const folder = await mkdtemp(resolve("node_modules/.keyhole-start-"));
   try {
     const config = await prepare(folder);
+    const serve = (...flags: string[]) => [MAIN, "serve", ...flags, "--trust", "--config", config];
     const programs = {
       bare: [await asBuilt(ECHO, folder)],
-      keyhole: [resolve("dist/cli/main.js"), "serve", "--no-daemon", "--trust", "--config", config],
+      keyhole: serve("--no-daemon"),
+      relay: serve(),
     };
-    const times = { bare: [] as number[], keyhole: [] as number[] };
-    // The first round warms the disk cache and the cache of compiled code.
+    const measured: Measured[] = [];
+    // The first round warms the disk cache and the cache of compiled code, and starts the daemon.
     for (let round = 0; round <= ROUNDS; round++) {
-      for (const name of ["bare", "keyhole"] as const) {
-        const ms = await timeToList(programs[name], folder);
-        if (round > 0) times[name].push(ms);
+      for (const system of SYSTEMS) {
+        const one = await timeToList(programs[system], folder);
+        if (round > 0) measured.push({ system, ...one });
       }
     }
-    return [...toRows(percentile(times.bare, 50), percentile(times.keyhole, 50)), ...helpRows(folder)];
+    return [...toRows(measured), ...helpRows(folder)];
   } finally {
+    spawnSync(process.execPath, [MAIN, "daemon", "stop"], { env: environmentOf(folder) });
     await rm(folder, { recursive: true, force: true });
   }
 };
 
-function toRows(bare: number, keyhole: number): Row[] {
-  const row = (name: string, metric: string, value: number, unit: string) => ({
+interface Measured {
+  readonly system: (typeof SYSTEMS)[number];
+  readonly ms: number;
+  readonly rssMb: number;
+  /** Memory that is not of the program's file, which all processes share. */
+  readonly ownMb: number;
+}
+
+function toRows(measured: readonly Measured[]): Row[] {
+  const median = (system: string, field: "ms" | "rssMb" | "ownMb") =>
+    percentile(
+      measured.filter((one) => one.system === system).map((one) => one[field]),
+      50,
+    );
+  const row = (system: string, metric: string, value: number, unit: string) => ({
     bench: "start",
-    case: name,
-    system: name,
+    case: system,
+    system,
     metric,
     value,
     unit,
   });
+  const [rss = 0, own = 0] = memoryOfNode();
   return [
-    row("bare", "ready_ms", bare, "ms"),
-    row("bare", "ratio", 1, "x"),
-    row("keyhole", "ready_ms", keyhole, "ms"),
-    row("keyhole", "ratio", keyhole / bare, "x"),
+    ...SYSTEMS.flatMap((system) => [
+      row(system, "ready_ms", median(system, "ms"), "ms"),
+      row(system, "ratio", median(system, "ms") / median("bare", "ms"), "x"),
+      row(system, "rss_mb", median(system, "rssMb"), "MB"),
+      row(system, "own_mb", median(system, "ownMb"), "MB"),
+    ]),
+    row("node", "rss_mb", rss, "MB"),
+    row("node", "own_mb", own, "MB"),
   ];
+}
+
+/** The memory of a Node that runs nothing. */
+function memoryOfNode(): number[] {
+  const script = `console.log(require("node:fs").readFileSync("/proc/self/status", "utf8"))`;
+  return memoryIn(spawnSync(process.execPath, ["-e", script], { encoding: "utf8" }).stdout);
+}
+
+/** Megabytes in all, and without those of files. Nothing where the system has no such list. */
+function memoryIn(status: string): number[] {
+  return ["VmRSS", "RssAnon"].map(
+    (field) => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? Number.NaN) / 1_024,
+  );
+}
+
+function environmentOf(folder: string): NodeJS.ProcessEnv {
+  return { ...process.env, XDG_CACHE_HOME: folder, KEYHOLE_STATE: join(folder, "state") };
 }
 
 /** Measures `--help`. `most_ms` is the target: 1.5 times the start of bare Node, plus 50 ms. */
 function helpRows(cache: string): Row[] {
-  const programs = { node: ["-e", "0"], keyhole: [resolve("dist/cli/main.js"), "--help"] };
+  const programs = { node: ["-e", "0"], keyhole: [MAIN, "--help"] };
   const times = { node: [] as number[], keyhole: [] as number[] };
   for (let round = 0; round <= ROUNDS; round++) {
     for (const name of ["node", "keyhole"] as const) {
@@ -110,18 +153,22 @@ async function prepare(folder: string): Promise<string> {
 }
 
 /** Sends one request without the SDK's client, which would start a server twice to learn its revision. */
-async function timeToList(args: readonly string[], cache: string): Promise<number> {
+async function timeToList(args: readonly string[], folder: string): Promise<Omit<Measured, "system">> {
   const started = performance.now();
   const child = spawn(process.execPath, args, {
     stdio: ["pipe", "pipe", "ignore"],
-    env: { ...process.env, XDG_CACHE_HOME: cache },
+    env: environmentOf(folder),
   });
   const request = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: REQUEST_META } };
   child.stdin.write(`${JSON.stringify(request)}\n`);
   const [line] = await once(createInterface({ input: child.stdout }), "line");
   const ms = performance.now() - started;
+  await setTimeout(SETTLE_MS);
+  const [rssMb = 0, ownMb = 0] = memoryIn(
+    await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => ""),
+  );
   child.stdin.end();
   await once(child, "exit");
   if (!(JSON.parse(line).result?.tools?.length > 0)) throw new Error(`No tools were listed: ${line}`);
-  return ms;
+  return { ms, rssMb, ownMb };
 }

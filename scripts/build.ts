@@ -2,10 +2,20 @@
 // workspace needs. Types follow the files of `src/`. Code is bundled into few files, with the packages that a start
 // needs, because a start spends most of its time finding and opening modules.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, globSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  cpSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import { buildConsole } from "./build-console.ts";
+import { manifestFiles } from "./manifests.ts";
 
 rmSync("dist", { recursive: true, force: true });
 const { status } = spawnSync("tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
@@ -18,6 +28,8 @@ const {
   description,
   keywords,
   license,
+  mcpName,
+  repository,
   type,
   engines,
   bin,
@@ -91,6 +103,8 @@ const manifest = {
   description,
   keywords,
   license,
+  mcpName,
+  repository,
   type,
   engines,
   sideEffects: false,
@@ -120,6 +134,13 @@ copyFileSync(
   "node_modules/@jitl/quickjs-ng-wasmfile-release-sync/dist/emscripten-module.wasm",
   "dist/sandbox/engine.wasm",
 );
+cpSync("docs", "dist/docs", { recursive: true, filter: (path) => !path.includes("decisions") });
+for (const [path, value] of Object.entries(manifestFiles(root))) {
+  // The bundle is a package of its own, which the published one does not hold.
+  const target = path.startsWith("mcpb/") ? join("build", path) : join("dist", path);
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, `${JSON.stringify(value, null, 2)}\n`);
+}
 for (const file of ["README.md", "LICENSE", "settings.schema.json"]) copyFileSync(file, `dist/${file}`);
 
 /**

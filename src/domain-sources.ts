@@ -45,16 +45,16 @@ export function createDomainSources(
   let others = sources;
   return {
     content: fromDomains(domains),
-    sources: () => [...own, ...pipelines, ...others],
+    sources: () => [...pipelines, ...others, ...own],
     setDomains: async (definitions, live) => {
       const content = fromDomains(definitions);
       // The extractors of a wrong definition cannot be read.
       const next = content.errors?.length === 0 ? createContentSources(definitions, environment) : pipelines;
-      await live.replace([...own, ...next, ...others], { [CODE]: content });
+      await live.replace([...next, ...others, ...own], { [CODE]: content });
       pipelines = next;
     },
     setSources: async (next, live) => {
-      await live.replace([...own, ...pipelines, ...next]);
+      await live.replace([...pipelines, ...next, ...own]);
       others = next;
     },
   };

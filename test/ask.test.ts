@@ -226,3 +226,30 @@ test("several needs in one sentence each get their hits", async () => {
     expect(found.slice(0, 5)).toContain(wanted);
   await gateway.close();
 });
+
+test("tools that several domains have by the same name say how they differ", async () => {
+  const tool = (name: string, params: readonly string[]) =>
+    defineTool({
+      name,
+      description: "Creates an issue.",
+      inputSchema: {
+        type: "object",
+        properties: Object.fromEntries(["title", ...params].map((param) => [param, { type: "string" }])),
+      },
+      execute: () => "",
+    });
+  const domain = (name: string, tools: ReturnType<typeof tool>[]) =>
+    defineDomain({ name, description: `The ${name} server.`, tools });
+  const gateway = createGateway({
+    domains: [
+      domain("github", [tool("create_issue", ["repo"]), tool("close_issue", [])]),
+      domain("linear", [tool("issue_create", ["team", "priority"])]),
+      domain("weather", [tool("forecast", ["city"])]),
+    ],
+  });
+  const { text } = await gateway.ask({ query: "create an issue" });
+  expect(text).toContain(
+    "Alike: github.issue.create, linear.issue.create; only github takes repo; only linear takes team, priority.",
+  );
+  expect((await gateway.ask({ query: "forecast for a city" })).text).not.toContain("Alike");
+});

@@ -106,6 +106,7 @@ verifies(
   "catalog:atomic-swap",
   "a call in flight finishes on the old catalog, the next one uses the new",
   async () => {
+    const begun = Promise.withResolvers<void>();
     const domain = (answer: string, ms: number) =>
       defineDomain({
         name: "lab",
@@ -115,6 +116,7 @@ verifies(
             name: "answer",
             description: `Answers ${answer}.`,
             execute: async () => {
+              begun.resolve();
               await sleep(ms);
               return answer;
             },
@@ -125,7 +127,7 @@ verifies(
     await gateway.ready();
     const before = gateway.version;
     const inFlight = gateway.exec({ op: "lab.answer" });
-    await sleep(10);
+    await begun.promise;
     const swapped = gateway.setDomains([domain("new", 0)]);
     const searching = gateway.ask({ query: "answer" });
     expect(await inFlight).toMatchObject({ result: "old" });

@@ -1,10 +1,18 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ApprovalRequest, createGateway, createPins, createToolbox, type GatewayOptions } from "keyhole";
+import {
+  type ApprovalRequest,
+  createGateway,
+  createPins,
+  createToolbox,
+  defineDomain,
+  defineTool,
+  type GatewayOptions,
+} from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
-import { connect } from "./mcp/connect.ts";
+import { connect, ERAS } from "./mcp/connect.ts";
 import { verifies } from "./requirements.ts";
 import { createShop, createShopGateway, reader, writer } from "./run-kit.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
@@ -142,6 +150,33 @@ describe("keeping", () => {
     const without = createShopGateway();
     onTestFinished(() => without.gateway.close());
     expect(await without.gateway.run(kept)).toMatchObject({ error: { code: "INVALID_INPUT" } });
+  });
+
+  test("what went well stays well if it cannot be kept", async () => {
+    const { gateway, recipes, log } = open();
+    const code = "await tools.shop.order.create({ customer: 'ann' }); return '\u200b'.length";
+    const ran = await gateway.run({ code, keep: { ...COUNT, params: {} } });
+    expect(ran).toMatchObject({ ok: true, result: 1, effects: [{ state: "done" }] });
+    expect(ran.text).toContain("Not kept: ");
+    expect(log).toEqual(["create ann"]);
+    expect(existsSync(join(recipes, "count-orders.md"))).toBe(false);
+  });
+
+  test("a domain of the owner that is called recipes comes first", async () => {
+    const cook = defineTool({
+      name: "cook",
+      op: "recipes.cook",
+      description: "Cooks.",
+      execute: () => "soup",
+    });
+    const kitchen = defineDomain({ name: "recipes", description: "Cooking.", tools: [cook] });
+    const { gateway, recipes } = openOwn({ domains: [createShop().domain, kitchen] });
+    mkdirSync(recipes);
+    const ran = await gateway.run({ code: TOTAL, params: { least: 20 }, keep: COUNT });
+    expect(ran).toMatchObject({ ok: false, error: { code: "INVALID_INPUT" } });
+    writeFileSync(join(recipes, "a.md"), "---\ndescription: A.\n---\nreturn 1\n");
+    await gateway.sources.refresh("recipes").catch(() => {});
+    expect(await gateway.exec({ op: "recipes.cook" })).toMatchObject({ ok: true, result: "soup" });
   });
 
   test("a script that runs a recipe is not kept", async () => {
@@ -363,4 +398,33 @@ test("calls that sessions repeat are offered with the beginning of a recipe", as
   const keep = { name: "refund-first", description: "Refunds an order after a look at it." };
   const ran = await gateway.run({ code: first!.code, params, keep });
   expect(ran).toMatchObject({ ok: true, result: { refunded: 1 }, kept: { lane: "write" } });
+});
+
+test.each(ERAS)("a client of %s is asked once about a recipe, and nothing runs twice", async (era) => {
+  const { gateway, log } = openOwn({});
+  const code =
+    "await tools.shop.order.create({ customer: 'ann' }); await tools.shop.order.pay({ id: params.id }); return 'paid'";
+  const keep = {
+    name: "order-and-pay",
+    description: "Creates an order and pays another.",
+    params: { id: "number" },
+  };
+  await gateway.run({ code, params: { id: 1 }, keep }, { approve: () => true });
+  log.length = 0;
+  const server = createMcpServer(gateway);
+  onTestFinished(() => server.close());
+  const { client } = await connect(server, era, { capabilities: { elicitation: { form: {} } } });
+  const questions: string[] = [];
+  client.setRequestHandler("elicitation/create", async ({ params }) => {
+    questions.push(params.message);
+    return { action: "accept", content: { approve: true } };
+  });
+  const { content } = await client.callTool({
+    name: "exec",
+    arguments: { op: "recipes.order-and-pay", args: { id: 2 } },
+  });
+  expect(JSON.stringify(content)).toContain("paid");
+  expect(questions).toHaveLength(1);
+  expect(questions[0]).toContain("recipes.order-and-pay");
+  expect(log).toEqual(["create ann", "pay 2"]);
 });

@@ -69,6 +69,7 @@ export const REQUIREMENTS = {
   "upstream:faults": "a faulty server affects no other, and the answer names the server and the cause",
   "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",
   "upstream:processes": "processes of a server end with it, and it inherits only declared variables",
+  "mcp:completion": "arguments are completed from their schema or by the server that they belong to",
   "menu:shortcuts": "chosen entries stand in the menu as tools, within its budget and always the same",
   "upstream:shared": "gateways share a server that is the same, and nothing of one caller reaches another",
   "upstream:idle": "a server that nobody uses ends, and starts again when it is called",
@@ -206,6 +207,9 @@ export const REQUIREMENTS = {
   "workspace:group": "every process that a command started ends with it",
   "settings:hierarchy":
     "settings come from defaults, the person's file, the project's file and the environment, in this order",
+  "approve:looked-at": "approve shows lanes, tokens and changes, and accepts exactly what was shown",
+  "doctor:names-cause": "doctor names the cause and the fix of every seeded fault",
+  "cli:no-stack": "every misuse of the command line is answered with a sentence and the way on",
   "config:one-file": "all commands read one config in one way: servers, settings, overrides and profiles",
   "config:one-broken": "a broken server disables only itself, and fields that are not honoured are told",
   "config:secrets": "secrets and inputs of a config are kept outside it, and missing ones are named",
@@ -223,6 +227,8 @@ export const REQUIREMENTS = {
     "an agent discovers, calls, asks for permission, reads large results, and continues in a second turn and after a restart",
   "agent:run":
     "keyhole run prints text, JSON or events, reads piped input, continues conversations, and documents its exit codes",
+  "agent:coding":
+    "the agent repairs ten small repositories with a failing test, headless and in a terminal, and changes nothing else",
   "agent:no-secrets": "a conversation's file contains no secret of a known format or from the environment",
 } as const;
 

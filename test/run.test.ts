@@ -1,5 +1,7 @@
 import type { ApprovalRequest } from "keyhole";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { createMemorySessionStore } from "../src/session/memory-session-store.ts";
+import { createMemoryPlanStore, type PlanStore } from "../src/session/plan-store.ts";
 import { verifies } from "./requirements.ts";
 import { createShopGateway, reader } from "./run-kit.ts";
 
@@ -201,6 +203,30 @@ describe("a plan", () => {
     for (const { ok, error } of both as { ok: boolean; error?: { code: string } }[])
       if (!ok) expect(error?.code).toBe("CONFLICT");
   });
+});
+
+verifies("run:resume", "a plan whose script makes other calls than before is refused", async () => {
+  const kept = createMemoryPlanStore();
+  let tampered = false;
+  const plans: PlanStore = {
+    ...kept,
+    read: async (...which) => {
+      const events = JSON.stringify(await kept.read(...which));
+      return JSON.parse(tampered ? events.replace("customer: 'ann'", "customer: 'bob'") : events);
+    },
+  };
+  const shop = createShopGateway({ sessions: { ...createMemorySessionStore(), plans } });
+  onTestFinished(() => shop.gateway.close());
+  const code =
+    "await tools.shop.order.create({ customer: 'ann' }); await tools.shop.order.delete({ id: 1 }); return 1";
+  const first = await shop.gateway.run({ code });
+  expect(shop.log).toEqual(["create ann"]);
+  tampered = true;
+  expect(await shop.gateway.run({ plan: first.plan!.handle })).toMatchObject({
+    ok: false,
+    error: { code: "PLAN_CHANGED" },
+  });
+  expect(shop.log).toEqual(["create ann"]);
 });
 
 const PAY = "for (const id of [1, 2]) await tools.shop.order.pay({ id }); return 'paid'";

@@ -178,6 +178,15 @@ git -P difftool
 git --literal-pathspecs bisect run id
 git --no-optional-locks -c core.fsmonitor=./x status
 git -P -P -P st
+git merge -s ./evil x
+git merge --strategy=evil x
+git merge -sevil x
+git pull -s evil
+git pull --strat evil origin
+git rebase -s evil main
+git rebase --strategy evil main
+git cherry-pick --strategy=evil x
+git revert --strategy evil x
 `;
 
 /** Spellings that `deny git push *` must catch. One per line. */

@@ -235,4 +235,16 @@ rsync --rsh=id x y
 rsync --rs=id x y
 scp -S ./x y z
 scp -o ProxyCommand=id y z
+rustc -C linker=./x y.rs
+rustc -Clinker=./x y.rs
+rustc --codegen linker=./x y.rs
+xvfb-run ./x
+xvfb-run -a ./x
+nmap --script x localhost
+nmap --script=./x localhost
+pdflatex -shell-escape x
+pdflatex --shell-escape x
+latexmk -shell-escape x
+lualatex -shell-escape x
+xelatex --enable-write18 x
 `;

@@ -174,3 +174,19 @@ describe("names", () => {
     expect(names(viewOf().named(words))).toEqual(found);
   });
 });
+
+test("the domains whose servers still start are named, to callers who see one of their entries", () => {
+  const starting = { state: "starting" as const, reason: "it has not answered yet" };
+  const { views } = viewsOf(
+    [
+      entryOf("ready"),
+      entryOf("down", { domain: "post", status: { state: "server_down", reason: "it crashed" } }),
+      entryOf("late", { domain: "bank", status: starting }),
+      entryOf("secret", { domain: "vault", scopes: ["pay"], status: starting }),
+      entryOf("unseen", { domain: "attic", visibility: "hidden", status: starting }),
+    ],
+    ["shop", "post", "bank", "vault", "attic"],
+  );
+  expect([...views(callerOf()).starting]).toEqual(["bank"]);
+  expect([...views(callerOf("pay")).starting]).toEqual(["bank", "vault"]);
+});

@@ -6,7 +6,7 @@ import { createScriptedModel } from "keyhole/testing";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { type AgentOptions, createAgent } from "./agent.ts";
-import { readAgentsFile } from "./agents-file.ts";
+import { readAgentsFiles } from "./agents-file.ts";
 import { run } from "./run.ts";
 import { tellRetry } from "./run-context.ts";
 
@@ -68,14 +68,21 @@ test("the model reads AGENTS.md and the skills that the prompt calls for", async
   expect(told.at(-1)).not.toContain("Mind the index");
 });
 
-test("the nearest AGENTS.md within the project is read, up to its size limit", async () => {
+test("every AGENTS.md within the project is read, the nearest last, each up to its size limit", async () => {
   const folder = temporaryFolder();
   const project = join(folder, "project");
   mkdirSync(join(project, ".git"), { recursive: true });
   writeFileSync(join(folder, "AGENTS.md"), "of nobody's");
-  expect(await readAgentsFile(project)).toBeUndefined();
+  expect(await readAgentsFiles({ project: project })).toEqual([]);
   writeFileSync(join(project, "AGENTS.md"), "é".repeat(40_000));
-  expect((await readAgentsFile(project))?.text).toBe("é".repeat(16_384));
+  expect((await readAgentsFiles({ project: project })).at(-1)?.text).toBe("é".repeat(16_384));
   mkdirSync(join(project, "part", "AGENTS.md"), { recursive: true });
-  expect((await readAgentsFile(join(project, "part")))?.path).toBe(join(project, "AGENTS.md"));
+  expect((await readAgentsFiles({ project: join(project, "part") })).at(-1)?.path).toBe(
+    join(project, "AGENTS.md"),
+  );
+  writeFileSync(join(project, "part", "CLAUDE.md"), "for Claude");
+  const user = temporaryFolder();
+  writeFileSync(join(user, "AGENTS.md"), "of the person");
+  const all = await readAgentsFiles({ project: join(project, "part"), user });
+  expect(all.map(({ text }) => text.slice(0, 13))).toEqual(["of the person", "é".repeat(13), "for Claude"]);
 });

@@ -1,6 +1,7 @@
 import type { LanguageModel, ModelMessage, ToolSet } from "ai";
 import type { Gateway } from "../gateway-api.ts";
 import type { Principal } from "../schema/principal.ts";
+import { isProblem } from "../schema/problem.ts";
 import type { Skill } from "../sources/markdown/skills/skill.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import type { Ask } from "./ask-request.ts";
@@ -26,6 +27,23 @@ export interface AgentLimits {
   readonly sameCalls: number;
 }
 
+/** Called at points of a run. A hook must not throw. */
+export interface AgentHooks {
+  /** Returns text that the model reads after the prompt. */
+  prompt?(prompt: string): Promise<string | undefined>;
+  /** Returns a reason to refuse the call. */
+  beforeTool?(call: { readonly tool: string; readonly args: unknown }): Promise<string | undefined>;
+  /** Returns text that the model reads after the result. */
+  afterTool?(call: {
+    readonly tool: string;
+    readonly args: unknown;
+    readonly ok: boolean;
+    readonly text: string;
+  }): Promise<string | undefined>;
+  /** Runs when a run has ended. */
+  end?(run: { readonly outcome: string; readonly text: string }): Promise<void>;
+}
+
 /** Options of {@link createAgent}. */
 export interface AgentOptions {
   readonly gateway: Gateway;
@@ -45,8 +63,10 @@ export interface AgentOptions {
   readonly temperature?: number;
   /** Most tokens of one answer of the model. Default: the provider's. */
   readonly maxTokens?: number;
-  /** The project's folder. The nearest AGENTS.md from there upwards is part of the instructions. */
+  /** The project's folder. Each AGENTS.md from the root of its repository down to it is part of the instructions. */
   readonly folder?: string;
+  /** The person's folder, whose AGENTS.md comes before those of the project. */
+  readonly userFolder?: string;
   readonly limits?: Partial<AgentLimits>;
   /** Asks a person. Without it, every question is answered with deny. */
   readonly ask?: Ask;
@@ -69,6 +89,8 @@ export interface AgentOptions {
   readonly compactAt?: number;
   /** The mode of the person's permissions now; `plan` lets the agent only read. Default: `ask`. */
   readonly permissionMode?: () => PermissionMode;
+  /** Programs of the person that run before and after calls, and with each prompt. */
+  readonly hooks?: AgentHooks;
   /** How much the model thinks before it answers, if it can. Default: the provider's. */
   readonly effort?: "none" | "low" | "medium" | "high";
   /** Retries by the AI SDK. Models of `keyhole/models` retry by themselves. Default: 2. */
@@ -93,7 +115,8 @@ export interface Agent {
   /**
    * Opens a conversation: a new one, or with `resume` a stored one by its id, or `last` for the project's last.
    *
-   * @throws SESSION_UNKNOWN if there is no stored conversation of that id.
+   * @throws SESSION_UNKNOWN if there is no stored conversation of that id; SESSION_IN_USE if another process has it
+   *   open. If that is so of the last one, a new one starts.
    */
   openSession(options?: { readonly resume?: string }): Promise<AgentSession>;
 }
@@ -163,7 +186,17 @@ export function createAgent(options: AgentOptions): Agent {
         if (resume !== undefined) state.notice = "No conversation to resume. This is a new one.";
         return state;
       }
-      const { messages, shown, events, log } = await sessions.resume(id);
+      const stored = await sessions.resume(id).catch((error: unknown) => {
+        if (resume !== "last" || !isProblem(error) || error.code !== "SESSION_IN_USE") throw error;
+        return undefined;
+      });
+      if (!stored) {
+        const log = sessions.create();
+        return Object.assign(await toState(log.id, log), {
+          notice: `The last conversation (${id}) is open in another process. This is a new one.`,
+        });
+      }
+      const { messages, shown, events, log } = stored;
       const state = await toState(id, log);
       return Object.assign(state, {
         messages: [...messages],

@@ -4,25 +4,40 @@ import { projectFolders } from "../util/project-folders.ts";
 import { readRegularFile } from "../util/read-regular-file.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 
-const NAME = "AGENTS.md";
+/** The first of these that a folder has counts. */
+const NAMES = ["AGENTS.md", "CLAUDE.md"];
 const MAX_BYTES = 32 * 1024;
 
-/** The AGENTS.md of a project. */
+/** Instructions for agents that a person or a project keeps in a file. */
 export interface AgentsFile {
   readonly path: string;
   readonly text: string;
 }
 
+/** The folders whose instructions count. */
+export interface AgentsFolders {
+  /** The project's folder, if the person trusts it. */
+  readonly project?: string | undefined;
+  /** The person's own folder. */
+  readonly user?: string | undefined;
+}
+
 /**
- * Reads the first 32 KB of the nearest AGENTS.md, from a folder up to the root of its repository. Only regular
- * files inside the project count: a link that leads out could show a model any file of the person.
+ * Reads the first 32 KB of each AGENTS.md: the person's own, then those from the root of the repository down to the
+ * folder, so that the nearest comes last. A folder without one may have a CLAUDE.md. Only regular files inside the
+ * project count: a link that leads out could show a model any file of the person.
  */
-export async function readAgentsFile(folder: string): Promise<AgentsFile | undefined> {
-  const folders = await projectFolders(folder);
+export async function readAgentsFiles({ project, user }: AgentsFolders): Promise<AgentsFile[]> {
+  const folders = project === undefined ? [] : await projectFolders(project);
   const root = folders.at(-1);
-  if (root === undefined) return undefined;
-  for (const current of folders) {
-    const path = join(current, NAME);
+  const own = user === undefined ? undefined : await readFirst(user, user);
+  const found = await Promise.all(folders.toReversed().map((folder) => readFirst(folder, root!)));
+  return [own, ...found].filter((file) => file !== undefined);
+}
+
+async function readFirst(folder: string, root: string): Promise<AgentsFile | undefined> {
+  for (const name of NAMES) {
+    const path = join(folder, name);
     const text = await readInside(path, root);
     if (text !== undefined && text.trim() !== "") return { path, text: toVisibleText(text) };
   }

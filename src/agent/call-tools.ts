@@ -6,7 +6,7 @@ import { newSpan } from "../telemetry/trace-context.ts";
 import { mapLimit } from "../util/map-limit.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { untilAborted } from "../util/until-aborted.ts";
-import type { SessionState } from "./agent.ts";
+import type { AgentHooks, SessionState } from "./agent.ts";
 import type { SpanContext } from "./agent-event.ts";
 import { askInRun } from "./ask.ts";
 import type { CallGuard, GuardVerdict } from "./call-guard.ts";
@@ -41,6 +41,7 @@ interface CallsContext {
   readonly context: RunContext;
   readonly root: SpanContext;
   readonly session: Pick<SessionState, "messages">;
+  readonly hooks?: AgentHooks | undefined;
 }
 
 const CONCURRENCY = 8;
@@ -76,7 +77,7 @@ export function callTools(calls: readonly WantedCall[], context: CallsContext): 
 async function callTool(
   call: WantedCall,
   verdict: GuardVerdict,
-  { tools, ownTools, context, root, session }: CallsContext,
+  { tools, ownTools, context, root, session, hooks }: CallsContext,
 ): Promise<ToolOutcome> {
   const { callId, tool, args } = call;
   const { emit, signal } = context;
@@ -93,6 +94,9 @@ async function callTool(
   async function attempt(): Promise<Attempted> {
     const refusal = refusalOf(call, verdict, tools);
     if (refusal !== undefined) return refuse(...refusal);
+    const hooked = await hooks?.beforeTool?.({ tool, args });
+    if (hooked !== undefined)
+      return refuse("PERMISSION_DENIED", `A hook of the person refuses this call: ${hooked}`);
     const found = tools[tool]!;
     const options = {
       toolCallId: callId,
@@ -110,11 +114,17 @@ async function callTool(
     return { output, part: await toPart(call, output, found), error: codeOf(output) };
   }
 
-  const { output, part, error } = await attempt().catch((thrown: unknown) => {
+  const {
+    output,
+    part: made,
+    error,
+  } = await attempt().catch((thrown: unknown) => {
     if (signal.aborted) return refuse("CANCELLED", INTERRUPTED);
     return refuse(isProblem(thrown) ? thrown.code : "INTERNAL", `The call failed: ${reasonOf(thrown)}`);
   });
-  const ok = !part.output.type.startsWith("error");
+  const ok = !made.output.type.startsWith("error");
+  const said = await hooks?.afterTool?.({ tool, args, ok, text: outputText(made.output) });
+  const part = said === undefined ? made : withNote(made, said);
   const diff = diffOf(output);
   emit(
     {
@@ -130,6 +140,16 @@ async function callTool(
     span,
   );
   return { call, output, part, isStuck: verdict === "stop" };
+}
+
+/** Adds what a hook says about a call to its result. */
+function withNote(part: ToolResultPart, note: string): ToolResultPart {
+  const { output } = part;
+  const text = `\n[A hook of the person says: ${note}]`;
+  if (output.type === "text" || output.type === "error-text")
+    return { ...part, output: { ...output, value: `${output.value}${text}` } };
+  if (output.type !== "content") return part;
+  return { ...part, output: { ...output, value: [...output.value, { type: "text", text }] } };
 }
 
 /** Asks the person about a tool of the application that needs approval. */

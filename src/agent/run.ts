@@ -122,6 +122,7 @@ async function drive(
     ),
   );
   await tryTo(() => turn?.leave());
+  await agent.options.hooks?.end?.({ outcome: result.outcome, text: result.text }).catch(() => {});
   emit({ type: "agent-end", ...result });
   if (!isOurs || !session) return;
   session.busy = false;

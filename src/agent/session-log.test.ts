@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   appendFileSync,
   mkdirSync,
@@ -8,10 +10,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { createGateway } from "keyhole";
+import { createScriptedModel } from "keyhole/testing";
+import { expect, onTestFinished, test } from "vitest";
 import { PLANTED } from "../../test/planted-secrets.ts";
 import { verifies } from "../../test/requirements.ts";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
+import { createAgent } from "./agent.ts";
 import { createSessionLogs } from "./session-log.ts";
 
 const span = { traceId: "t", spanId: "s" };
@@ -133,4 +138,35 @@ test("old unused conversations are deleted when a new one starts", async () => {
   next.message({ role: "user", content: "now" });
   await next.close();
   await expect.poll(async () => (await logs.list()).map(({ id }) => id)).toEqual([next.id]);
+});
+
+test("a conversation that another process has open is not resumed, and the last one gives way to a new one", async () => {
+  const path = temporaryFolder();
+  const sessions = createSessionLogs({ path, folder: "/p" });
+  const log = sessions.create();
+  log.message({ role: "user", content: "Hello" });
+  await log.close();
+  const holder = `
+    import { holdLock } from ${JSON.stringify(new URL("../util/hold-lock.ts", import.meta.url).href)};
+    holdLock(${JSON.stringify(join(path, `${log.id}.jsonl.lock`))});
+    process.send("held");
+    setInterval(() => {}, 1_000);`;
+  const other = spawn(process.execPath, ["--input-type=module-typescript", "-e", holder], {
+    stdio: ["ignore", "inherit", "inherit", "ipc"],
+  });
+  onTestFinished(() => void other.kill("SIGKILL"));
+  await once(other, "message");
+  await expect(sessions.resume(log.id)).rejects.toMatchObject({ code: "SESSION_IN_USE" });
+  const gateway = createGateway({ domains: [] });
+  onTestFinished(() => gateway.close());
+  const agent = createAgent({ gateway, model: createScriptedModel([]), sessions });
+  const opened = await agent.openSession({ resume: "last" });
+  expect(opened.id).not.toBe(log.id);
+  await opened.end();
+  const gone = once(other, "exit");
+  other.kill("SIGKILL");
+  await gone;
+  const resumed = await sessions.resume(log.id);
+  expect(resumed.messages).toHaveLength(1);
+  await resumed.log.close();
 });

@@ -7,6 +7,7 @@ import { reasonOf } from "../util/reason-of.ts";
 import { createRedact } from "../util/redact.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { createSessionId, headOf, isSessionId, readSession, type StoredSession } from "./read-session.ts";
+import { lockSession, unlockSession } from "./session-lock.ts";
 
 /** One conversation on disk. */
 export interface SessionLog {
@@ -35,7 +36,7 @@ export interface SessionSummary {
 /** Conversations in a folder, each in a file of JSON lines. */
 export interface SessionLogs {
   create(): SessionLog;
-  /** Reads a conversation and opens it for writing. */
+  /** Reads a conversation and opens it for writing. Rejects with SESSION_IN_USE if another process has it open. */
   resume(id: string): Promise<StoredSession & { readonly log: SessionLog }>;
   /** Lists conversations, the latest first. */
   list(): Promise<SessionSummary[]>;
@@ -95,6 +96,7 @@ export function createSessionLogs({
 
     async function openFile(): Promise<FileHandle> {
       await mkdir(path, { recursive: true, mode: 0o700 });
+      lockSession(fileOf(id));
       const opened = await open(fileOf(id), "a", 0o600);
       try {
         // Start on a new line even after a cut one.
@@ -159,6 +161,7 @@ export function createSessionLogs({
         await writing;
         await (await file?.catch(() => undefined))?.close();
         file = undefined;
+        unlockSession(fileOf(id));
       },
     };
   }
@@ -201,6 +204,7 @@ export function createSessionLogs({
     resume: async (id) => {
       if (!isSessionId(id)) throw problem("SESSION_UNKNOWN", { id: JSON.stringify(id.slice(0, 80)) });
       const stored = await readSession(fileOf(id), id);
+      if (!lockSession(fileOf(id))) throw problem("SESSION_IN_USE", { id });
       return { ...stored, log: openLog(id, undefined) };
     },
     list,

@@ -184,7 +184,9 @@ export async function createTurn(
   }
 
   const isPlanning = agent.options.permissionMode?.() === "plan";
-  say({ role: "user", content: toContent(prompt, files, isPlanning ? PLAN_NOTE : undefined) });
+  const hooked = await agent.options.hooks?.prompt?.(prompt);
+  const notes = [...(isPlanning ? [PLAN_NOTE] : []), ...(hooked ? [hooked] : [])];
+  say({ role: "user", content: toContent(prompt, files, notes) });
   return {
     get text() {
       return text;
@@ -210,6 +212,7 @@ export async function createTurn(
         context,
         root,
         session,
+        hooks: agent.options.hooks,
       });
       say({ role: "tool", content: outcomes.map(({ part }) => part) });
       steps[steps.length - 1] = { ...result, toolResults: outcomes.map(toToolResult) };
@@ -233,12 +236,12 @@ const PLAN_NOTE =
 function toContent(
   prompt: string,
   files: readonly PromptFile[],
-  note: string | undefined,
+  notes: readonly string[],
 ): UserModelMessage["content"] {
-  if (files.length === 0 && note === undefined) return prompt;
+  if (files.length === 0 && notes.length === 0) return prompt;
   return [
     { type: "text", text: prompt },
-    ...(note === undefined ? [] : [{ type: "text" as const, text: note }]),
+    ...notes.map((text) => ({ type: "text" as const, text })),
     ...files.map(({ mediaType, data }) => ({ type: "file" as const, mediaType, data })),
   ];
 }

@@ -101,10 +101,14 @@ function versionOf(domains: readonly Domain[], entries: readonly Entry[]): strin
 const hashes = new WeakMap<Entry, string>();
 
 function hashOf(entry: Entry): string {
-  // The origin's hash covers its whole definition.
-  const hash =
-    hashes.get(entry) ??
-    contentHash(JSON.parse(JSON.stringify({ ...entry, origin: entry.origin?.hash }))).slice(0, 16);
+  const hash = hashes.get(entry) ?? contentHash(JSON.parse(JSON.stringify(toHashed(entry)))).slice(0, 16);
   hashes.set(entry, hash);
   return hash;
+}
+
+/** The origin's hash covers its whole definition, whose largest parts need not be read again. */
+function toHashed(entry: Entry): object {
+  if (!entry.origin) return entry;
+  const { inputSchema: _, presentation: __, origin, ...rest } = entry;
+  return { ...rest, origin: origin.hash };
 }

@@ -1,4 +1,5 @@
 import type { Entry } from "../schema/entry.ts";
+import { lazy } from "../util/lazy.ts";
 
 /** Finds routes by any name of an entry. */
 export interface NameLookup {
@@ -10,6 +11,20 @@ export interface NameLookup {
 
 /** Resolves the names that definitions use for each other. A name in the same domain wins. */
 export function createNameLookup(entries: readonly Entry[]): NameLookup {
+  // Definitions of servers name each other rarely, and a large catalog has many names.
+  const known = lazy(() => toNames(entries));
+  const route = (name: string, domain: string) => {
+    const { byAddress, byName } = known();
+    return byAddress.get(name) ?? byName.get(nameKey(domain, name)) ?? byName.get(nameKey("", name));
+  };
+  return {
+    route,
+    routes: (names, domain) =>
+      names.map((name) => route(name, domain)).filter((found) => found !== undefined),
+  };
+}
+
+function toNames(entries: readonly Entry[]) {
   const byAddress = new Map<string, string>();
   const byName = new Map<string, string>();
   for (const entry of entries) {
@@ -20,13 +35,7 @@ export function createNameLookup(entries: readonly Entry[]): NameLookup {
       }
     }
   }
-  const route = (name: string, domain: string) =>
-    byAddress.get(name) ?? byName.get(nameKey(domain, name)) ?? byName.get(nameKey("", name));
-  return {
-    route,
-    routes: (names, domain) =>
-      names.map((name) => route(name, domain)).filter((found) => found !== undefined),
-  };
+  return { byAddress, byName };
 }
 
 function nameKey(domain: string, name: string): string {

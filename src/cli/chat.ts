@@ -33,6 +33,7 @@ export async function run(args: readonly string[]): Promise<void> {
     ]);
   const folder = process.cwd();
   const { config, profile, provider, model, trust } = values;
+  if (provider === undefined && !values.plain) await setUpFirst(folder);
   const opened = await openAgent({ folder, config, profile, provider, model, trust });
   const commands = await openOwnCommands([...(opened.trusted ? [folder] : []), homedir()], opened.gateway);
   const { agent, past, close } = await toChatAgent(
@@ -69,6 +70,19 @@ export async function run(args: readonly string[]): Promise<void> {
     await opened.close();
   }
   process.exit(0);
+}
+
+/** Lets the person choose a provider if nobody has yet. */
+async function setUpFirst(project: string): Promise<void> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return;
+  const [{ firstRun, isFirstRun }, { loadSettings }, { settingsPath }] = await Promise.all([
+    import("./first-run.ts"),
+    import("../config/load-settings.ts"),
+    import("../config/settings-path.ts"),
+  ]);
+  if (!isFirstRun(await loadSettings({ project }))) return;
+  const isSetUp = await firstRun(settingsPath(homedir()), { input: process.stdin, output: process.stdout });
+  if (!isSetUp) process.exit(0);
 }
 
 function readOptions(args: readonly string[]) {

@@ -4,7 +4,6 @@ import { fromMcpConfig } from "../sources/mcp/from-mcp-config.ts";
 import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
 import { field, fieldsOf } from "../util/fields.ts";
 import { reasonOf } from "../util/reason-of.ts";
-import { toVisibleLine } from "../util/visible-text.ts";
 import { openConsents } from "./open-consents.ts";
 import { withSecrets } from "./open-secrets.ts";
 import { sortServers } from "./sort-servers.ts";
@@ -30,6 +29,7 @@ export function settingsServers(
   { settings: { mcpServers, overrides, profiles }, sources, trusted: isProjectTrusted }: LoadedSettings,
   folders: { readonly home: string; readonly project: string },
   options: McpSourceOptions,
+  report: (sentence: string) => void,
 ): McpSource[] {
   const project = sources.find(({ from }) => from === "project")?.value.mcpServers ?? {};
   const placed = Object.entries(mcpServers).map(([name, config]) => {
@@ -37,7 +37,7 @@ export function settingsServers(
     return [name, field(config, "command") === undefined ? config : { cwd, ...fieldsOf(config) }];
   });
   const { usable, broken, notes } = sortServers({ servers: Object.fromEntries(placed), overrides }, folders);
-  for (const { error } of broken) console.error(toVisibleLine(`${reasonOf(error)} The others are used.`));
-  for (const { name, note } of notes) console.error(toVisibleLine(`The server ${name}: ${note}`));
+  for (const { error } of broken) report(`${reasonOf(error)} The others are used.`);
+  for (const { name, note } of notes) report(`The server ${name}: ${note}`);
   return fromMcpConfig({ mcpServers: usable, overrides, profiles }, options);
 }

@@ -68,7 +68,7 @@ export async function connect(client: Client, options: ConnectOptions): Promise<
   console.log(`${client.title} is connected. Restart it.
 Backup: ${place}
 Back:   keyhole connect ${client.name} --undo
-Next:   keyhole pins approve --all   shows the tools of the servers and approves them`);
+Next:   keyhole approve   shows the tools of the servers and asks`);
 }
 
 async function agrees({ title }: Client): Promise<boolean> {

@@ -8,7 +8,7 @@ import { createGateway } from "../gateway.ts";
 import type { Gateway } from "../gateway-api.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { knowSecrets } from "../net/known-secrets.ts";
-import { INHERITED } from "../sources/mcp/config/to-launch.ts";
+import { inherited } from "../sources/mcp/config/to-launch.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
 import { createSharedServers } from "../sources/mcp/shared-servers.ts";
 import { contentHash } from "../util/content-hash.ts";
@@ -16,6 +16,7 @@ import { secretVariables } from "../util/secret-values.ts";
 import { chooseSurface } from "./choose-surface.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
 import { openConfig } from "./open-config.ts";
+import { openIndex } from "./open-index.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 /** A client of a config, and the way to make it open the config again. */
@@ -109,6 +110,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
     const audit = openAudit(first.audit);
     const gateway = createGateway({
       cacheDirectory: cacheFolder(),
+      index: openIndex(config, chosen),
       recipes: recipesFolder(),
       ...(audit && { audit }),
       ...options,
@@ -186,8 +188,7 @@ async function keyOf({ request, audit }: Member): Promise<string> {
   const { config, profile, trusted, env } = request;
   const text = await readFile(config, "utf8").catch(() => "");
   const used = [...text.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name);
-  const names = [...new Set([...INHERITED, ...used])].sort();
-  const variables = names.map((name) => [name, env[name] ?? null]);
+  const variables = [...new Set(used)].sort().map((name) => [name, env[name] ?? null]);
   const path = await realpath(config).catch(() => config);
-  return contentHash([path, profile ?? null, trusted, audit, variables]);
+  return contentHash([path, profile ?? null, trusted, audit, inherited(env), variables]);
 }

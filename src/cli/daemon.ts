@@ -38,6 +38,11 @@ export async function run(args: readonly string[]): Promise<void> {
   console.log(status ? `${command === "stop" ? "Stopping. " : ""}${toText(status)}` : "No daemon runs.");
 }
 
+/** The daemon of this person, if one runs. */
+export function daemonStatus(): Promise<DaemonStatus | undefined> {
+  return request("status");
+}
+
 async function request(want: "status" | "stop"): Promise<DaemonStatus | undefined> {
   const [{ greet }, { readCard }] = await Promise.all([
     import("../daemon/reach-daemon.ts"),

@@ -24,19 +24,28 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   });
   if (values.help) return console.log(USAGE);
-  const { guarded, pins, problems } = await findServers(values.config);
+  const measured = await readServerStates(values.config);
+  const { servers } = measured;
+  if (values.json) return console.log(JSON.stringify(measured, null, 2));
+  if (servers.length === 0) return console.log("No servers. Add one: keyhole add NAME -- COMMAND ARGS");
+  console.log([...costLines(servers), "", ...savingLines(measured)].join("\n"));
+}
+
+/** The servers of a config with their state and cost. */
+export async function readServerStates(config: string | undefined) {
+  const { guarded, pins, problems } = await findServers(config);
   for (const reason of problems) console.error(toVisibleLine(reason));
   const consents = openConsents();
   const allowed = new Set(guarded.filter((one) => consents.isGiven(one.program())).map(({ id }) => id));
   const measured = await measureServers(guarded, pins);
-  const servers = measured.servers.map((cost) => ({ ...cost, state: stateOf(cost, allowed) }));
-  if (values.json) return console.log(JSON.stringify({ ...measured, servers }, null, 2));
-  if (servers.length === 0) return console.log("No servers. Add one: keyhole add NAME -- COMMAND ARGS");
-  console.log([...costLines(servers), "", ...savingLines(measured)].join("\n"));
+  return {
+    ...measured,
+    servers: measured.servers.map((cost) => ({ ...cost, state: stateOf(cost, allowed) })),
+  };
 }
 
 function stateOf({ label, failure, waiting }: ServerCost, allowed: ReadonlySet<string>): string {
   if (!allowed.has(`mcp:${label}`)) return `waits for consent: keyhole servers allow ${label}`;
   if (failure !== undefined) return `down: ${failure}`;
-  return waiting > 0 ? `${waiting} of them wait for approval: keyhole pins approve ${label}` : "ready";
+  return waiting > 0 ? `${waiting} of them wait for approval: keyhole approve ${label}` : "ready";
 }

@@ -4,6 +4,7 @@ import { type Agent, createAgent } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { askPermission } from "../agent/ask.ts";
 import type { Ask } from "../agent/ask-request.ts";
+import { createDesk, DESK } from "../agent/desk/desk-domain.ts";
 import type { PermissionMode } from "../agent/permissions/permission.ts";
 import type { PermissionRules } from "../agent/permissions/permission-rules.ts";
 import { createPermissions, type RuleStore } from "../agent/permissions/permissions.ts";
@@ -27,6 +28,7 @@ import { createDiskResultStore } from "../session/disk-result-store.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
 import { secretVariables } from "../util/secret-values.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
+import { createHooks } from "./hooks.ts";
 import { closeAudit, openAudit, recordDecisions } from "./open-audit.ts";
 import { openConfig } from "./open-config.ts";
 import { openSkills } from "./open-skills.ts";
@@ -116,6 +118,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     ask: askPermission,
     ...(trusted && { store: projectRules(settings, folder) }),
   });
+  const desk = createDesk(permissions);
   const { domains, sources, principal, ...config } = opened.options;
   const { skills, ...known } = await openSkills(settings.skills, folder, trusted);
   const audit = openAudit(settings.audit);
@@ -126,7 +129,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     recipes: join(data, "recipes"),
     ...config,
     limits: { resultTokens: RESULT_TOKENS, ...config.limits },
-    domains: [...domains, ...known.domains, workspaceDomain({ permissions, checkpoints })],
+    domains: [...domains, ...known.domains, workspaceDomain({ permissions, checkpoints }), desk.domain],
     sources: [...sources, ...known.sources],
     // Writing is allowed here because every call that writes asks first.
     principal: { id: "local", scopes: [], ...principal, allowWrite: true },
@@ -151,10 +154,13 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     gateway,
     model: () => client.languageModel(),
     mode: settings.agent.mode,
+    askingDomains: ["workspace", DESK],
+    ...(settings.hooks.length > 0 && { hooks: createHooks(settings.hooks, folder) }),
     permissionMode: () => mode,
     ...(contextWindow !== undefined && { contextWindow }),
     ...(effort !== undefined && { effort }),
     ...(trusted && { folder }),
+    userFolder: join(homedir(), ".keyhole"),
     writes: allowWrite ? "allow" : "ask",
     skills,
     maxSkills: settings.skills.maxSkills,
@@ -173,6 +179,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
       }),
     }),
   });
+  desk.use(agent);
   return {
     agent,
     gateway,
@@ -192,6 +199,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     },
     observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {
+      await desk.close();
       await gateway.close();
       await closeAudit(audit);
       await telemetry?.close();

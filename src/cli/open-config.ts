@@ -11,10 +11,12 @@ import type { Source } from "../schema/source.ts";
 import { type Profile, readProfile } from "../sources/mcp/config/overrides.ts";
 import type { McpSource, McpSourceOptions } from "../sources/mcp/mcp-source.ts";
 import { reasonOf } from "../util/reason-of.ts";
+import { toVisibleLine } from "../util/visible-text.ts";
 import { defaultConfig, isJsonConfig } from "./config-files.ts";
 import { serverOptions, settingsServers } from "./configured-servers.ts";
 import { loadModule } from "./load-module.ts";
 import { openPins } from "./open-pins.ts";
+import type { Report } from "./read-json-config.ts";
 import { setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
 
@@ -31,6 +33,10 @@ export interface ConfigOptions {
   readonly usesFolder?: boolean;
   /** Further options of the servers that files name. */
   readonly servers?: Pick<McpSourceOptions, "environment" | "shared" | "limits">;
+  /** Receives sentences about servers that are set aside and fields that are not honoured. Default: stderr. */
+  readonly report?: Report;
+  /** Whether definitions are only looked at, so that none needs an approval. Servers still need a consent. */
+  readonly readsOnly?: boolean;
   /** Variables that override settings. Default: the environment. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -130,12 +136,14 @@ function serverReader({
   trust,
   profile,
   servers = {},
+  report = (sentence) => console.error(toVisibleLine(sentence)),
+  readsOnly = false,
 }: ConfigOptions & { readonly folder: string; readonly trust: boolean; readonly json: string | undefined }) {
   const named = new Set<string>();
   let isNaming = trust && json !== undefined;
   return async (loaded: LoadedSettings): Promise<McpSource[]> => {
     if (json === undefined && config !== undefined) return [];
-    const { mayStart, ...shared } = serverOptions(trust, servers);
+    const { mayStart, ...shared } = serverOptions(trust || readsOnly, servers);
     const options = {
       ...shared,
       ...(profile !== undefined && { profile }),
@@ -149,9 +157,10 @@ function serverReader({
     return found;
 
     async function readServers(): Promise<McpSource[]> {
-      if (json === undefined) return settingsServers(loaded, { home: homedir(), project: folder }, options);
+      if (json === undefined)
+        return settingsServers(loaded, { home: homedir(), project: folder }, options, report);
       const { readJsonConfig, workspaceOf } = await import("./read-json-config.ts");
-      return readJsonConfig(json, { ...options, cwd: workspaceOf(json) });
+      return readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, report);
     }
   };
 }

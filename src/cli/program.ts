@@ -2,10 +2,13 @@ import type { OperationName } from "../operations/operations.ts";
 import { isProblem } from "../schema/problem.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 
+/** The commands and what each does. */
+type Summaries = ReadonlyMap<string, string>;
+
 interface Command {
   readonly summary: string;
   /** Loads the command when it runs. */
-  load(): Promise<{ run(args: readonly string[]): Promise<void> }>;
+  load(): Promise<{ run(args: readonly string[], summaries: Summaries): Promise<void> }>;
 }
 
 /** The operations, which are loaded when one of them runs. The command `run` was there before the operation. */
@@ -29,6 +32,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   list: { summary: "List servers with their state, tools and tokens.", load: () => import("./list.ts") },
   add: { summary: "Add a server to Keyhole's own config.", load: () => import("./add.ts") },
   remove: { summary: "Remove a server from Keyhole's own config.", load: () => import("./remove.ts") },
+  approve: { summary: "Show and approve what servers offer.", load: () => import("./approve.ts") },
+  status: { summary: "Show clients, servers and their cost at a glance.", load: () => import("./status.ts") },
+  doctor: { summary: "Find what is wrong, with the fix.", load: () => import("./doctor.ts") },
   serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
   ...Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),
@@ -50,6 +56,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     load: () => import("./secrets.ts"),
   },
   daemon: { summary: "Show or stop the process that serves all clients.", load: () => import("./daemon.ts") },
+  logs: { summary: "Show the log of the daemon.", load: () => import("./logs.ts") },
+  lint: { summary: "Find definitions that models have trouble with.", load: () => import("./lint.ts") },
+  bench: { summary: "Measure how well your own tools are found.", load: () => import("./bench.ts") },
+  completion: { summary: "Complete commands in your shell.", load: () => import("./completion.ts") },
   audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
   dashboard: {
     summary: "Start a dashboard for traces and metrics, in Docker.",
@@ -87,13 +97,17 @@ async function start(command: Command, name: string, args: readonly string[]): P
   installSafeConsole();
   try {
     const { run } = await command.load();
-    await run(withLongHelp(args));
+    await run(withLongHelp(args), summaries());
   } catch (error) {
     console.error(
       isProblem(error) ? `${error.code}: ${error.message}\n${error.next}` : unexpected(name, error),
     );
     process.exit(1);
   }
+}
+
+function summaries(): Summaries {
+  return new Map(Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary]));
 }
 
 /** Every command takes -h for --help. Words after -- belong to the command of a server. */

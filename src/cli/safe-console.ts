@@ -1,6 +1,7 @@
 import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { hideSecrets, knowSecrets } from "../net/known-secrets.ts";
+import { reasonOf } from "../util/reason-of.ts";
 import { createRedact } from "../util/redact.ts";
 import { secretVariables } from "../util/secret-values.ts";
 import { toVisibleText } from "../util/visible-text.ts";
@@ -15,8 +16,11 @@ const redactKinds = createRedact([], { kinds: true });
 export function installSafeConsole(): void {
   knowSecrets(secretVariables(process.env));
   globalThis.console = createSafeConsole(process.stdout);
-  process.on("uncaughtException", (error) => {
-    console.error(error);
+  process.on("uncaughtException", (error: NodeJS.ErrnoException) => {
+    // The reader of a pipe has left, as `head` does.
+    if (error.code === "EPIPE") process.exit(0);
+    const hint = "With KEYHOLE_DEBUG=1 it shows where.";
+    console.error(process.env.KEYHOLE_DEBUG ? error : `Keyhole failed: ${reasonOf(error)}\n${hint}`);
     process.exit(1);
   });
 }

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { createGateway } from "../gateway.ts";
 import type { Gateway } from "../gateway-api.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
@@ -7,6 +8,7 @@ import { isJsonConfig } from "./config-files.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
 import { type OpenedConfig, openFilledConfig } from "./open-config.ts";
 import type { HttpArgs } from "./open-http.ts";
+import { openIndex } from "./open-index.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
@@ -44,6 +46,7 @@ export async function serveHere({
   const owner = principal ?? { id: "local", scopes: [], allowWrite: false };
   const gateway = createGateway({
     cacheDirectory: cacheFolder(),
+    index: openIndex(resolve(path ?? ""), chosen),
     recipes: recipesFolder(),
     ...(audit && { audit }),
     ...config,
@@ -54,6 +57,7 @@ export async function serveHere({
   const telemetry = openTelemetry(json);
   const face = http ? await openHttpFace(gateway, server, http, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
+  if (process.stderr.isTTY) void tell(gateway, opened, "url" in face ? String(face.url) : undefined);
 
   // The first call of a tool needs it, the first list of tools does not.
   setTimeout(() => void loadTokenCounter().catch(() => {}), WARM_UP_MS).unref();
@@ -73,6 +77,21 @@ export async function serveHere({
   process.on("SIGINT", () => void stop());
   process.on("SIGTERM", () => void stop());
   if (!http) process.stdin.once("close", () => void stop());
+}
+
+/** Clients read the protocol; only a person in a terminal gets this. */
+async function tell(gateway: Gateway, { servers }: OpenedConfig, url: string | undefined): Promise<void> {
+  const [{ servingLines }, { waits }] = await Promise.all([
+    import("./serving-lines.ts"),
+    import("../access/pins.ts"),
+  ]);
+  await gateway.ready();
+  const states = servers.map(({ id, diagnostics }) => {
+    const { label, entries, status } = diagnostics();
+    const waiting = gateway.pins.list().filter((pin) => `mcp:${pin.source}` === id && waits(pin)).length;
+    return { label, entries, status, waiting };
+  });
+  console.error(servingLines(states, url).join("\n"));
 }
 
 async function openHttpFace(gateway: Gateway, server: McpServer, args: HttpArgs, opened: OpenedConfig) {

@@ -40,8 +40,16 @@ export async function run(args: readonly string[]): Promise<void> {
   const allowHosts = values["allow-host"];
   const options = { config, profile, surface, shortcuts: values.shortcut, trusted, allowWrite };
   const path = configOfDaemon(config);
+  // A person at the terminal wants to see what is up, which only this process can tell.
+  const isClient = !process.stdin.isTTY;
   // A config that is code has an environment and a folder of its own, so it needs a process of its own.
-  if (!values.http && !values["no-daemon"] && !process.env.KEYHOLE_NO_DAEMON && path !== undefined) {
+  if (
+    isClient &&
+    !values.http &&
+    !values["no-daemon"] &&
+    !process.env.KEYHOLE_NO_DAEMON &&
+    path !== undefined
+  ) {
     const { serveByDaemon } = await import("./serve-by-daemon.ts");
     const isServed = await serveByDaemon({ ...options, config: path }).then(
       () => true,

@@ -1,5 +1,7 @@
 import type { Pins } from "../access/pins.ts";
 import { createGateway } from "../gateway.ts";
+import type { Entry } from "../schema/entry.ts";
+import type { ServerProgram } from "../schema/server-program.ts";
 import type { Source } from "../schema/source.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
 import { toAge } from "../util/to-age.ts";
@@ -19,6 +21,10 @@ export interface SurveyOptions {
 export interface Survey {
   /** Knows the definitions of all surveyed servers. */
   readonly pins: Pins;
+  /** Entries of all surveyed servers, also those that wait. */
+  readonly entries: readonly Entry[];
+  /** What each server runs, by its label. Servers of a config module are not there. */
+  readonly programs: ReadonlyMap<string, ServerProgram>;
   /** Why servers could not be listed. The texts come from outside. */
   readonly unreached: readonly string[];
   close(): Promise<void>;
@@ -46,7 +52,7 @@ export async function findServers(config: string | undefined): Promise<FoundServ
 
 /** Reads the definitions of the servers in a config and the settings, from fresh listings or from the servers. */
 export async function surveyServers({ config, source, refresh }: SurveyOptions): Promise<Survey> {
-  const { sources: all, pins, problems } = await findServers(config);
+  const { sources: all, guarded, pins, problems } = await findServers(config);
   const chosen = all.filter((one) => labelOf(one) === source);
   const sources = chosen.length > 0 ? chosen : all;
   const audit = await openConfiguredAudit();
@@ -68,6 +74,8 @@ export async function surveyServers({ config, source, refresh }: SurveyOptions):
   });
   return {
     pins: gateway.pins,
+    entries: (await gateway.view()).entries,
+    programs: new Map(guarded.map((one) => [labelOf(one), one.program()])),
     unreached: [...problems, ...unreached],
     close: async () => {
       await gateway.close();

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
+import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { skillPlaces } from "../sources/markdown/skills/skill-places.ts";
@@ -36,19 +37,27 @@ const PACKAGES = ["package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.l
 export async function folderContents(given: string): Promise<FolderContents> {
   const folder = await realpath(given).catch(() => resolve(given));
   const skills = await skillFiles(folder);
+  // In the home folder, settings and prompt are the person's own, and no project's.
+  const isHome = folder === (await realpath(homedir()).catch(() => homedir()));
   const named = [
     ...(await configFiles(folder)),
-    ...(await existing(folder, [settingsPath(folder)])).map((path) => ({ path, why: "settings" as const })),
+    ...(await existing(folder, isHome ? [] : [settingsPath(folder)])).map((path) => ({
+      path,
+      why: "settings" as const,
+    })),
     ...skills.filter(isProgram).map((path) => ({ path, why: "skill" as const })),
   ];
   const files: FolderFile[] = [];
   for (const { path, why } of named) files.push({ path, why, hash: await hashFile(path) });
-  const instructions = (await projectFolders(folder)).map((each) => join(each, "AGENTS.md"));
+  const instructions = (await projectFolders(folder)).flatMap((each) => [
+    join(each, "AGENTS.md"),
+    join(each, "CLAUDE.md"),
+  ]);
   return {
     folder,
     files,
     texts: [
-      ...(await existing(folder, [...instructions, promptPath(folder)])),
+      ...(await existing(folder, [...instructions, ...(isHome ? [] : [promptPath(folder)])])),
       ...skills.filter((path) => !isProgram(path)),
     ],
     hash: contentHash(files.map(({ path, hash }) => [path, hash])),

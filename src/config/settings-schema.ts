@@ -110,6 +110,18 @@ export const settingsFileSchema = z.strictObject({
         .describe("When records are flushed to the disk: before each call, within a second, or never"),
     })
     .optional(),
+  hooks: z
+    .array(
+      z.strictObject({
+        on: z.enum(["prompt", "before-tool", "after-tool", "end"]),
+        tool: text.optional().describe("Only tools of this name; * stands for any text"),
+        command: z.string().min(1).max(10_000),
+        timeoutMs: z.int().min(1).max(600_000).optional(),
+      }),
+    )
+    .max(100)
+    .optional()
+    .describe("Commands that run at points of a run, with JSON as input"),
   session: z.strictObject({ keep: z.boolean().optional(), maxAgeDays: count.optional() }).optional(),
   mcpServers: z.record(name, server).optional().describe("MCP servers, in the format of other clients"),
   servers: z.record(name, server).optional().describe("The same under the name that VS Code has for it"),
@@ -147,6 +159,7 @@ export const DEFAULT_SETTINGS = {
   logging: { level: "info" },
   audit: { enabled: true, failClosed: false, sync: "second" },
   session: { keep: true, maxAgeDays: 30 },
+  hooks: [],
   mcpServers: {},
   overrides: {},
   profiles: {},
@@ -167,6 +180,7 @@ export interface Settings {
   readonly logging: Required<Section<"logging">>;
   readonly audit: Required<Section<"audit">>;
   readonly session: Required<Section<"session">>;
+  readonly hooks: Section<"hooks">;
   readonly mcpServers: Section<"mcpServers">;
   readonly overrides: Section<"overrides">;
   readonly profiles: Section<"profiles">;

@@ -7,6 +7,8 @@ import type { Rounds } from "./rounds.ts";
 
 const KEY = "approval";
 const PAGE_CHARS = 4_000;
+/** Clients that show a form without fields as a choice of one key. Others may hang on it, so they get a checkbox. */
+const ONE_KEY = /\b(?:claude-code|codex)\b/i;
 /** The client says that its person agreed. */
 const BY_CLIENT: Answer = { by: "person behind the client" };
 /** Control, format, private and unassigned characters, lone surrogates, and separators of lines. */
@@ -22,6 +24,7 @@ export interface Approval {
 }
 
 export function createApproval(rounds: Rounds, round: Round): Approval {
+  const isOneKey = ONE_KEY.test(round.client ?? "");
   let open: ApprovalRequest | undefined;
   let refused = false;
   /** The answer that came back belongs to one question. Later ones of the same request are asked in turn. */
@@ -42,19 +45,22 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
     // A tool that has begun was approved in an earlier round of the same call.
     if (state.kind === "tool") return BY_CLIENT;
     const keys = [...pagesOf(request).keys().map(pageKey), KEY];
-    return keys.every((key) => isYes(responses, key)) ? BY_CLIENT : "declined";
+    const answers = keys.map((key) => answerTo(responses, key, isOneKey));
+    if (answers.every((answer) => answer === "yes")) return BY_CLIENT;
+    // A client that nobody sits at cancels: its person has not said no.
+    return answers.includes("no") ? "declined" : false;
   }
 
   return {
     approve,
-    question: () => (open ? toQuestion(open, rounds) : undefined),
+    question: () => (open ? toQuestion(open, rounds, isOneKey) : undefined),
     get refused() {
       return refused;
     },
   };
 }
 
-function toQuestion(request: ApprovalRequest, rounds: Rounds): InputRequiredResult {
+function toQuestion(request: ApprovalRequest, rounds: Rounds, isOneKey: boolean): InputRequiredResult {
   const pages = pagesOf(request);
   const message =
     pages.length === 0
@@ -62,31 +68,36 @@ function toQuestion(request: ApprovalRequest, rounds: Rounds): InputRequiredResu
       : `Run ${request.op} with exactly what the ${pages.length} parts showed?`;
   const parts = pages.map((page, index) => {
     const heading = `Part ${index + 1} of ${pages.length} of ${request.op}:`;
-    return [pageKey(index), toForm(`${heading}\n${page}`, "Seen", "Show what comes next")];
+    return [
+      pageKey(index),
+      toForm(`${heading}\n${page}`, isOneKey || { title: "Seen", description: "Show what comes next" }),
+    ];
   });
   return inputRequired({
     requestState: rounds.approvalState(request),
     inputRequests: {
       ...Object.fromEntries(parts),
-      [KEY]: toForm(message, "Approve", "Run exactly this call"),
+      [KEY]: toForm(message, isOneKey || { title: "Approve", description: "Run exactly this call" }),
     },
   });
 }
 
-function toForm(message: string, title: string, description: string) {
+/** A question with a checkbox of these words, or without fields, so that accepting it is the answer. */
+function toForm(message: string, box: true | { readonly title: string; readonly description: string }) {
   return inputRequired.elicit({
     message,
-    requestedSchema: {
-      type: "object",
-      properties: { approve: { type: "boolean", title, description } },
-      required: ["approve"],
-    },
+    requestedSchema:
+      box === true
+        ? { type: "object", properties: {} }
+        : { type: "object", properties: { approve: { type: "boolean", ...box } }, required: ["approve"] },
   });
 }
 
-function isYes(responses: Round["responses"], key: string): boolean {
+function answerTo(responses: Round["responses"], key: string, isOneKey: boolean): "yes" | "no" | "none" {
   const answer = inputResponse(responses, key);
-  return answer.kind === "elicit" && answer.action === "accept" && answer.content?.approve === true;
+  if (answer.kind !== "elicit" || answer.action === "cancel") return "none";
+  const isMeant = answer.content?.approve === true || (isOneKey && answer.content?.approve === undefined);
+  return answer.action === "accept" && isMeant ? "yes" : "no";
 }
 
 /** The pages of arguments that do not fit into one question. A person must read exactly what runs. */

@@ -1,17 +1,26 @@
 import type { CompleteResult } from "@modelcontextprotocol/server";
-import type { Entry } from "../schema/entry.ts";
+import type { ReadableEntry } from "../schema/entry.ts";
 
 const MAX_VALUES = 100;
 
-/** Completes an argument with the values in its schema that start with the typed text. */
-export function toCompletion(
-  entry: Entry | undefined,
-  argument: { name: string; value: string },
-): CompleteResult {
-  const properties = (entry?.inputSchema.properties ?? {}) as Readonly<Record<string, unknown>>;
-  const schema = Object.hasOwn(properties, argument.name) ? properties[argument.name] : undefined;
-  const typed = argument.value.toLowerCase();
-  const values = [...new Set(valuesOf(schema))].filter((value) => value.toLowerCase().startsWith(typed));
+type Argument = { readonly name: string; readonly value: string };
+
+/**
+ * Completes an argument with the values in its schema that start with the typed text, or else with those that its
+ * server suggests. A server that fails suggests nothing.
+ */
+export async function complete(
+  entry: ReadableEntry | undefined,
+  argument: Argument,
+  given: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<CompleteResult> {
+  const own = inSchema(entry, argument);
+  if (own.length > 0 || !entry?.complete || entry.status) return toResult(own);
+  return toResult(await entry.complete(argument, given, signal).catch(() => []));
+}
+
+function toResult(values: readonly string[]): CompleteResult {
   return {
     completion: {
       values: values.slice(0, MAX_VALUES),
@@ -19,6 +28,13 @@ export function toCompletion(
       hasMore: values.length > MAX_VALUES,
     },
   };
+}
+
+function inSchema(entry: ReadableEntry | undefined, argument: Argument): string[] {
+  const properties = (entry?.inputSchema.properties ?? {}) as Readonly<Record<string, unknown>>;
+  const schema = Object.hasOwn(properties, argument.name) ? properties[argument.name] : undefined;
+  const typed = argument.value.toLowerCase();
+  return [...new Set(valuesOf(schema))].filter((value) => value.toLowerCase().startsWith(typed));
 }
 
 function valuesOf(schema: unknown): string[] {

@@ -7,7 +7,7 @@ import type { Json } from "../util/json.ts";
 import { fromAuthInfo } from "./auth-info.ts";
 import { load } from "./call-native.ts";
 import { callTool, type ToolCaller } from "./call-tool.ts";
-import { toCompletion } from "./completion.ts";
+import { complete } from "./completion.ts";
 import { startHeartbeat } from "./heartbeat.ts";
 import type { Listings } from "./listing.ts";
 import { toPage } from "./pages.ts";
@@ -35,6 +35,8 @@ export interface Connection {
 }
 
 const MAX_SUBSCRIPTIONS = 1_024;
+/** In the `_meta` of a list of tools: the hash of the catalog that it was made from. */
+const CATALOG_META_KEY = "keyhole/catalog";
 
 const CAPABILITIES = {
   tools: { listChanged: true },
@@ -119,7 +121,7 @@ export async function createProtocolServer(
     const session = await connection?.session?.();
     if (params?.cursor === undefined)
       await coreOf(gateway).noteMenu(tools, { principal, ...(session && { session }) });
-    return { tools: page, ...next };
+    return { tools: page, ...next, _meta: { [CATALOG_META_KEY]: version } };
   });
   server.setRequestHandler("tools/call", async ({ params }, context) =>
     traced(context, params.name, (trace) =>
@@ -194,10 +196,11 @@ export async function createProtocolServer(
     return { skill, ...cached };
   });
 
-  server.setRequestHandler("completion/complete", async ({ params: { ref, argument } }, context) => {
+  server.setRequestHandler("completion/complete", async ({ params }, context) => {
+    const { ref, argument } = params;
     const { promptEntries, templateEntries } = (await callerOf(context)).listing;
     const entry = ref.type === "ref/prompt" ? promptEntries.get(ref.name) : templateEntries.get(ref.uri);
-    return toCompletion(entry, argument);
+    return complete(entry, argument, params.context?.arguments ?? {}, context.mcpReq.signal);
   });
   return server;
 }

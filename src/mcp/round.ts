@@ -17,6 +17,8 @@ export interface Round {
   readonly state?: RoundState;
   /** Whether the client can put a question to its user. */
   readonly canAsk: boolean;
+  /** The name that the client gives of itself. */
+  readonly client: string | undefined;
   /** The request asks for structured content. */
   readonly structured: boolean;
   readonly options: FaceOptions;
@@ -47,8 +49,10 @@ export function toRound(
   const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
   const capabilities = declared ?? connection.capabilities ?? {};
   const info = envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: string } | undefined;
+  const client = info?.name ?? connection.client;
   return {
     principal,
+    client,
     responses: mcpReq.inputResponses ?? {},
     ...(state && { state }),
     canAsk: takesForms(capabilities),
@@ -58,7 +62,7 @@ export function toRound(
       signal: mcpReq.signal,
       ...(connection.session && { session: connection.session }),
       client: toClient(context, capabilities, state, progress),
-      limits: limitsOf(info?.name ?? connection.client),
+      limits: limitsOf(client),
       ...(state?.kind === "approval" && state.resume && { resume: state.resume }),
       ...(trace && { trace }),
     },

@@ -10,6 +10,7 @@ import { addressOf } from "../util/address-of.ts";
 import { cutText } from "../util/cut-text.ts";
 import { nearest } from "../util/nearest.ts";
 import { toAge } from "../util/to-age.ts";
+import { alikeHits, withAlike } from "./alike-hits.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
 import { listNames } from "./domain-line.ts";
 import { type Found, fitAsk, leftOutText } from "./fit-ask.ts";
@@ -77,7 +78,8 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
   const queries = input.queries ?? needsIn(input.query ?? "", view);
   const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
   const count = countWanted(input, rankings);
-  const relevant = mergeRankings(rankings.map(withoutRest), count);
+  const ranked = rankings.flatMap(({ entries }) => entries);
+  const relevant = withAlike(mergeRankings(rankings.map(withoutRest), count), ranked, count);
   const hits = withRelated(
     isFree(input, rankings) ? relevant : mergeRankings(rankings, count),
     input,
@@ -91,6 +93,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     view,
     hits,
     relevant: new Set(relevant),
+    isSure: isFree(input, rankings) && rankings.every(isSure),
     shownBefore: shownBefore(context),
     rules: rulesFor(discovers === undefined ? hits : relevant.slice(0, discovers), context),
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
@@ -98,6 +101,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
       ...stillStarting(input, view),
       ...(hits.length === 0 ? nothingFound(queries, rankings, view) : []),
     ],
+    alike: alikeHits(relevant),
     asides: [...keptListings(hits, view), ...leftOut(input, view)],
     returns: (entry) => resultTypeOf(entry, context, RESULT_CHARS),
     ...(input.explain && {
@@ -109,6 +113,11 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
 /** Whether the answer may stop where relevance falls off: nobody has said how many hits to show. */
 function isFree({ limit, perDomain }: AskInput, rankings: readonly Ranking[]): boolean {
   return limit === undefined && perDomain === undefined && !rankings.some(({ segmented }) => segmented);
+}
+
+/** Whether the query names what it is about, or few hits stand out. */
+function isSure({ named, keep, entries }: Ranking): boolean {
+  return keep > 0 && keep <= FEW_HITS && (named || keep < entries.length);
 }
 
 function withoutRest(ranking: Ranking): Ranking {

@@ -18,6 +18,10 @@ export interface Found {
   readonly hits: readonly Entry[];
   /** Hits above the place where relevance falls off. */
   readonly relevant: ReadonlySet<Entry>;
+  /** Entry points of other domains would only distract. */
+  readonly isSure: boolean;
+  /** How hits of several domains that do the same differ. */
+  readonly alike: readonly string[];
   /** Entries that earlier answers of the session showed. All but the best hit are only named. */
   readonly shownBefore: ReadonlySet<Entry>;
   readonly rules: readonly Rule[];
@@ -140,13 +144,17 @@ function toParts(found: Found, { words }: Room): Part[] {
   const isWanted = (entry: Entry) =>
     !hitSet.has(entry) && !isRepeated(entry) && (input.kinds?.includes(entry.kind) ?? true);
   const pointsOf = (name: string) => (view.entryPoints.get(name) ?? []).filter(isWanted);
-  const others = input.domain ? [] : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
+  const others =
+    input.domain || found.isSure
+      ? []
+      : [...view.entryPoints.keys()].filter((name) => !matched.includes(name));
   const formsOf = (entry: Entry) =>
     words.run === undefined ? hitForms(entry) : withReturns(entry, found.returns(entry));
   const lonely = input.domain && matched.length === 0 ? [input.domain] : [];
   return [
     ...found.notes.map((note) => notePart(say(note, words), PRICE.note)),
     ...found.asides.map((aside) => notePart(aside, PRICE.aside)),
+    ...found.alike.map((difference) => notePart(difference, PRICE.shorterHit)),
     ...[...matched, ...lonely].flatMap((name) => [
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.domain),
       ...found.hits

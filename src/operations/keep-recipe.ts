@@ -38,6 +38,8 @@ export async function checkKeep(
   if (!recipes) throw wrongKeep("this gateway keeps no recipes");
   if (!view.principal.allowWrite)
     throw problem("PERMISSION_DENIED", { name: `${RECIPES}.${keep.name}`, lane: "write" });
+  if (view.entries.some(({ domain, origin }) => domain === RECIPES && origin?.source !== RECIPES))
+    throw wrongKeep(`another domain is called ${RECIPES}`);
   const params = recipeParams.safeParse(keep.params ?? {});
   if (!params.success) {
     const [{ path, message }] = params.error.issues as [z.core.$ZodIssue];

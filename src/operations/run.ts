@@ -5,7 +5,7 @@ import { type Saying, say, type Words } from "../schema/say.ts";
 import type { Json } from "../util/json.ts";
 import { toJson } from "../util/to-json.ts";
 import { argsSchema, sessionText, warningsText } from "./answer-parts.ts";
-import { errorSchema, errorText, type Failure, ROOT, toErrorAnswer } from "./error-answer.ts";
+import { asKnownProblem, errorSchema, errorText, type Failure, ROOT, toErrorAnswer } from "./error-answer.ts";
 import { checkKeep, type KeepInput, type Kept, keepInput, keepRecipe, keptSchema } from "./keep-recipe.ts";
 import { markOutside, outsideSchema } from "./mark-outside.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
@@ -132,8 +132,13 @@ async function keepRan(
   context: OperationContext,
 ): Promise<Pick<Ran, "kept" | "notKept">> {
   if (!performance || !script) return { notKept: "it ran dry" };
-  const kept = await keepRecipe(keep, script, performance, context);
-  return "refused" in kept ? { notKept: kept.refused } : { kept };
+  try {
+    const kept = await keepRecipe(keep, script, performance, context);
+    return "refused" in kept ? { notKept: kept.refused } : { kept };
+  } catch (error) {
+    // The script itself went well.
+    return { notKept: asKnownProblem(error, "keep").message.replace(/\.$/, "") };
+  }
 }
 
 function show(

@@ -249,6 +249,12 @@ export interface ToolEntry extends EntryBase {
 export interface ReadableEntry extends EntryBase {
   readonly kind: "resource" | "skill" | "prompt";
   readonly load: (params: Record<string, unknown>, context: CallContext) => Promise<unknown>;
+  /** Suggests values of an argument that has been typed so far, beside the other arguments. */
+  readonly complete?: (
+    argument: { readonly name: string; readonly value: string },
+    given: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ) => Promise<readonly string[]>;
 }
 
 /** Anything an agent can discover. It carries its own closure, so running it needs no import of its source. */

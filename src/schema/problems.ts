@@ -327,6 +327,11 @@ export const PROBLEMS = {
     next: "Make the folder writable or free space. Until then the conversation is only in memory.",
     when: "The file of a conversation cannot be written.",
   },
+  SESSION_IN_USE: {
+    sentence: "The conversation {id} is open in another process.",
+    next: "Leave it there first, or start a new one.",
+    when: "A conversation is resumed that another chat or run is using.",
+  },
   SESSION_BUSY: {
     sentence: "The conversation {id} has a run in progress.",
     next: "Wait until it ends, or cancel it.",

@@ -13,7 +13,7 @@ import { useDraft } from "./use-draft.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
 /** Rows reserved below a growing answer for the status, the input and completions. */
-const ROWS_BELOW = 8;
+const ROWS_BELOW = 9;
 /** Most lines of the draft, alone and below a question. */
 const DRAFT_LINES = 8;
 const DRAFT_LINES_ASKING = 3;
@@ -25,13 +25,16 @@ export interface ChatScreenProps {
   /** The first line. */
   readonly banner: string;
   readonly files: readonly string[];
+  /** Default: that of the window. */
+  readonly size?: { readonly columns: number; readonly rows: number };
   onLeave(): void;
 }
 
 /** The whole screen. Finished blocks are printed once; changing ones are redrawn below them. */
-export function ChatScreen({ chat, banner, files, onLeave }: ChatScreenProps): ReactNode {
+export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenProps): ReactNode {
   const state = useSyncExternalStore(chat.subscribe, chat.state);
-  const { columns, rows } = useWindowSize();
+  const window = useWindowSize();
+  const { columns, rows } = size ?? window;
   const [permission] = state.permissions;
   const draft = useDraft(chat.history);
   const attention = useAttention(permission?.number);

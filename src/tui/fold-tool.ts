@@ -8,12 +8,16 @@ export function foldResult(text: string): string {
 const SHOWN_LINES = 4;
 
 /** The first lines of a result, and how many more there are. */
-export function foldLines(text: string): string[] {
+export function foldLines(text: string, tool = "", failed = false): string[] {
   const lines = text.trim().split("\n").map(flat);
+  if (tool === "todo") return lines;
   if (lines.length === 1) return [lines[0] === "" ? "nothing" : lines[0]!];
   if (lines.length <= SHOWN_LINES) return lines;
+  const hidden = `${lines.length - SHOWN_LINES + 1} more lines, Ctrl-O shows all`;
+  // The end of a failure says why.
+  if (failed) return [`… ${hidden}`, ...lines.slice(1 - SHOWN_LINES)];
   const first = lines.slice(0, SHOWN_LINES - 1);
-  return [...first, `… ${lines.length - first.length} more lines, Ctrl-O shows all`];
+  return [...first, `… ${hidden}`];
 }
 
 /** The last lines of an output that still grows. */

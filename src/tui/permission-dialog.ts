@@ -10,8 +10,8 @@ import type { Attention } from "./use-attention.ts";
 import type { DraftState } from "./use-draft.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
-/** Rows for the title, the choices, the hint and the draft. */
-const OTHER_ROWS = 17;
+/** Rows for the title, the choices, the hint, the draft and the status. */
+const OTHER_ROWS = 18;
 
 export interface PermissionDialogProps {
   readonly permission: Permission;

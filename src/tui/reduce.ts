@@ -137,13 +137,17 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
   }
 }
 
+function count(tokens: number): string {
+  return tokens.toLocaleString("en-US");
+}
+
 function compactedText(event: Extract<AgentEvent, { type: "context-compacted" }>): string {
   const { by, replaced, before, after, failure } = event;
   const what =
     by === "model"
       ? "The model summarized them"
       : `There is no summary (${clean(failure ?? "no reason given", 200)}); an index stands for them`;
-  return `The conversation has become long: ${replaced} older messages. ${what}, and can still read them. Messages: ${before} tokens before, ${after} now.`;
+  return `The conversation has become long: ${replaced} older messages. ${what}, and can still read them. Messages: ${count(before)} tokens before, ${count(after)} now.`;
 }
 
 /** Moves finished blocks up if no unfinished block is above them. */

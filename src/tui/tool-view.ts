@@ -44,7 +44,7 @@ export function ToolView({ tool }: { tool: ToolBlock }): ReactNode {
     status === "cancelled" ? h(Text, { dimColor: true }, "  └ cancelled") : null,
     tool.text === undefined || (tool.diff !== undefined && status === "ok")
       ? null
-      : h(LinesView, { lines: foldLines(tool.text) }),
+      : h(LinesView, { lines: foldLines(tool.text, tool.tool, status === "failed") }),
     tool.diff === undefined ? null : h(DiffView, { diff: tool.diff }),
   );
 }

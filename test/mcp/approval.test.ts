@@ -44,6 +44,49 @@ describe.each(ERAS)("a client of %s", (era) => {
       await server.close();
     });
 
+    verifies(
+      "mcp:approval",
+      "a question that nobody answered is told as such, and nothing runs",
+      async () => {
+        const { server, calls } = serve();
+        const { client } = await open(server, era, { capabilities: FORM });
+        client.setRequestHandler("elicitation/create", async () => ({ action: "cancel" }));
+        const refused = await client.callTool({ name: "exec", arguments: REFUND });
+        expect(JSON.stringify(refused.content)).toContain("nobody could be asked");
+        expect(JSON.stringify(refused.content)).not.toContain("have the person approve");
+        expect(calls.made).toEqual([]);
+        await server.close();
+      },
+    );
+
+    verifies(
+      "mcp:approval",
+      "one key answers in the clients that show it so, a checkbox elsewhere",
+      async () => {
+        const forms: Record<string, unknown> = {};
+        for (const name of ["claude-code", "codex-mcp-client", "Visual Studio Code"]) {
+          const { server, calls } = serve();
+          const { client } = await open(server, era, { capabilities: FORM, name });
+          client.setRequestHandler("elicitation/create", async ({ params }) => {
+            const { properties } = (params as { requestedSchema: { properties: object } }).requestedSchema;
+            forms[name] = Object.keys(properties);
+            return { action: "accept", content: {} };
+          });
+          const answer = await client.callTool({ name: "exec", arguments: REFUND });
+          // Without its mark, the checkbox is no yes.
+          expect([name, answer.isError ?? false, calls.made.length]).toEqual(
+            name === "Visual Studio Code" ? [name, true, 0] : [name, false, 1],
+          );
+          await server.close();
+        }
+        expect(forms).toEqual({
+          "claude-code": [],
+          "codex-mcp-client": [],
+          "Visual Studio Code": ["approve"],
+        });
+      },
+    );
+
     verifies("mcp:approval", "a client that cannot ask is told how else to approve", async () => {
       const { server, calls } = serve();
       const { client } = await open(server, era);

@@ -16,7 +16,7 @@ export interface Connected {
   readonly received: string[];
 }
 
-type Options = Pick<ClientOptions, "capabilities" | "listChanged">;
+type Options = Pick<ClientOptions, "capabilities" | "listChanged"> & { readonly name?: string };
 
 /** Connects the SDK's client of that revision in memory, as over stdio. */
 export async function connect(server: McpServer, era: Era, options: Options = {}): Promise<Connected> {
@@ -56,10 +56,10 @@ export async function connectHttp(
   return { client, received };
 }
 
-function createClient(era: Era, options: Options): Client {
+function createClient(era: Era, { name = "test", ...options }: Options): Client {
   const mode = era === "2026-07-28" ? { pin: era } : ("legacy" as const);
   return new Client(
-    { name: "test", version: "1" },
+    { name, version: "1" },
     { ...options, versionNegotiation: { mode }, defaultCacheTtlMs: 0 },
   );
 }

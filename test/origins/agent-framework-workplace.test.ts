@@ -102,15 +102,18 @@ test("settings: the environment, then the project, then the user, then defaults"
 describe("sessions and context", () => {
   const LONG = "export const lines = 'a line of a long file';\n".repeat(2_000);
   const search = [
-    { calls: [{ name: "tool_search", args: { query: "read a file" } }] },
-    { calls: [{ name: "read", args: { path: "long.ts" } }] },
+    { calls: [{ name: "tool_search", args: { query: "search in files" } }] },
+    { calls: [{ name: "search", args: { pattern: "line", limit: 1_000 } }] },
     { text: "Long." },
   ];
 
   test("a session's file is kept; large outputs are files of the context that end with the session", async () => {
     const opened = await openTerminalAgent(search, { project: { "long.ts": LONG } });
     const { events } = await opened.ask("Read long.ts");
-    expect(events.filter(({ type }) => type === "tool-end").at(-1)).toMatchObject({ tool: "read", ok: true });
+    expect(events.filter(({ type }) => type === "tool-end").at(-1)).toMatchObject({
+      tool: "search",
+      ok: true,
+    });
     const context = join(opened.home, ".keyhole/context");
     const filesIn = () => (existsSync(context) ? readdirSync(context, { recursive: true }).map(String) : []);
     expect(filesIn().filter((path) => path.endsWith(".json"))).toHaveLength(1);

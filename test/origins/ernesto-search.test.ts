@@ -127,16 +127,20 @@ describe("ask", () => {
         ],
       }),
     );
-    const { text, hits } = await open(domains).ask({ query: "area7" });
+    const { text, hits } = await open(domains).ask({ query: "guide me" });
     expect(countTokens(text)).toBeLessThanOrEqual(700);
     const line = text.split("\n").find((each) => each.startsWith("Entry points left out of:")) ?? "";
     const shown = new Set(hits.map(({ domain }) => domain));
     const named = new Set(line.match(/area\d+/g));
     expect(shown.union(named)).toEqual(new Set(domains.map(({ name }) => name)));
     expect(shown.isDisjointFrom(named)).toBe(true);
-    const tight = await open(domains).ask({ query: "area7", maxTokens: 100 });
+    const tight = await open(domains).ask({ query: "guide me", maxTokens: 100 });
     expect(countTokens(tight.text)).toBeLessThanOrEqual(100);
     expect(tight.text).toMatch(/Entry points left out of: area\d+.* and \d+ more/);
+    // The menu names the domains. An answer that is sure keeps to its own.
+    const sure = await open(domains).ask({ query: "area7" });
+    expect(sure.hits.map(({ domain }) => domain)).toEqual(["area7"]);
+    expect(sure.text).not.toContain("left out");
   });
 
   test("words are not drowned by the words of their own domain, also before vectors are there", async () => {

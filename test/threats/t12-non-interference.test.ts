@@ -6,9 +6,10 @@ import { connectHttp, ERAS } from "../mcp/connect.ts";
 import { answersOf, build, CALLER, compareAnswers, type Planned } from "./non-interference-behaviours.ts";
 
 const CATALOGS = isMeasuring() ? 5_000 : 250;
+const TIMEOUT_MS = CATALOGS * 1_200;
 const FACES = isMeasuring() ? 500 : 30;
 
-test("T12 entries out of a caller's scopes change no byte of any answer", { timeout: 1_200_000 }, () =>
+test("T12 entries out of a caller's scopes change no byte of any answer", { timeout: TIMEOUT_MS }, () =>
   compareAnswers(CATALOGS, async (plan, calls, withHidden) => {
     const { domains, routes } = build(plan, withHidden);
     const gateway = createGateway({ domains, principal: CALLER, learning: { now: () => 1_000 } });
@@ -21,7 +22,7 @@ test("T12 entries out of a caller's scopes change no byte of any answer", { time
 test(
   "T12 entries out of a caller's scopes change no byte of what MCP clients are told",
   {
-    timeout: 1_200_000,
+    timeout: TIMEOUT_MS,
   },
   () => compareAnswers(FACES, async (plan, _, withHidden) => listingsOf(plan, withHidden)),
 );

@@ -15,6 +15,8 @@ const FILING = new RegExp(
   `\\b(?:open|submit|file|raise)(?:s|ed|d|ing|ting)?\\s+(?:(?:an?|the|my|new|another|this)\\s+)*(${FILED})\\b`,
   "i",
 );
+/** Trackers call all of these issues. */
+const TRACKED = /^(?:ticket|bug|bug report|feature request)$/;
 const NOT_NEW = /\b(?:list|show|get|find|all|any|count|close|which|what)\b/i;
 
 /**
@@ -26,8 +28,8 @@ export function plainNeed(query: string): string {
   const plain = SHORT_FORMS.filter(([form]) => form.test(query)).map(([, words]) => words);
   if (filed === undefined && plain.length === 0) return query;
   const thing = SHORT_FORMS.find(([form]) => filed !== undefined && form.test(filed))?.[1] ?? singular(filed);
-  const added =
-    filed === undefined ? plain : [`create ${thing}`, ...plain.filter((words) => words !== thing)];
+  const created = TRACKED.test(thing) ? [`create ${thing}`, "create issue"] : [`create ${thing}`];
+  const added = filed === undefined ? plain : [...created, ...plain.filter((words) => words !== thing)];
   return `${query} ${added.join(" ")}`;
 }
 

@@ -28,7 +28,7 @@ test.each([
 test("a thing that people open, submit, file or raise is created", () => {
   expect(plainNeed("open a pull request")).toBe("open a pull request create pull request");
   expect(plainNeed("submit a PR for this branch")).toBe("submit a PR for this branch create pull request");
-  expect(plainNeed("File a new bug")).toBe("File a new bug create bug");
+  expect(plainNeed("File a new bug")).toBe("File a new bug create bug create issue");
 });
 
 test("other queries stay as they are", () => {

@@ -27,6 +27,8 @@ const DOUBT = 0.2;
 const HALF_LIFE_MS = 90 * 24 * 3_600_000;
 /** Twice the best score of search: enough for agreeing neighbours to outrank any hit. */
 const REACH = 2;
+/** Hits that a caller looks at first: those of them that were never used keep their places behind such a first hit. */
+const SPARED = 5;
 
 interface Voices {
   all: number;
@@ -68,7 +70,8 @@ export function countVotes(neighbours: readonly Neighbour[], now: number): Verdi
  * Raises the entries that past use speaks for: as far as search had ranked them too low for like queries, and
  * beyond that as far as past use has been right where search was not (`trust`). Nothing
  * is known against a first hit that was never used: over it, they are raised only as far as the nearest query is
- * like this one, and it is raised with them unless it was passed over for like queries. An entry that search
+ * like this one, and it is raised with them, as are others near it that were never used, unless they were passed over
+ * for like queries. An entry that search
  * does not find comes in only if its use is supported: a call may have had nothing to do with the ask before it.
  */
 export function liftHits(
@@ -89,7 +92,9 @@ export function liftHits(
   }
   if (isFirstUnused && lifts.size > 0) {
     const highest = Math.max(...lifts.values());
-    lifts.set(first.id, highest * Math.max(0, 1 - (passedOver.get(first.id) ?? 0)));
+    for (const { id } of hits.slice(0, SPARED)) {
+      if (!wasUsed(id)) lifts.set(id, highest * Math.max(0, 1 - (passedOver.get(id) ?? 0)));
+    }
   }
   return addLifts(hits, lifts);
 }

@@ -29,8 +29,8 @@ interface Found {
   readonly document: number;
 }
 
-/** Documents of one put that become one segment: making it holds up the event loop for tens of milliseconds. */
-const MAX_BATCH = 8_192;
+/** Documents of one put that become one segment. Its dictionary is sorted in one go. */
+const MAX_BATCH = 4_096;
 /** Documents analysed between two turns of the event loop. */
 const PUT_STEP = 256;
 /** Merges of at most so many documents take part of a millisecond; a put does them itself. */
@@ -69,7 +69,7 @@ export class LexicalIndex {
         builder.add(document);
         if (builder.size % PUT_STEP === 0) yield;
       }
-      const segment = builder.finish();
+      const segment = builder.size < PUT_STEP ? runToEnd(builder.finish()) : yield* builder.finish();
       this.drop(batch.map((document) => document.id));
       if (segment.ids.size > 0) this.segments.push(new LiveSegment(segment));
       this.mergeSmall();
@@ -155,7 +155,7 @@ export class LexicalIndex {
 
   /** The one segment that holds everything; absent until `merge(true)` has run to its end. */
   get whole(): Segment | undefined {
-    if (this.segments.length === 0) return new SegmentBuilder().finish();
+    if (this.segments.length === 0) return runToEnd(new SegmentBuilder().finish());
     return this.untidy().length === 0 ? this.segments[0]!.segment : undefined;
   }
 

@@ -12,8 +12,10 @@ export interface MergePart {
   readonly isDead: (document: number) => boolean;
 }
 
-/** Strings and postings between two turns of the event loop: a few milliseconds. */
-const STEP = 65_536;
+/** Postings between two turns of the event loop: a few milliseconds. */
+const STEP = 131_072;
+/** The work of a string, in postings. */
+const STRING_COST = 16;
 const DEAD = 0xffffffff;
 const NAME_UNIT = NAME_SIGN.charCodeAt(0);
 
@@ -37,7 +39,7 @@ export function* mergeSegments(parts: readonly MergePart[]): Generator<void, Seg
     const [first] = walk.current;
     const before = lists.length;
     const max = lists.append(walk);
-    sinceTurn += 1 + lists.length - before;
+    sinceTurn += STRING_COST + lists.length - before;
     if (lists.length === before) continue;
     const { segment } = parts[first!]!;
     const number = walk.numberIn(first!);
@@ -171,7 +173,7 @@ function* numberDocuments(parts: readonly MergePart[]): Generator<void, Numberin
       facetOf[ids.size] = facet;
       ids.copy(segment.ids, number);
     }
-    if (step % STEP === 0) yield;
+    if (step % (STEP / STRING_COST) === 0) yield;
   }
   return { ids: ids.finish(), facets: facets.facets, facetOf: fitted(facetOf, ids.size), newNumbers };
 }

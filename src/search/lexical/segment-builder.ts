@@ -33,10 +33,11 @@ export class SegmentBuilder {
     this.ends.push(this.count);
   }
 
-  /** The builder must not be used after it. */
-  finish(): Segment {
+  /** Makes the segment in steps. The builder must not be used after it. */
+  *finish(): Generator<void, Segment> {
     const { terms, worths, count, ends } = this;
     const { dictionary, ranks } = this.rankTerms();
+    yield;
     const starts = new Uint32Array(dictionary.length + 1);
     for (let at = 0; at < count; at++) starts[ranks[terms[at]!]! + 1]!++;
     for (let rank = 0; rank < dictionary.length; rank++) starts[rank + 1]! += starts[rank]!;
@@ -61,6 +62,7 @@ export class SegmentBuilder {
         if (impact > maxImpacts[rank]!) maxImpacts[rank] = impact;
       }
     }
+    yield;
     const table = StringTable.from(dictionary);
     return {
       ids: StringTable.from(order.map((added) => this.ids[added]!)),

@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type Problem, problem } from "../../schema/problem.ts";
@@ -6,6 +7,7 @@ import { fieldsOf } from "../../util/fields.ts";
 import { killOnExit } from "../../util/kill-on-exit.ts";
 import { createMarker, MARKER } from "../../util/process-marker.ts";
 import { endProcesses } from "../../util/process-tree.ts";
+import { toWindowsCommand } from "./config/windows-command.ts";
 import { createLineReader } from "./line-reader.ts";
 import type { NoticeGate } from "./notice-gate.ts";
 import { createTextRing } from "./text-ring.ts";
@@ -75,7 +77,9 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
   };
 
   async function start(): Promise<void> {
-    const started = spawn(options.command, [...options.args], {
+    const { command, args, isVerbatim } = toCommandLine(options);
+    const started = spawn(command, [...args], {
+      windowsVerbatimArguments: isVerbatim,
       env: { ...options.env, [MARKER]: marker },
       stdio: ["pipe", "pipe", "pipe"],
       detached: true,
@@ -207,4 +211,10 @@ function refusalOf(value: unknown): JSONRPCMessage | undefined {
   const { id, method } = fieldsOf(value);
   if (method !== undefined || (typeof id !== "number" && typeof id !== "string")) return undefined;
   return { jsonrpc: "2.0", id, error: { code: INVALID_ANSWER, message: "its answer has a wrong form" } };
+}
+
+function toCommandLine({ label, command, args, env, cwd = process.cwd() }: StdioOptions) {
+  if (process.platform !== "win32") return { command, args, isVerbatim: false };
+  const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  return toWindowsCommand(label, command, args, { env, cwd, isFile });
 }

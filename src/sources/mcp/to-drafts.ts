@@ -8,6 +8,7 @@ import type { TracedRequest } from "../../schema/span-context.ts";
 import { toVisibleText } from "../../util/visible-text.ts";
 import { assignPaths } from "./assign-paths.ts";
 import { checkOffered } from "./check-offered.ts";
+import { completeArgument } from "./complete-argument.ts";
 import type { ToolOverride } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import type { DraftOptions } from "./draft-options.ts";
@@ -102,9 +103,11 @@ function about(method: string, { label, transport, url }: DraftOptions, target?:
 
 function promptDraft(prompt: Prompt, route: string, options: DraftOptions): EntryDraft {
   const taken = prompt.arguments ?? [];
+  const check = checkOffered(prompt, (listing) => listing.prompts, route, options);
   return {
     kind: "prompt",
     ...common(prompt, route, options),
+    complete: completeArgument({ type: "ref/prompt", name: prompt.name }, check, options),
     inputSchema: {
       type: "object",
       properties: Object.fromEntries(
@@ -118,7 +121,7 @@ function promptDraft(prompt: Prompt, route: string, options: DraftOptions): Entr
         {
           repeatable: true,
           caller,
-          check: checkOffered(prompt, (listing) => listing.prompts, route, options),
+          check,
           work: (client, request) =>
             traceRequest(trace, about("prompts/get", options, prompt.name), async (meta) => {
               const passed = passThrough(client, caller, options, meta);
@@ -147,9 +150,14 @@ function resourceDraft(
 ): EntryDraft {
   const template = "uriTemplate" in resource ? String(resource.uriTemplate) : undefined;
   const names = template === undefined ? [] : templateVariables(template);
+  const listed = (listing: Listing) => [...listing.resources, ...listing.templates];
+  const check = checkOffered(resource, listed, route, options);
   return {
     kind: "resource",
     ...common(resource, route, options),
+    ...(template !== undefined && {
+      complete: completeArgument({ type: "ref/resource", uri: template }, check, options),
+    }),
     outside: true,
     inputSchema: {
       type: "object",
@@ -165,12 +173,7 @@ function resourceDraft(
         {
           repeatable: true,
           caller,
-          check: checkOffered(
-            resource,
-            (listing) => [...listing.resources, ...listing.templates],
-            route,
-            options,
-          ),
+          check,
           work: (client, request) =>
             traceRequest(trace, about("resources/read", options), async (meta) => {
               const passed = passThrough(client, caller, options, meta);

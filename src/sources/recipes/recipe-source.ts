@@ -122,9 +122,10 @@ export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
       await mkdir(directory, { recursive: true, mode: FOLDER_MODE });
       const file = `${recipe.name}.md`;
       const text = writeRecipe(recipe);
+      const hash = recipeHash(parseRecipe(file, text));
       await writeFileAtomic(join(directory, file), text);
       await followed.refresh();
-      return { file, route: recipeRoute(recipe.name), hash: recipeHash(parseRecipe(file, text)) };
+      return { file, route: recipeRoute(recipe.name), hash };
     },
   };
 }

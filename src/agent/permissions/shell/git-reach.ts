@@ -40,7 +40,7 @@ const EXACT: readonly GitRow[] = [
     names: "*",
     reason: RUNS,
     when: `--upload-pack --receive-pack --exec --ext-diff --extcmd --open-files-in-pager --template --config --web
-      --separate-git-dir`,
+      --separate-git-dir --strategy`,
   },
   { names: "*", reason: WRITES, when: "--output --output-directory --unsafe-paths --in-place" },
   { names: "*", reason: EDITS, when: "--edit --edit-description --interactive" },
@@ -53,6 +53,8 @@ const EXACT: readonly GitRow[] = [
   { names: "apply am interpret-trailers", reason: WRITES },
   { names: "clone", reason: RUNS, when: "-u -c" },
   { names: "rebase", reason: RUNS, when: "-x -i" },
+  // A strategy may be any program whose name begins with git-merge-.
+  { names: "merge pull rebase", reason: RUNS, when: "-s" },
   { names: "grep", reason: RUNS, when: "-O" },
   { names: "format-patch archive", reason: WRITES, when: "-o" },
   { names: "bundle", reason: WRITES, when: "create" },

@@ -152,6 +152,15 @@ export const OPTION_ROWS: readonly ProgramRow[] = [
     when: "-wrapper -fplugin -B -Xclang -specs --specs -load -fuse-ld -Clinker --codegen -plugin",
     oneDash: true,
   },
+  { names: "rustc", kind: "exact", reason: "runs the linker that an option names", when: "-C" },
+  { names: "nmap", kind: "exact", reason: "runs scripts", when: "--script -A" },
+  {
+    names: "tex pdftex latex pdflatex xelatex lualatex luatex xetex latexmk tectonic arara",
+    kind: "exact",
+    reason: "runs commands that the document names",
+    when: "-shell-escape -enable-write18 -pdflatex -e -r -Z",
+    oneDash: true,
+  },
   { names: "protoc buf", kind: "exact", reason: "runs plugins", when: "--plugin --template" },
   {
     names: `pytest py.test eslint prettier stylelint jest vitest vite webpack rollup esbuild mocha ava babel nyc c8

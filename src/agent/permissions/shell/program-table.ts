@@ -55,7 +55,7 @@ export const PROGRAM_TABLE: readonly ProgramRow[] = [
       multitime bench poop perf concurrently npm-run-all npm-run-all2 run-s run-p run-z foreman overmind honcho
       hivemind goreman pm2 forever supervisord supervisorctl circusd retry chronic ifne pee mispipe zrun find2perl
       mpirun mpiexec srun sbatch salloc qsub bsub pdsh pssh parallel-ssh dsh clush start-stop-daemon daemonize
-      daemon run-parts runit runsv sv s6-svscan tini dumb-init`,
+      daemon run-parts runit runsv sv s6-svscan tini dumb-init xvfb-run xvfb-run-safe`,
     kind: "exact",
     reason: "runs the command in its words, once or many times",
   },

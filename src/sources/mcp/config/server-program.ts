@@ -5,6 +5,7 @@ import { contentHash } from "../../../util/content-hash.ts";
 import { expandVariables } from "./expand-variables.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { Variables } from "./to-launch.ts";
+import { findWindowsProgram } from "./windows-command.ts";
 
 export interface ProgramOptions {
   readonly variables: Variables;
@@ -56,6 +57,10 @@ function toProcess(
 
 /** Looks a command up in the way that starting it will. */
 function findCommand(command: string, searched: string, cwd: string): string | undefined {
+  if (process.platform === "win32") {
+    const env = { ...process.env, Path: searched, PATH: searched };
+    return findWindowsProgram(command, { env, cwd, isFile: isProgram });
+  }
   const candidates =
     isAbsolute(command) || /[\\/]/.test(command)
       ? [resolve(cwd, command)]

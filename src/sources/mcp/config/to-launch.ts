@@ -2,8 +2,11 @@ import { expandAll, expandVariables } from "./expand-variables.ts";
 import { readEnvFile } from "./read-env-file.ts";
 import type { ServerConfig } from "./server-config.ts";
 
-/** Variables that every program needs. Others have to be in the config. */
-export const INHERITED: readonly string[] = [
+/**
+ * Variables that every program needs: the person's folders, Windows' own, proxies and certificates. Others have to be
+ * in the config.
+ */
+const INHERITED: readonly string[] = [
   "HOME",
   "LANG",
   "LOGNAME",
@@ -14,7 +17,31 @@ export const INHERITED: readonly string[] = [
   "TZ",
   "USER",
   "SYSTEMROOT",
+  "SYSTEMDRIVE",
+  "WINDIR",
+  "COMSPEC",
+  "PATHEXT",
+  "USERPROFILE",
+  "USERNAME",
+  "HOMEDRIVE",
+  "HOMEPATH",
+  "APPDATA",
+  "LOCALAPPDATA",
+  "PROGRAMDATA",
+  "PROGRAMFILES",
+  "TEMP",
+  "TMP",
+  "HTTP_PROXY",
+  "HTTPS_PROXY",
+  "ALL_PROXY",
+  "NO_PROXY",
+  "NODE_EXTRA_CA_CERTS",
+  "SSL_CERT_FILE",
+  "SSL_CERT_DIR",
+  "REQUESTS_CA_BUNDLE",
+  "CURL_CA_BUNDLE",
 ];
+const WANTED = new Set(INHERITED);
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -59,11 +86,11 @@ export function toLaunch(
   };
 }
 
-function inherited(environment: Variables): Record<string, string> {
-  const present = INHERITED.flatMap((name) => {
-    const value = environment[name];
-    // Shell functions are not data.
-    return value === undefined || value.startsWith("()") ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(present);
+/** The part of an environment that every server gets. */
+export function inherited(environment: Variables): Record<string, string> {
+  // Proxies are often written in small letters, and Windows knows no case at all. Shell functions are not data.
+  const present = Object.entries(environment).filter(
+    ([name, value]) => WANTED.has(name.toUpperCase()) && value !== undefined && !value.startsWith("()"),
+  );
+  return Object.fromEntries(present) as Record<string, string>;
 }

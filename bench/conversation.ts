@@ -1,0 +1,202 @@
+// A conversation of 30 turns with the agent, over eight MCP servers (four programs of the MCP project, started as
+// eight servers) and a workspace: the tokens that its requests send, and how many of them the provider has cached.
+// A provider caches a request up to the first part that differs from the request before: tools, instructions, messages.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { generateText, isStepCount, type ModelMessage } from "ai";
+import { createGateway, type Gateway, loadTokenCounter, type TokenCounter } from "keyhole";
+import { createAgent, createPermissions, run, workspaceDomain } from "keyhole/agent";
+import { createDisclosure } from "keyhole/ai-sdk";
+import { fromMcpConfig } from "keyhole/sources";
+import { createScriptedModel, type ScriptedReply, type ScriptedRequest } from "keyhole/testing";
+import { corePrompt } from "../src/agent/core-prompt.ts";
+import type { Benchmark, Row } from "./benchmark.ts";
+import { TURNS, type WantedCall } from "./conversation-script.ts";
+
+/** The price of a cached token as a share of the price of a new one, as most providers have it. */
+const CACHE_READ = 0.1;
+const PRINCIPAL = { id: "me", scopes: [], allowWrite: true };
+const FACTS = { folder: "/project", system: "linux (x64)", date: "Monday, 2026-11-16" };
+
+/** `all-listed`: the same agent with every tool in every request. `cut-by-messages`: without hands, cut at 20 messages. */
+const SYSTEMS = ["all-listed", "cut-by-messages", "keyhole"] as const;
+type System = (typeof SYSTEMS)[number];
+
+interface Sent {
+  readonly requests: number;
+  readonly sent: number;
+  readonly cached: number;
+  readonly priced: number;
+}
+
+export const benchmark: Benchmark = async () => {
+  const folder = mkdtempSync(join(tmpdir(), "keyhole-conversation-"));
+  for (const name of ["notes.md", "plan.md", "orders.csv"])
+    writeFileSync(join(folder, name), `# ${name}\n1\n2\n`);
+  try {
+    const countTokens = await loadTokenCounter();
+    const sent = new Map<System, Sent>();
+    for (const system of SYSTEMS) sent.set(system, await converse(system, folder, countTokens));
+    const all = sent.get("all-listed")!;
+    return SYSTEMS.flatMap((system) => {
+      const figures = sent.get(system)!;
+      const row = (metric: string, value: number, unit: string): Row => ({
+        bench: "conversation",
+        case: `${TURNS.length}-turns-8-servers`,
+        system,
+        metric,
+        value,
+        unit,
+      });
+      return [
+        row("requests", figures.requests, "requests"),
+        row("sent", figures.sent, "tokens"),
+        row("cached", figures.cached, "tokens"),
+        row("uncached", figures.sent - figures.cached, "tokens"),
+        row("sent_saved", 1 - figures.sent / all.sent, "share"),
+        row("priced_saved", 1 - figures.priced / all.priced, "share"),
+      ];
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+async function converse(system: System, folder: string, countTokens: TokenCounter): Promise<Sent> {
+  const gateway = openGateway(folder);
+  await gateway.ready();
+  await gateway.sources.refresh();
+  let turn = TURNS[0]!;
+  let done = 0;
+  const model = createScriptedModel((request) => {
+    const wanted = turn.calls[done];
+    if (!wanted) return { text: turn.answer };
+    const reply = toReply(wanted, request);
+    if (!reply.calls?.some(({ name }) => name === "tool_search")) done += 1;
+    return reply;
+  });
+  const play = await playerOf(system, gateway, model);
+  for (const next of TURNS) {
+    turn = next;
+    done = 0;
+    await play(next.prompt);
+  }
+  const requests = model.requests.map(({ body }) => toParts(body as LanguageModelV4CallOptions, countTokens));
+  await gateway.close();
+  return countSent(requests);
+}
+
+async function playerOf(system: System, gateway: Gateway, model: ReturnType<typeof createScriptedModel>) {
+  if (system === "cut-by-messages") {
+    const history: ModelMessage[] = [];
+    let session: string | undefined;
+    return async (prompt: string) => {
+      const { session: opened, ...given } = await createDisclosure(gateway, {
+        approvals: "gateway",
+        ...(session && { session }),
+      });
+      session = opened;
+      history.push({ role: "user", content: prompt });
+      const instructions = `${corePrompt(FACTS)}\n\n${given.instructions}`;
+      const options = { ...given, instructions, model, messages: history, stopWhen: isStepCount(20) };
+      history.push(...(await generateText(options)).responseMessages);
+    };
+  }
+  const domains = [...(await gateway.view()).domains.keys()];
+  const agent = createAgent({
+    gateway,
+    model,
+    instructions: corePrompt(FACTS),
+    contextWindow: 1_000_000,
+    ...(system === "all-listed" && { hands: domains }),
+  });
+  const session = await agent.openSession();
+  return async (prompt: string) => {
+    for await (const event of run(agent, prompt, { session })) {
+      if (event.type === "agent-end" && event.outcome !== "answered")
+        throw new Error(`${event.outcome}: ${prompt}`);
+    }
+  };
+}
+
+/** Calls the tool by the name that it has in the request, or searches for it first. */
+function toReply(
+  { server, tool, args, find }: WantedCall,
+  { tools, messages }: ScriptedRequest,
+): ScriptedReply {
+  const name = tools.find((each) => each === tool || each.startsWith(`${server}_${tool}`));
+  if (name !== undefined) return { calls: [{ name, args }] };
+  const searched = messages.at(-1)?.role === "tool" && messages.at(-1)?.text.includes(tool);
+  // A tool that the search only names can be called by that name.
+  const also = searched
+    ? messages
+        .at(-1)!
+        .text.match(/[\w-]+/g)
+        ?.find((word) => word.startsWith(`${server}_${tool}`))
+    : undefined;
+  if (also !== undefined) return { calls: [{ name: also, args }] };
+  // Who has searched in vain names the tool exactly.
+  const isSecond = messages.at(-1)?.role === "tool" && messages.at(-2)?.calls.includes("tool_search");
+  return { calls: [{ name: "tool_search", args: { query: isSecond ? `${server}.${tool}` : find } }] };
+}
+
+function openGateway(folder: string): Gateway {
+  const program = (name: string, ...args: string[]) => {
+    const path = fileURLToPath(import.meta.resolve(`@modelcontextprotocol/${name}/package.json`));
+    return { command: process.execPath, args: [join(dirname(path), "dist", "index.js"), ...args] };
+  };
+  const memory = (name: string) => ({
+    ...program("server-memory"),
+    env: { MEMORY_FILE_PATH: join(folder, `${name}.jsonl`) },
+  });
+  const mcpServers = {
+    docs: program("server-filesystem", folder),
+    orders: program("server-filesystem", folder),
+    archive: program("server-filesystem", folder),
+    team: memory("team"),
+    customers: memory("customers"),
+    decisions: memory("decisions"),
+    everything: program("server-everything"),
+    thinking: program("server-sequential-thinking"),
+  };
+  return createGateway({
+    domains: [workspaceDomain({ permissions: createPermissions({ root: folder }) })],
+    sources: fromMcpConfig({ mcpServers }, { trusted: true }),
+    principal: PRINCIPAL,
+    learning: false,
+  });
+}
+
+interface Part {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+/** The parts of a request in the order in which providers cache them. */
+function toParts({ tools = [], prompt }: LanguageModelV4CallOptions, countTokens: TokenCounter): Part[] {
+  const system = prompt.filter(({ role }) => role === "system");
+  const rest = prompt.filter(({ role }) => role !== "system");
+  return [...tools, ...system, ...rest].map((part) => {
+    const { providerOptions: _, ...plain } = part as { providerOptions?: unknown };
+    const text = JSON.stringify(plain);
+    return { text, tokens: countTokens(text) };
+  });
+}
+
+function countSent(requests: readonly (readonly Part[])[]): Sent {
+  let [sent, cached, priced] = [0, 0, 0];
+  for (const [index, parts] of requests.entries()) {
+    const before = requests[index - 1] ?? [];
+    const changed = parts.findIndex(({ text }, at) => before[at]?.text !== text);
+    const sum = (some: readonly Part[]) => some.reduce((total, { tokens }) => total + tokens, 0);
+    const known = sum(parts.slice(0, changed === -1 ? parts.length : changed));
+    const all = sum(parts);
+    sent += all;
+    cached += known;
+    priced += all - known + known * CACHE_READ;
+  }
+  return { requests: requests.length, sent, cached, priced };
+}

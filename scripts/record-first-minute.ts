@@ -1,0 +1,83 @@
+// Does the first minute in a terminal, from the built package with real servers of npm, and draws it:
+// npm run build && node scripts/record-first-minute.ts [FILE]. Needs tmux.
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { recordTerminal } from "./record-terminal.ts";
+import { toSvg } from "./terminal/to-svg.ts";
+
+const [COLUMNS, ROWS] = [112, 34];
+const LONG = 4_000;
+const SERVERS = {
+  everything: "mcp-server-everything",
+  filesystem: "mcp-server-filesystem",
+  memory: "mcp-server-memory",
+  thinking: "mcp-server-sequential-thinking",
+};
+
+const home = mkdtempSync(join(tmpdir(), "keyhole-minute-"));
+try {
+  const bin = join(home, "bin");
+  mkdirSync(bin);
+  for (const program of Object.values(SERVERS))
+    symlinkSync(resolve("node_modules/.bin", program), join(bin, program));
+  const program = `#!/bin/sh\nexec ${process.execPath} ${resolve("dist/bin/keyhole.cjs")} "$@"\n`;
+  writeFileSync(join(bin, "keyhole"), program, { mode: 0o755 });
+  writeCursorConfig();
+  const frames = await recordTerminal({
+    command: ["bash", "--norc", "--noprofile"],
+    folder: home,
+    env: { HOME: home, PATH: `${bin}:${process.env.PATH}`, PS1: "$ ", KEYHOLE_NO_DAEMON: "1" },
+    columns: COLUMNS,
+    rows: ROWS,
+    replace: [
+      [resolve("node_modules/.bin"), "/usr/local/bin"],
+      [resolve("dist/bin"), "/usr/local/bin"],
+      [resolve("."), "/usr/local/lib/keyhole"],
+      [process.execPath, "/usr/bin/node"],
+      [home, "/home/you"],
+    ],
+    steps: [
+      { sees: "$" },
+      { type: "keyhole" },
+      { press: ["Enter"] },
+      { sees: "count their tokens?", hold: LONG },
+      { type: "y" },
+      { press: ["Enter"] },
+      { sees: "let these servers start?", hold: LONG },
+      { type: "y" },
+      { press: ["Enter"] },
+      { sees: "Cursor is connected", hold: LONG },
+      { type: "clear; keyhole approve memory" },
+      { press: ["Enter"] },
+      { sees: "Approve", hold: LONG },
+      { type: "y" },
+      { press: ["Enter"] },
+      { sees: "Approved:", hold: 1_500 },
+      { type: 'clear; keyhole ask "remember a fact about a person"' },
+      { press: ["Enter"] },
+      { sees: "memory://tools", hold: LONG },
+      { type: "keyhole connect cursor --undo" },
+      { press: ["Enter"] },
+      { sees: "is as it was before", hold: LONG },
+    ],
+  });
+  const file = process.argv[2] ?? "docs/first-minute.svg";
+  writeFileSync(
+    file,
+    toSvg(frames, { columns: COLUMNS, rows: ROWS, title: "The first minute with Keyhole" }),
+  );
+  console.log(`${file}: ${frames.length} frames`);
+} finally {
+  rmSync(home, { recursive: true, force: true });
+}
+
+function writeCursorConfig(): void {
+  const servers = Object.entries(SERVERS).map(([name, command]) => [
+    name,
+    { command, args: name === "filesystem" ? ["."] : [] },
+  ]);
+  mkdirSync(join(home, ".cursor"));
+  const config = JSON.stringify({ mcpServers: Object.fromEntries(servers) }, null, 2);
+  writeFileSync(join(home, ".cursor/mcp.json"), config);
+}

@@ -1,0 +1,120 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import type { ModelScript } from "../src/testing/scripted-model.ts";
+import { serveScriptedModel } from "../src/testing/serve-scripted-model.ts";
+import { temporaryFolder } from "./temporary-folder.ts";
+import { openTerminal, tmuxMissing } from "./tmux.ts";
+
+const MAIN = resolve("src/cli/main.ts");
+const NEW = "<!-- two --> می‌خواهم 👩‍👩‍👧";
+
+const script: ModelScript = ({ messages }) => {
+  const last = messages.at(-1)!;
+  if (messages.some(({ text }) => text.includes("You condense a conversation")))
+    return { text: "Goal: a.ts." };
+  if (last.role === "tool")
+    return {
+      text: `Tool: ${/plan mode|says: [\w ]+|"replaced":1/.exec(last.text)?.[0] ?? last.text}.`,
+    };
+  if (last.text.includes("change"))
+    return { calls: [{ name: "edit", args: { path: "a.ts", oldText: "one", newText: NEW } }] };
+  if (last.text.includes("count")) {
+    return {
+      calls: [{ name: "shell", args: { command: "printf 'tick-%s\\n' 1; sleep 2; printf 'tick-%s\\n' 2" } }],
+    };
+  }
+  return { text: `Answer: ${last.text}` };
+};
+
+const missing = tmuxMissing();
+if (missing) console.warn(`The chat's rows are not driven in a terminal: ${missing}.`);
+
+test.skipIf(missing !== undefined)(
+  "in a terminal: the diff before an edit, another wish, modes, live output, undo, the context and its summary",
+  async () => {
+    const { folder, place, model } = await setUp();
+    const file = () => readFileSync(join(folder, "a.ts"), "utf8");
+    const terminal = openTerminal([process.execPath, MAIN, "chat"], place);
+    const send = async (line: string) => {
+      terminal.type(line);
+      await terminal.sees(line);
+      terminal.press("Enter");
+    };
+    await terminal.sees("asks (⇧Tab)");
+
+    // The tools for files and commands are there from the first request on.
+    await send("hello");
+    await terminal.sees("Answer: hello");
+    expect(model.requests[0]!.tools).toEqual(expect.arrayContaining(["read", "search", "edit", "shell"]));
+
+    // The whole diff is shown before the edit, comments and joiners included; "do this instead" reaches the model.
+    await send("change it");
+    await terminal.sees("Allow fs-write?");
+    await terminal.sees("↑↓ and Enter answer");
+    terminal.press("NPage");
+    await terminal.sees("+<!-- two --> می‹U+200C›خواهم");
+    terminal.type("use three");
+    await terminal.sees("no, do what the draft says");
+    await terminal.sees("↑↓ and Enter answer");
+    terminal.press("Up");
+    await terminal.sees("› no, do what the draft says");
+    terminal.press("Enter");
+    await terminal.sees("Tool: says: use three");
+    expect(file()).toBe("one\n");
+
+    // Edits are accepted by mode, and a turn can be undone.
+    terminal.press("BTab");
+    await terminal.sees("accepts edits (⇧Tab)");
+    await send("change it now");
+    await terminal.sees("✓ edit a.ts");
+    await expect.poll(file, { timeout: 60_000 }).toBe(`${NEW}\n`);
+    await terminal.sees('Tool: "replaced":1');
+    expect(terminal.screen()).toContain("✓ edit a.ts");
+    await send("/undo");
+    await terminal.sees("Restored");
+    expect(file()).toBe("one\n");
+
+    // Plan mode changes nothing and asks nothing.
+    terminal.press("BTab");
+    await terminal.sees("plans, changes nothing (⇧Tab)");
+    await send("change it still");
+    await terminal.sees("Tool: plan mode");
+    expect(file()).toBe("one\n");
+    terminal.press("BTab");
+    await terminal.sees("asks (⇧Tab)");
+
+    // Output shows while the command runs.
+    await send("count please");
+    await terminal.sees("↑↓ and Enter answer");
+    terminal.press("Down");
+    await terminal.sees("› yes, once");
+    terminal.press("Enter");
+    await terminal.sees("└ tick-1");
+    await terminal.sees("tick-2");
+
+    await send("/context");
+    await terminal.sees("tokens in the next request");
+    await send("/compact");
+    await terminal.sees("The model summarized them");
+    await send("still there?");
+    await terminal.sees("Answer: still there?");
+    expect(model.requests.at(-1)!.messages[1]!.text).toContain("Goal: a.ts.");
+  },
+);
+
+async function setUp() {
+  const model = await serveScriptedModel(script);
+  onTestFinished(() => model.close());
+  const home = temporaryFolder();
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "a.ts"), "one\n");
+  mkdirSync(join(home, ".keyhole"));
+  const local = { baseUrl: `${model.url}/v1`, model: "scripted" };
+  writeFileSync(
+    join(home, ".keyhole/settings.json"),
+    JSON.stringify({ providers: { default: "local", local } }),
+  );
+  const place = { folder, env: { HOME: home, XDG_CACHE_HOME: join(home, "cache") } };
+  return { folder, place, model };
+}

@@ -1,0 +1,166 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { expect, test } from "vitest";
+import { lintEntries } from "../../src/cli/lint/lint-entries.ts";
+import { verifies } from "../requirements.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { keyhole } from "./kit.ts";
+
+const CHAOS = resolve("src/testing/chaos-upstream.ts");
+
+function setUp(env: Record<string, string> = {}) {
+  const home = temporaryFolder();
+  const config = join(home, "mcp.json");
+  const save = (variables: Record<string, string>) =>
+    writeFileSync(
+      config,
+      JSON.stringify({ mcpServers: { tasks: { command: process.execPath, args: [CHAOS], env: variables } } }),
+    );
+  save(env);
+  /** Repeats a command with the hash of what it listed. */
+  const agree = async (...args: string[]) => {
+    const { out } = await keyhole(home, [...args, "--config", config]);
+    return keyhole(home, [...args, "--config", config, "--yes", /Hash: (\S+)/.exec(out)?.[1] ?? "none"]);
+  };
+  return { home, config, save, agree };
+}
+
+verifies(
+  "approve:looked-at",
+  "approve shows lanes, tokens and changes, and accepts only the hash of that",
+  async () => {
+    const { home, config, save, agree } = setUp({ CHAOS_DESCRIPTION: "Adds two numbers." });
+    const before = await keyhole(home, ["approve", "--config", config]);
+    expect(before.errors).toContain("tasks waits for your consent to start: keyhole servers allow tasks");
+    await agree("servers", "allow", "--all");
+
+    const shown = await keyhole(home, ["approve", "--config", config]);
+    expect(shown).toMatchObject({ code: 1, errors: expect.stringContaining("PERSON_NEEDED") });
+    expect(shown.out).toMatch(
+      /^tasks: \d+ definitions wait, [\d,]+ tokens if a client listed them\n {2}runs {5}/,
+    );
+    expect(shown.out).toMatch(/\+ add +write +\d+ tokens\n {6}Adds two numbers\./);
+    const wrong = await keyhole(home, ["approve", "--config", config, "--yes", "0123456789abcdef"]);
+    expect(wrong).toMatchObject({ code: 1, errors: expect.stringContaining("another hash") });
+    expect((await agree("approve", "tasks")).out).toMatch(/Approved: \d+\./);
+    expect((await keyhole(home, ["approve", "--config", config])).out).toBe("Nothing waits for approval.\n");
+
+    save({ CHAOS_DESCRIPTION: "Adds, and mails the result." });
+    await agree("servers", "allow", "--all");
+    const changed = await keyhole(home, ["approve", "--refresh", "--config", config]);
+    expect(changed.out).toMatch(/tasks: 1 definition wait/);
+    expect(changed.out).toContain('- "Adds two numbers."');
+    expect(changed.out).toContain('+ "Adds, and mails the result."');
+  },
+);
+
+test("status shows clients, servers and agents at a glance", async () => {
+  const { home, config, agree } = setUp();
+  await keyhole(home, ["token", "add", "ci"]);
+  await agree("servers", "allow", "--all");
+  const { out } = await keyhole(home, ["status", "--config", config]);
+  expect(out).toMatch(
+    /clients {2}none connected[\s\S]*daemon {3}not running[\s\S]*agents {3}ci[\s\S]*tasks .*keyhole approve tasks/,
+  );
+  const { out: json } = await keyhole(home, ["status", "--json", "--config", config]);
+  expect(JSON.parse(json)).toMatchObject({
+    daemon: null,
+    clients: [],
+    tokens: [{ name: "ci" }],
+    servers: [{ label: "tasks" }],
+    before: expect.any(Number),
+  });
+});
+
+test("logs shows the newest lines of the daemon, also of one server", async () => {
+  const home = temporaryFolder();
+  const { out: none } = await keyhole(home, ["logs"]);
+  const path = /No lines in (.*)\. A client/.exec(none)?.[1] ?? "";
+  expect(path).toContain(home);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, "tasks started\nmail failed\ntasks failed\nunfinished");
+  expect((await keyhole(home, ["logs", "-n", "1"])).out).toBe("tasks failed\n");
+  expect((await keyhole(home, ["logs", "mail"])).out).toBe("mail failed\n");
+});
+
+test.each([
+  ["bash", "complete -o default -F _keyhole keyhole"],
+  ["zsh", "#compdef keyhole"],
+  ["fish", "complete -c keyhole -n __fish_use_subcommand -f -a serve"],
+  ["pwsh", "Register-ArgumentCompleter -Native -CommandName keyhole"],
+])("completion %s names every command", async (shell, mark) => {
+  const { out } = await keyhole(temporaryFolder(), ["completion", shell]);
+  const { out: usage } = await keyhole(temporaryFolder(), ["--help"]);
+  const commands = [...usage.matchAll(/^ {2}(\w+) {2,}/gm)].map(([, name]) => name!);
+  expect(out).toContain(mark);
+  expect(commands.length).toBeGreaterThan(25);
+  expect(commands.filter((name) => !out.includes(name))).toEqual([]);
+});
+
+test("the completion of bash completes", async () => {
+  const { out } = await keyhole(temporaryFolder(), ["completion", "bash"]);
+  const complete = (...words: string[]) =>
+    execFileSync(
+      "bash",
+      [
+        "-c",
+        `${out}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(" ")}); COMP_CWORD=${words.length - 1}; _keyhole; echo "\${COMPREPLY[@]}"`,
+      ],
+      {
+        encoding: "utf8",
+      },
+    ).trim();
+  expect(complete("keyhole", "doc")).toBe("doctor");
+  expect(complete("keyhole", "connect", "cur")).toBe("cursor");
+  expect(complete("keyhole", "serve", "--prof")).toBe("--profile");
+});
+
+test("every command takes -h", async () => {
+  const { out } = await keyhole(temporaryFolder(), ["-h"]);
+  for (const [, name] of out.matchAll(/^ {2}(\w+) {2,}/gm)) {
+    const { out: usage, code } = await keyhole(temporaryFolder(), [name!, "-h"]);
+    expect([name, code, usage]).toEqual([name, 0, expect.stringMatching(/^Usage: keyhole /)]);
+  }
+});
+
+test("lint names missing, vague and colliding descriptions with a better wording", async () => {
+  const tool = (name: string, description: string, properties: object = {}) => ({
+    op: `desk.${name}`,
+    domain: "desk",
+    name,
+    description,
+    inputSchema: { type: "object", properties, required: Object.keys(properties) },
+  });
+  const findings = await lintEntries([
+    tool("create_ticket", "Opens a support ticket for a customer and mails its number.", {
+      title: { type: "string", description: "A line." },
+    }),
+    tool("create_tickets", "Opens support tickets for a customer and mails their numbers."),
+    tool("get_user", "Get user", { id: { type: "string" }, mode: { type: "string" } }),
+    tool("sync", ""),
+  ]);
+  expect(findings.map(({ op, rule }) => `${op} ${rule}`)).toEqual([
+    "desk.create_tickets collides",
+    "desk.get_user vague",
+    "desk.get_user arguments",
+    "desk.sync missing",
+  ]);
+  expect(findings[1]).toMatchObject({
+    finding: 'its description says no more than its name: "Get user"',
+    better: "Get user in desk. Needs id, mode. Say what it answers with and when to use it.",
+  });
+});
+
+test("bench and lint look at the person's own catalog and call nothing", async () => {
+  const { home, config, agree } = setUp({ CHAOS_DESCRIPTION: "Adds two numbers." });
+  await agree("servers", "allow", "--all");
+  const bench = await keyhole(home, ["bench", "--json", "--config", config]);
+  expect(JSON.parse(bench.out)).toMatchObject([
+    { queries: "name", asked: expect.toSatisfy((count) => count > 5), first: expect.any(Number) },
+    { queries: "description" },
+    { queries: "used", asked: 0 },
+  ]);
+  const lint = await keyhole(home, ["lint", "tasks", "--config", config]);
+  expect(lint.out).toContain("its description is vague");
+});
