@@ -16,6 +16,7 @@ const BENCHMARKS: Readonly<Record<string, () => Promise<{ benchmark: Benchmark }
   catalog: () => import("./catalog.ts"),
   knowledge: () => import("./knowledge.ts"),
   package: () => import("./package.ts"),
+  peers: () => import("./peers.ts"),
   console: () => import("./console.ts"),
   poison: () => import("./poison.ts"),
   faults: () => import("./faults.ts"),

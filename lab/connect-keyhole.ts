@@ -14,10 +14,10 @@ export async function connectKeyhole(client: LabClient, setup: Setup, program: P
   await writeFile(path, text);
 }
 
-async function connectedFile({ name }: LabClient, { home, project }: Setup, program: Program) {
+async function connectedFile({ name, place = 0 }: LabClient, { home, project }: Setup, program: Program) {
   const known = CLIENTS.find((client) => client.name === name);
   if (!known) throw new Error(`keyhole connect does not know ${name}: its row needs an entryFile.`);
-  const { path, at, format } = known.places({ home, project, platform: process.platform, env: {} })[0]!;
+  const { path, at, format } = known.places({ home, project, platform: process.platform, env: {} })[place]!;
   const edit = {
     at,
     remove: [],

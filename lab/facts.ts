@@ -11,8 +11,7 @@ export async function readFacts(client: string): Promise<LabRow[]> {
 }
 
 export async function writeFacts(client: string, rows: readonly LabRow[]): Promise<void> {
-  const lines = rows.map((row) => `  ${JSON.stringify(row)}`);
-  await writeFile(fileOf(client), `[\n${lines.join(",\n")}\n]\n`);
+  await writeFile(fileOf(client), `${JSON.stringify(rows, undefined, 2)}\n`);
 }
 
 /** One line for each fact that is another one now. Figures may move; facts may not. */

@@ -11,7 +11,7 @@ import { connectKeyhole } from "./connect-keyhole.ts";
 import type { Assignment, Observed, TapRecord } from "./observed.ts";
 import { leftProcesses } from "./processes.ts";
 import { scenario } from "./scenarios.ts";
-import { scriptOf } from "./script.ts";
+import { revealsIn, scriptOf } from "./script.ts";
 import { writeConfig } from "./write-config.ts";
 
 /** Clients take seconds; a machine with other work may take minutes. */
@@ -72,12 +72,25 @@ const observed: Observed = {
   startedAt: started,
   output: output.slice(-4_000),
   requests: model.requests.map(({ body }) => body),
+  reveals: Math.max(0, ...model.requests.map((request) => revealsIn(request, client))),
   tap: await readTap(log),
   left: await leftProcesses(),
+  leftAfterStop: await leftAfterStop(),
 };
 await model.close();
 await writeFile(join(folder, "observed.json"), JSON.stringify(observed));
 process.exit(0);
+
+/** The daemon outlives its clients for a while, with the servers that they share; a person can stop it. */
+async function leftAfterStop(): Promise<readonly string[]> {
+  const env = { HOME: home, PATH: process.env.PATH };
+  const stop = spawn(process.execPath, [join(dist, "cli/main.js"), "daemon", "stop"], {
+    env,
+    stdio: "ignore",
+  });
+  await once(stop, "exit");
+  return leftProcesses();
+}
 
 async function write(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });

@@ -1,6 +1,5 @@
 import type { Program } from "../src/clients/client.ts";
 import type { ScriptedCall } from "../src/testing/model-wire/scripted-exchange.ts";
-import type { OfferedTool } from "./offered-tools.ts";
 
 /** A scenario of the lab: one headless conversation of a client with a scripted model. */
 export type ScenarioName = "tour" | "hung" | "silent";
@@ -36,10 +35,12 @@ export interface LabClient {
   /** `gate`: run by every check. `named`: run by name. `others`: run by `--others`, too. */
   readonly group: "gate" | "named" | "others";
   launch(setup: Setup): Launch;
+  /** Which of the client's configs `keyhole connect` would write. Default: the first. */
+  readonly place?: number;
   /** Writes Keyhole's entry. Default: the entry that `keyhole connect` writes. */
   entryFile?(program: Program, setup: Setup): { readonly path: string; readonly text: string };
-  /** A client that shows tools only after a search: the call that makes the model see them. */
-  reveal?(offered: readonly OfferedTool[]): ScriptedCall | undefined;
+  /** A client that shows tools only after a search of its own: the calls that make the model see them. */
+  readonly reveal?: readonly ScriptedCall[];
   /** Why the client cannot run without a network. */
   readonly cannotRun?: string;
   /** A sentence or two for people who connect the client. */

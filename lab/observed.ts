@@ -39,7 +39,11 @@ export interface Observed {
   readonly output: string;
   /** Every request to the model. */
   readonly requests: readonly unknown[];
+  /** How many tools of the client itself the model called before it saw Keyhole's. */
+  readonly reveals: number;
   readonly tap: readonly TapRecord[];
   /** Command lines of the processes that were still there after the client had left. */
   readonly left: readonly string[];
+  /** Those that were still there after the daemon had been stopped. */
+  readonly leftAfterStop: readonly string[];
 }

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Servers have this long to end after their client has left. */
-const GRACE_MS = 15_000;
+const GRACE_MS = 10_000;
 
 /** The other processes of this process namespace, as soon as there is none or the time is over. */
 export async function leftProcesses(): Promise<string[]> {

@@ -48,8 +48,7 @@ function toSeen(
   countTokens: Seen["countTokens"],
 ): Seen {
   const { steps } = scenario(name, seconds);
-  const before = client.reveal ? 1 : 0;
-  return { client, observed, seconds, countTokens, step: (id) => stepSeen(observed, steps, id, before) };
+  return { client, observed, seconds, countTokens, step: (id) => stepSeen(observed, steps, id) };
 }
 
 /** The observations, or why there are none. */
@@ -58,7 +57,7 @@ async function runScenario(
   name: ScenarioName,
   { installed, seconds, serveArgs, keep }: RunOptions,
 ): Promise<Observed | string> {
-  const folder = await mkdtemp(join(tmpdir(), `keyhole-lab-${client.name}-${name}-`));
+  const folder = await mkdtemp(join(tmpdir(), `kh-${client.name}-${name}-`));
   const assignment: Assignment = {
     client: client.name,
     scenario: name,

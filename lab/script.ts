@@ -9,17 +9,26 @@ import { toolResults } from "./tool-results.ts";
  * clients repeat requests and ask for titles in between.
  */
 export function scriptOf(client: LabClient, steps: readonly Step[]) {
-  return ({ body }: ScriptedRequest): ScriptedReply => {
+  return ({ body, messages }: ScriptedRequest): ScriptedReply => {
     const offered = offeredTools(body);
     if (offered.length === 0) return { text: "Report" };
-    const results = toolResults(body).length;
-    const reveal = client.reveal?.(offered);
-    if (reveal && results === 0) return { calls: [reveal] };
-    const step = steps[results - (client.reveal ? 1 : 0)];
+    const before = revealsIn({ messages }, client);
+    const step = steps[toolResults(body).length - before];
     if (!step) return { text: "All steps are done." };
     const tool = findTool(offered, step.tool);
+    const reveal = client.reveal?.[before];
+    if (!tool && reveal) return { calls: [reveal] };
     if (!tool) return { text: `No tool for ${step.id} is offered.` };
     const { name, namespace } = tool;
     return { calls: [{ name, args: step.args, ...(namespace !== undefined && { namespace }) }] };
   };
+}
+
+/** How many calls of a conversation were to the client's own tools. */
+export function revealsIn(
+  { messages }: Pick<ScriptedRequest, "messages">,
+  { reveal = [] }: LabClient,
+): number {
+  const own = new Set(reveal.map(({ name }) => name));
+  return messages.flatMap(({ calls }) => calls).filter((name) => own.has(name)).length;
 }

@@ -17,8 +17,8 @@ export interface StepSeen {
 
 type Message = NonNullable<TapRecord["message"]>;
 
-/** Follows a step through the tap and the requests. `before` counts results that the client's own tools gave first. */
-export function stepSeen(observed: Observed, steps: readonly Step[], id: string, before: number): StepSeen {
+/** Follows a step through the tap and the requests. */
+export function stepSeen(observed: Observed, steps: readonly Step[], id: string): StepSeen {
   const index = steps.findIndex((step) => step.id === id);
   const calls = callsOf(observed, steps[index]!);
   const last = calls.at(-1);
@@ -29,7 +29,7 @@ export function stepSeen(observed: Observed, steps: readonly Step[], id: string,
     rendered: content.flatMap(({ text }) => text ?? []).join("\n"),
     isError: result?.isError === true,
     structured: result?.structuredContent !== undefined,
-    read: longestRead(observed)[before + index],
+    read: longestRead(observed)[observed.reveals + index],
   };
 }
 

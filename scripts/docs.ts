@@ -4,6 +4,7 @@ import { z } from "zod";
 import { settingsFileSchema } from "../src/config/settings-schema.ts";
 import { PROBLEMS } from "../src/schema/problems.ts";
 import { LAYERS } from "../test/layers.ts";
+import { clientFacts } from "./client-facts.ts";
 import { clientSnippets } from "./client-snippets.ts";
 import { providersTable, providerVariablesTable } from "./provider-tables.ts";
 
@@ -13,7 +14,10 @@ const pages: Record<string, string> = {
   "ARCHITECTURE.md": architecturePage(),
   "docs/models.md": withPart("docs/models.md", "providers", providersTable()),
   "docs/configuration.md": withPart("docs/configuration.md", "providers", providerVariablesTable()),
-  "docs/clients.md": withPart("docs/clients.md", "clients", await clientSnippets()),
+  "docs/clients.md": withParts("docs/clients.md", {
+    clients: await clientSnippets(),
+    lab: await clientFacts(),
+  }),
 };
 const check = process.argv.includes("--check");
 const stale = Object.entries(pages).filter(([path, text]) => read(path) !== text);
@@ -52,10 +56,16 @@ function settingsSchema(): string {
   return `${JSON.stringify({ title: "Settings of Keyhole", ...schema }, undefined, 2)}\n`;
 }
 
-/** Replaces the part between the page's markers. */
 function withPart(path: string, name: string, part: string): string {
-  const marked = new RegExp(`(<!-- generated: ${name} -->\\n)[\\s\\S]*?\\n?(<!-- end -->)`);
-  return (read(path) ?? "").replace(marked, (_, begin, end) => `${begin}${part}\n${end}`);
+  return withParts(path, { [name]: part });
+}
+
+/** Replaces the parts between the page's markers. */
+function withParts(path: string, parts: Readonly<Record<string, string>>): string {
+  return Object.entries(parts).reduce((page, [name, part]) => {
+    const marked = new RegExp(`(<!-- generated: ${name} -->\\n)[\\s\\S]*?\\n?(<!-- end -->)`);
+    return page.replace(marked, (_, begin, end) => `${begin}${part}\n${end}`);
+  }, read(path) ?? "");
 }
 
 function read(path: string): string | undefined {

@@ -38,6 +38,7 @@ export const REQUIREMENTS = {
     "select, sort, group, count and grep answer a question about a stored result, page by page",
   "results:rows": "rows of one shape are a table that no value can forge",
   "results:blocks": "images, sounds, files and links reach the model as what they are, never as base64 text",
+  "clients:lab": "every client of the lab was run in its pinned version, and Keyhole is right inside it",
   "mcp:client-limits": "an answer keeps below the size at which its client would cut it",
   "mcp:seen": "the beginning of the instructions and of the search tool names the domains",
   "handles:bound": "a handle of another principal is as unknown as a made-up one",

@@ -1,4 +1,4 @@
-import type { Assertion } from "../finding.ts";
+import type { Assertion, Finding } from "../finding.ts";
 import { findTool, offeredTools } from "../offered-tools.ts";
 import { messages } from "../step-seen.ts";
 
@@ -43,13 +43,21 @@ export const lifeAssertions: readonly Assertion[] = [
   },
   {
     name: "left-running",
-    title: "left running after the client",
+    title: "left running after the client, of a server that is its own",
     scenario: "tour",
-    check: ({ observed: { left } }) => {
-      const own = left.filter((line) => /keyhole|reports-server|main\.js|tap\.ts/.test(line));
-      const others = left.length - own.length;
-      const fact = left.length === 0 ? "nothing" : `${own.length} of Keyhole, ${others} of the client`;
-      return { ok: own.length === 0, fact };
-    },
+    check: ({ observed }) => leftFinding(observed.left),
+  },
+  {
+    name: "left-by-daemon",
+    title: "left running after the client and `keyhole daemon stop`",
+    scenario: "hung",
+    check: ({ observed }) => leftFinding(observed.leftAfterStop),
   },
 ];
+
+function leftFinding(left: readonly string[]): Finding {
+  const own = left.filter((line) => /main\.js|reports-server|chaos-upstream|tap\.ts/.test(line));
+  const others = left.length - own.length;
+  const fact = left.length === 0 ? "nothing" : `${own.length} of Keyhole, ${others} of the client`;
+  return { ok: own.length === 0, fact };
+}

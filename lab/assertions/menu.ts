@@ -35,8 +35,9 @@ export const menuAssertions: readonly Assertion[] = [
     title: "instructions in the first request",
     scenario: "tour",
     check: (seen) => {
-      const given = String(instructionsOf(seen) ?? "");
-      const text = JSON.stringify(firstRequest(seen) ?? "");
+      // Clients indent the lines in their own ways.
+      const given = String(instructionsOf(seen) ?? "").replace(/\s+/g, " ");
+      const text = JSON.stringify(firstRequest(seen) ?? "").replace(/(?:\\n|\s)+/g, " ");
       let shown = given.length;
       while (shown > 0 && !text.includes(JSON.stringify(given.slice(0, shown)).slice(1, -1))) shown -= 1;
       if (shown === given.length) return { ok: true, fact: "whole" };

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { LabClient } from "../lab-client.ts";
 
 export const cline: LabClient = {
@@ -30,10 +29,10 @@ export const cline: LabClient = {
       }),
     },
   }),
-  // `keyhole connect cline` writes the file of the editor's extension first; the CLI has its own.
-  entryFile: (program, { home }) => ({
-    path: join(home, ".cline/data/settings/cline_mcp_settings.json"),
-    text: JSON.stringify({ mcpServers: { keyhole: program } }),
-  }),
-  advice: [],
+  // The first is that of the editor's extension.
+  place: 1,
+  advice: [
+    "`timeout` in the entry gives Keyhole time to start; without it Cline waits less than three seconds.",
+    "It cuts results at 8,000 characters. Keyhole keeps its answers below that, and leaves pictures out because they would be read as text.",
+  ],
 };

@@ -23,5 +23,9 @@ export const codex: LabClient = {
       ].join("\n"),
     },
   }),
-  advice: [],
+  advice: [
+    "`required` makes it wait for Keyhole, and `omit_tools_from` keeps the tools out of its own search.",
+    "Headless, it refuses `exec` unless approvals are bypassed; reading is free.",
+    "It gives servers only the variables that `env_vars` names.",
+  ],
 };

@@ -16,5 +16,8 @@ export const copilot: LabClient = {
       COPILOT_AUTO_UPDATE: "false",
     },
   }),
-  advice: [],
+  advice: [
+    "`deferTools` keeps the tools loaded when there are many of other servers; the instructions are not shown then.",
+    "Headless, use `--allow-all-tools`.",
+  ],
 };

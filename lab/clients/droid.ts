@@ -30,12 +30,16 @@ export const droid: LabClient = {
     path: join(home, ".factory/mcp.json"),
     text: JSON.stringify({ mcpServers: { keyhole: { type: "stdio", ...program, disabled: false } } }),
   }),
-  reveal: (offered) =>
-    offered.some(({ name }) => name === "ToolSearch")
-      ? {
-          name: "ToolSearch",
-          args: { query: `select:${OWN_TOOLS.map((tool) => `keyhole___${tool}`).join(",")}` },
-        }
-      : undefined,
-  advice: [],
+  // Its first request leaves before a server has started, so the model waits as a person would.
+  reveal: [
+    { name: "Execute", args: { command: "sleep 15", summary: "Wait for the servers" } },
+    {
+      name: "ToolSearch",
+      args: { query: `select:${OWN_TOOLS.map((tool) => `keyhole___${tool}`).join(",")}` },
+    },
+  ],
+  advice: [
+    "Put the entry into `mcpServers` of `~/.factory/mcp.json`.",
+    "Its first request leaves before a server has started, and it does not announce a late one: let the first turn do something else, then search for `keyhole`.",
+  ],
 };

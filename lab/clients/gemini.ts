@@ -17,5 +17,8 @@ export const gemini: LabClient = {
       }),
     },
   }),
-  advice: [],
+  advice: [
+    "Headless, its MCP tools are there only with `--yolo` or a policy that allows them.",
+    "It has no way to ask a person for Keyhole, so calls that need one are refused with the reason.",
+  ],
 };

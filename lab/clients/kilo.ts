@@ -24,5 +24,5 @@ export const kilo: LabClient = {
       mcp: { keyhole: { type: "local", command: [command, ...args], enabled: true } },
     }),
   }),
-  advice: [],
+  advice: ["Put the entry of opencode into `mcp` of `~/.config/kilo/kilo.json`."],
 };

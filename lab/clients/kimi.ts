@@ -32,5 +32,8 @@ export const kimi: LabClient = {
     path: join(home, ".kimi-code/mcp.json"),
     text: JSON.stringify({ mcpServers: { keyhole: program } }),
   }),
-  advice: [],
+  advice: [
+    "Put the entry into `mcpServers` of `~/.kimi-code/mcp.json`.",
+    "It asks for no progress and gives up on a call after a minute: run longer work with a tool that returns at once.",
+  ],
 };

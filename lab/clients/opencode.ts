@@ -24,5 +24,7 @@ export const opencode: LabClient = {
       }),
     },
   }),
-  advice: [],
+  advice: [
+    "Calls may be silent for a minute. Keyhole reports progress every 15 seconds, so longer calls go on.",
+  ],
 };

@@ -35,5 +35,7 @@ export const pi: LabClient = {
     path: join(home, ".pi/agent/mcp.json"),
     text: JSON.stringify({ mcpServers: { keyhole: { ...program, lifecycle: "eager", directTools: true } } }),
   }),
-  advice: [],
+  advice: [
+    'Put the entry into `mcpServers` of `~/.pi/agent/mcp.json`, with `"directTools": true`, so that the four tools stand beside those of pi.',
+  ],
 };

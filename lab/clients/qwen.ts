@@ -16,5 +16,8 @@ export const qwen: LabClient = {
       }),
     },
   }),
-  advice: [],
+  advice: [
+    "`alwaysLoadTools` keeps the tools out of its own search.",
+    "Headless, use `--yolo`. It repeats the text of errors by itself.",
+  ],
 };

@@ -136,7 +136,8 @@ export const CLIENTS: readonly Client[] = [
       ];
     },
     dialect: CLINE,
-    entry: plain,
+    // Without it Cline gives a server less than three seconds to start.
+    entry: (program) => ({ ...plain(program), timeout: 300 }),
   },
   {
     name: "continue",

@@ -32,7 +32,10 @@ export async function callTool(
   const entry = toolbox.entries.get(name);
   const answer = entry
     ? await callNative(caller, entry, args, options, round)
-    : toResult(await toolbox.call(name, args, options), caller.structured || round.structured);
+    : toResult(await toolbox.call(name, args, options), {
+        structured: caller.structured || round.structured,
+        readsBytes: round.readsBytes,
+      });
   if (approval?.refused) throw refusedState();
   return approval?.question() ?? answer;
 }
@@ -43,9 +46,14 @@ function approvalFor({ approvals, rounds }: ToolCaller, round: Round, call: Tool
   return round.canAsk && isRepeatable(call) ? createApproval(rounds, round) : undefined;
 }
 
-function toResult({ ok, text, data }: ToolAnswer, structured: boolean): CallToolResult {
+function toResult(
+  { ok, text, data }: ToolAnswer,
+  { structured, readsBytes }: Pick<Round, "structured" | "readsBytes">,
+): CallToolResult {
+  // The text notes the type and size of every block, and repeats every link.
+  const blocks = readsBytes ? [] : blocksOf(data);
   return {
-    content: [{ type: "text", text }, ...blocksOf(data)],
+    content: [{ type: "text", text }, ...blocks],
     ...(structured && { structuredContent: data as Record<string, unknown> }),
     ...(!ok && { isError: true }),
   };

@@ -3,8 +3,10 @@ import type { Limits } from "../operations/operation.ts";
 interface ClientRow {
   /** Matches the name that the client gives of itself. */
   readonly name: RegExp;
-  /** Characters of a result that the model still reads whole. */
-  readonly shown: number;
+  /** Characters of a result that the model still reads whole. Absent: no limit is known. */
+  readonly shown?: number;
+  /** The model reads the JSON of the result, and with it the bytes of pictures as text. */
+  readonly readsBytes?: true;
   /** The version that was measured, and what it does with longer results. */
   readonly measured: string;
 }
@@ -12,9 +14,15 @@ interface ClientRow {
 /** Characters that Keyhole's tools ask for in their `_meta`. Measured: Claude Code 2.1.325 shows that many whole. */
 export const LARGEST_RESULT = 200_000;
 
-/** Clients that cut results or put them into a file. A client of another name gets the limits of the gateway. */
+/** Clients that cut results, put them into a file or show them as JSON. A client of another name gets the limits of the gateway. */
 export const CLIENTS: readonly ClientRow[] = [
-  { name: /\bcline\b/i, shown: 8_000, measured: "Cline CLI 3.0.65 cuts the middle of the result's JSON" },
+  {
+    name: /\bcline\b/i,
+    shown: 8_000,
+    readsBytes: true,
+    measured: "Cline CLI 3.0.65 shows the result's JSON, with its middle cut",
+  },
+  { name: /\bcontinue-/i, readsBytes: true, measured: "Continue 1.5.47 shows the JSON of the content" },
   {
     name: /\bcopilot\b/i,
     shown: 20_000,
@@ -35,6 +43,15 @@ const RESULTS = 0.9;
 
 /** The limits of answers to a client, by the name that it gives of itself. */
 export function limitsOf(client: string | undefined): Partial<Limits> {
-  const known = client === undefined ? undefined : CLIENTS.find(({ name }) => name.test(client));
-  return known ? { answerBytes: known.shown * RESULTS } : {};
+  const shown = rowOf(client)?.shown;
+  return shown === undefined ? {} : { answerBytes: shown * RESULTS };
+}
+
+/** Whether a client shows a model the bytes of pictures and files as text. */
+export function readsBytes(client: string | undefined): boolean {
+  return rowOf(client)?.readsBytes === true;
+}
+
+function rowOf(client: string | undefined): ClientRow | undefined {
+  return client === undefined ? undefined : CLIENTS.find(({ name }) => name.test(client));
 }

@@ -7,7 +7,7 @@ import type { FaceOptions } from "../gateway-core.ts";
 import type { CallingClient } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { CallTrace } from "../schema/span-context.ts";
-import { limitsOf } from "./client-limits.ts";
+import { limitsOf, readsBytes } from "./client-limits.ts";
 import type { RoundState } from "./rounds.ts";
 
 /** One request of a client, as the tools behind it see it. */
@@ -21,6 +21,8 @@ export interface Round {
   readonly client: string | undefined;
   /** The request asks for structured content. */
   readonly structured: boolean;
+  /** The client would show a model the bytes of pictures as text. */
+  readonly readsBytes: boolean;
   readonly options: FaceOptions;
 }
 
@@ -57,6 +59,7 @@ export function toRound(
     ...(state && { state }),
     canAsk: takesForms(capabilities),
     structured: mcpReq._meta?.[STRUCTURED_META_KEY] === true,
+    readsBytes: readsBytes(client),
     options: {
       principal,
       signal: mcpReq.signal,

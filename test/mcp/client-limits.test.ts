@@ -12,8 +12,14 @@ const read = defineTool({
   description: "Reads a long text.",
   execute: () => "Words of a long text, again and again. ".repeat(2_000),
 });
+const PICTURE = Buffer.alloc(3_000, "a picture").toString("base64");
+const draw = defineTool({
+  name: "draw",
+  description: "Draws a picture.",
+  execute: () => ({ type: "image", mimeType: "image/png", data: PICTURE }),
+});
 const gateway = createGateway({
-  domains: [defineDomain({ name: "lab", description: "For tests.", tools: [list, read] })],
+  domains: [defineDomain({ name: "lab", description: "For tests.", tools: [list, read, draw] })],
 });
 const server = createMcpServer(gateway, {});
 
@@ -22,8 +28,8 @@ afterAll(async () => {
   await gateway.close();
 });
 
-/** The whole result as a client gets it. */
-async function sizeFor(name: string, era: (typeof ERAS)[number], routes: readonly string[]) {
+/** The content of a result as a client of this name gets it. */
+async function contentFor(name: string, era: (typeof ERAS)[number], routes: readonly string[]) {
   const [near, far] = InMemoryTransport.createLinkedPair();
   server.connect(far);
   const mode = era === "2026-07-28" ? { pin: era } : ("legacy" as const);
@@ -34,6 +40,12 @@ async function sizeFor(name: string, era: (typeof ERAS)[number], routes: readonl
     arguments: { routes: routes.map((route) => ({ route })) },
   });
   await client.close();
+  return content;
+}
+
+/** The size of the whole result. */
+async function sizeFor(name: string, era: (typeof ERAS)[number], routes: readonly string[]) {
+  const content = await contentFor(name, era, routes);
   const text = content[0]?.type === "text" ? content[0].text : "";
   expect(text.match(/at result:\/\//g)).toHaveLength(routes.length);
   return Buffer.byteLength(JSON.stringify({ content }));
@@ -53,6 +65,18 @@ describe.each(ERAS)("on %s", (era) => {
       for (const routes of [["lab.list"], ["lab.read"], Array.from({ length: 12 }, () => "lab.list")])
         expect(await sizeFor(name, era, routes)).toBeLessThanOrEqual(most);
     });
+
+  for (const name of ["continue-cli-client", "@cline/core"])
+    verifies("mcp:client-limits", `${name} hands a model no bytes of a picture to read as text`, async () => {
+      const content = await contentFor(name, era, ["lab.draw"]);
+      expect(JSON.stringify(content)).not.toContain(PICTURE.slice(0, 100));
+      expect(content[0]).toMatchObject({ type: "text", text: expect.stringContaining("image/png") });
+    });
+
+  test("other clients get pictures as blocks", async () => {
+    const content = await contentFor("claude-code", era, ["lab.draw"]);
+    expect(content[1]).toMatchObject({ type: "image", data: PICTURE });
+  });
 
   test("other clients get the limits of the gateway", async () => {
     expect(await sizeFor("inline-copilots", era, ["lab.read"])).toBeGreaterThan(12_000);

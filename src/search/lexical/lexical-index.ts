@@ -1,5 +1,6 @@
 import type { QueryWords } from "../analysis/analyze-query.ts";
 import type { SearchDocument, SearchFilter } from "../port/search-index.ts";
+import { PostingMaker } from "./document-postings.ts";
 import { FULL_IMPACT } from "./fields.ts";
 import { filterKey } from "./filter-mask.ts";
 import { indexIn } from "./index-in.ts";
@@ -31,6 +32,8 @@ interface Found {
 
 /** Documents of one put that become one segment. Its dictionary is sorted in one go. */
 const MAX_BATCH = 4_096;
+/** Terms that a put remembers from one batch to the next. */
+const MAX_KNOWN = 262_144;
 /** Documents analysed between two turns of the event loop. */
 const PUT_STEP = 256;
 /** Merges of at most so many documents take part of a millisecond; a put does them itself. */
@@ -61,9 +64,11 @@ export class LexicalIndex {
   *put(documents: readonly SearchDocument[]): Generator<void, void> {
     const newest = new Map(documents.map((document) => [document.id, document]));
     const all = [...newest.values()];
+    let maker = new PostingMaker();
     for (let from = 0; from < all.length; from += MAX_BATCH) {
       const batch = all.slice(from, from + MAX_BATCH);
-      const builder = new SegmentBuilder();
+      if (maker.terms.length > MAX_KNOWN) maker = new PostingMaker();
+      const builder = new SegmentBuilder(maker);
       for (const document of batch) {
         if (document.visibility === "hidden") continue;
         builder.add(document);

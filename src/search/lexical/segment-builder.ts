@@ -7,7 +7,7 @@ import { StringTable } from "./string-table.ts";
 
 /** Makes a segment of documents with distinct ids, one after another. */
 export class SegmentBuilder {
-  private readonly maker = new PostingMaker();
+  private readonly maker: PostingMaker;
   private readonly facets = new FacetTable();
   private readonly ids: string[] = [];
   private readonly facetOf: number[] = [];
@@ -17,6 +17,11 @@ export class SegmentBuilder {
   /** Impact (16 bits) and fields (8 bits). */
   private worths = new Uint32Array(1024);
   private count = 0;
+
+  /** A maker can serve several builders, one after another: what it has analysed it knows. */
+  constructor(maker = new PostingMaker()) {
+    this.maker = maker;
+  }
 
   get size(): number {
     return this.ids.length;

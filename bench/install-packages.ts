@@ -1,0 +1,51 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+
+/** Packages that are installed, or the reason why they are not. */
+export type Installed = { readonly folder: string; readonly version: string } | { readonly reason: string };
+
+/** Packages of npm with their versions, the most important first. */
+export type Packages = Readonly<Record<string, string>>;
+
+/** Programs of others have a folder of their own, outside the project: they are hundreds of megabytes. */
+function cacheFolder(kind: string): string {
+  const base = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
+  return process.env.KEYHOLE_PROGRAMS
+    ? join(process.env.KEYHOLE_PROGRAMS, kind)
+    : join(base, `keyhole-${kind}`);
+}
+
+/** Installs packages from npm, once for each version. `newest` asks the registry for the newest versions instead. */
+export function installPackages(
+  kind: "clients" | "peers",
+  name: string,
+  packages: Packages,
+  newest = false,
+): Installed {
+  const [main = ""] = Object.keys(packages);
+  const wanted = Object.entries(packages).map(([pack, version]) => `${pack}@${newest ? "latest" : version}`);
+  const folder = join(cacheFolder(kind), newest ? `${name}-latest` : `${name}-${packages[main]}`);
+  const manifest = join(folder, "node_modules", main, "package.json");
+  const done = join(folder, ".installed");
+  if (newest || !existsSync(done)) {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "package.json"), '{ "private": true }\n');
+    const args = ["install", "--no-audit", "--no-fund", "--loglevel=error", ...wanted];
+    const { status, stderr, error } = spawnSync("npm", args, {
+      cwd: folder,
+      encoding: "utf8",
+      timeout: 180_000,
+      shell: process.platform === "win32",
+    });
+    if (status !== 0 || !existsSync(manifest)) {
+      const line = (stderr ?? "").split("\n").find((text) => text.includes("error"));
+      return {
+        reason: `npm cannot install ${wanted.join(" ")}: ${error?.message ?? line ?? `exit code ${status}`}`,
+      };
+    }
+    writeFileSync(done, "");
+  }
+  return { folder, version: JSON.parse(readFileSync(manifest, "utf8")).version };
+}
