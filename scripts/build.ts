@@ -12,7 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { rolldown } from "rolldown";
 import { buildConsole } from "./build-console.ts";
 import { manifestFiles } from "./manifests.ts";
@@ -86,7 +86,11 @@ const { output } = await bundle.write({
 });
 writeFileSync(
   "dist/THIRD-PARTY.md",
-  thirdParty(output.flatMap((chunk) => Object.keys("modules" in chunk ? chunk.modules : {}))),
+  thirdParty([
+    ...output.flatMap((chunk) => Object.keys("modules" in chunk ? chunk.modules : {})),
+    // The page of the console is bundled apart.
+    resolve("node_modules/preact/package.json"),
+  ]),
 );
 
 const doors = Object.entries(root.exports as Record<string, string>).map(([path, file]) => {

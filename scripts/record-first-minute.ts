@@ -39,24 +39,24 @@ try {
     ],
     steps: [
       { sees: "$" },
-      { type: "keyhole" },
+      { type: "keyhole --yes" },
       { press: ["Enter"] },
-      { sees: "count their tokens?", hold: LONG },
-      { type: "y" },
+      { sees: /Move them behind Keyhole[\s\S]*\n\$\s*$/, hold: LONG },
+      { type: "clear; keyhole connect cursor" },
       { press: ["Enter"] },
       { sees: "let these servers start?", hold: LONG },
       { type: "y" },
       { press: ["Enter"] },
-      { sees: "Cursor is connected", hold: LONG },
+      { sees: /Cursor is connected[\s\S]*\n\$\s*$/, hold: LONG },
       { type: "clear; keyhole approve memory" },
       { press: ["Enter"] },
       { sees: "Approve", hold: LONG },
       { type: "y" },
       { press: ["Enter"] },
-      { sees: "Approved:", hold: 1_500 },
+      { sees: /Approved:[\s\S]*\n\$\s*$/, hold: 1_500 },
       { type: 'clear; keyhole ask "remember a fact about a person"' },
       { press: ["Enter"] },
-      { sees: "memory://tools", hold: LONG },
+      { sees: /memory:\/\/tools[\s\S]*\n\$\s*$/, hold: LONG },
       { type: "keyhole connect cursor --undo" },
       { press: ["Enter"] },
       { sees: "is as it was before", hold: LONG },
@@ -68,8 +68,11 @@ try {
     toSvg(frames, { columns: COLUMNS, rows: ROWS, title: "The first minute with Keyhole" }),
   );
   console.log(`${file}: ${frames.length} frames`);
+  const shown = frames.flatMap(({ lines }) => lines.map((cells) => cells.map(({ text }) => text).join("")));
+  const costs = shown.filter((line) => /^ {2}(?:before|after|\w+ +\d+ tools?) .*tokens/.test(line));
+  console.log([...new Set(costs)].join("\n"));
 } finally {
-  rmSync(home, { recursive: true, force: true });
+  rmSync(home, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 }
 
 function writeCursorConfig(): void {

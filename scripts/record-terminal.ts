@@ -60,7 +60,7 @@ export async function recordTerminal(recording: Recording): Promise<Frame[]> {
     for (const step of steps) {
       if ("type" in step) {
         for (const word of step.type.split(/(?<= )/)) {
-          tmux("send-keys", "-l", word);
+          tmux("send-keys", "-l", "--", word);
           await sleep(POLL_MS);
           take(WORD_MS);
         }

@@ -14,6 +14,8 @@ export interface Given {
   readonly session?: CallSession | undefined;
   /** The tokens of the whole text, if they are known already. */
   readonly tokens?: number | undefined;
+  /** Called with the tokens of the whole text once they are counted. Must not throw. */
+  readonly counted?: ((tokens: number) => void) | undefined;
 }
 
 export interface LedgerReport {
@@ -121,9 +123,10 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
 }
 
 /** Counts the whole text exactly; everything but the asides belongs to the answer's own cause. */
-function countGiven({ cause, text, asides, tokens }: Given, countTokens: TokenCounter): Tokens {
+function countGiven({ cause, text, asides, tokens, counted }: Given, countTokens: TokenCounter): Tokens {
   const counts = { ...NO_TOKENS };
   let rest = tokens ?? countTokens(text);
+  counted?.(rest);
   for (const aside of asides) {
     const share = Math.min(rest, countTokens(aside.text));
     counts[aside.cause] += share;

@@ -123,13 +123,14 @@ export function createRunner(parts: RunnerParts): Runner {
         const text = hideSecrets(toVisibleText(shown + ignoredText(ignored)));
         const errors = operation.errors(output);
         const { error, code } = judge(errors);
-        const tokens = isHeard() || watched.size > 0 ? countTokens(text) : undefined;
+        const tokens = isHeard() ? countTokens(text) : undefined;
         const poison = poisonOf(output, errors);
         if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
-        if (tokens !== undefined) record.end(code, tokens, { targets, session, poison, answer: output });
+        if (tokens !== undefined) record.end(code, tokens, { targets, session, poison });
+        const counted = record.observed(code, output, { targets, session });
         const asides = operation.asides?.(output, context, words) ?? [];
         if (!options.forPerson)
-          ledger.note({ cause: operation.cause, text, asides, session, tokens }, countTokens);
+          ledger.note({ cause: operation.cause, text, asides, session, tokens, counted }, countTokens);
         return { ...output, ok: error === undefined, ...(error && { error }), text };
       } catch (error) {
         return await refuse(call, error, session, countTokens, record);
@@ -156,7 +157,9 @@ export function createRunner(parts: RunnerParts): Runner {
     const text = hideSecrets(toVisibleText(errorText(error)));
     record.end(error.code, 0);
     await Promise.allSettled([...call.storing, session?.save()]);
-    if (!options.forPerson) ledger.note({ cause: operation.cause, text, asides: [], session }, countTokens);
+    const counted = record.observed(error.code, {}, { targets: [], session });
+    if (!options.forPerson)
+      ledger.note({ cause: operation.cause, text, asides: [], session, counted }, countTokens);
     return { ...(operation.refuse(error, given, traceId) as object), ok: false, error, text };
   }
 
@@ -290,7 +293,7 @@ function judge(errors: readonly (ErrorAnswer | undefined)[]): {
 }
 
 /** Input that could not be read names no targets. */
-const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [], answer: {} };
+const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [] };
 
 const NOBODY: ReadonlySet<Observer> = new Set();
 
@@ -299,13 +302,18 @@ interface CallRecord {
   /** The trace to pass on, within the conversation of the session. */
   traceIn(session: CallSession | undefined): FaceOptions["trace"];
   end(outcome: string, tokens: number, more?: RecordedAnswer): void;
+  /** Tells observers of the call as it is now, once its tokens are counted. Undefined if nobody observes it. */
+  observed(
+    outcome: string,
+    answer: object,
+    more: Pick<RecordedAnswer, "targets" | "session">,
+  ): ((tokens: number) => void) | undefined;
 }
 
 interface RecordedAnswer {
   readonly targets: readonly string[];
   readonly session: CallSession | undefined;
   readonly poison: readonly string[];
-  readonly answer: object;
 }
 
 /** The same services, which note nothing of a call. */
@@ -332,28 +340,36 @@ function beginRecord(
   const id = randomUUID();
   const traceId = `tr_${id}`;
   const { span, trace } = beginSpan(given, id);
+  const factsOf = (outcome: string, targets: readonly string[], session: CallSession | undefined) => {
+    const conversation = conversationIn(trace, session);
+    return {
+      operation,
+      targets,
+      ...(conversation !== undefined && { conversation }),
+      traceId,
+      latencyMs: performance.now() - started,
+      outcome,
+      startedAt,
+    };
+  };
   return {
     traceId,
     traceIn: (session) => {
       const conversation = conversationIn(trace, session);
       return span && trace ? inConversation(trace, span, conversation) : trace;
     },
-    end: (outcome, tokens, { targets, session, poison, answer } = NOT_READ) => {
-      const conversation = conversationIn(trace, session);
-      const shared = {
-        operation,
-        targets,
-        ...(conversation !== undefined && { conversation }),
-        traceId,
-        latencyMs: performance.now() - started,
-        tokens,
-        outcome,
-        startedAt,
+    observed: (outcome, answer, { targets, session }) => {
+      if (observers.size === 0) return undefined;
+      const facts = factsOf(outcome, targets, session);
+      return (tokens) => {
+        for (const observer of observers) observer.called({ ...facts, tokens, principal, answer });
       };
-      for (const observer of observers) observer.called({ ...shared, principal, answer });
+    },
+    end: (outcome, tokens, { targets, session, poison } = NOT_READ) => {
       publish({
         type: "operation",
-        ...shared,
+        ...factsOf(outcome, targets, session),
+        tokens,
         principal: principal.id,
         ...(poison.length > 0 && { poison }),
         argumentShape: argumentShape(input) as Record<string, unknown>,

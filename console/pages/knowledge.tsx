@@ -53,7 +53,7 @@ export function Knowledge() {
                       </td>
                       <td>{number(source.count)}</td>
                       <td>{ago(source.oldest)}</td>
-                      <td>{source.ttlMs === undefined ? "until it changes" : age(0, source.ttlMs)}</td>
+                      <td>{freshFor(source.ttlMs)}</td>
                       <td>
                         <Action run={refresh(source.id)} label={`Refresh ${source.id}`}>
                           Refresh
@@ -90,4 +90,9 @@ export function Knowledge() {
       </Shown>
     </Page>
   );
+}
+
+function freshFor(ttlMs: number | undefined): string {
+  if (ttlMs === undefined) return "until it changes";
+  return ttlMs === 0 ? "no time: read on each refresh" : age(0, ttlMs);
 }

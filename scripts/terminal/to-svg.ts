@@ -62,7 +62,7 @@ ${defs}
 </defs>
 <rect width="100%" height="100%" rx="8" fill="${PAPER}"/>
 <circle cx="18" cy="17" r="5.5" fill="#ff5f57"/><circle cx="37" cy="17" r="5.5" fill="#febc2e"/><circle cx="56" cy="17" r="5.5" fill="#28c840"/>
-<svg x="${PAD}" y="${BAR}" width="${round(columns * WIDTH)}" height="${round(rows * HEIGHT)}" overflow="hidden"><g id="film">
+<svg x="${PAD}" y="${BAR}" width="${round(columns * WIDTH)}" height="${round(rows * HEIGHT)}" overflow="hidden" aria-hidden="true"><g id="film">
 ${screens.join("\n")}
 </g></svg>
 </svg>

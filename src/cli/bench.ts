@@ -8,7 +8,7 @@ import { loadTokenCounter } from "../util/tokens.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { auditFolder } from "./open-audit.ts";
 import { openCatalog } from "./open-catalog.ts";
-import { readArgs } from "./read-args.ts";
+import { readCatalogArgs } from "./read-args.ts";
 import { withProgress } from "./with-progress.ts";
 
 const USAGE = `Usage: keyhole bench [SERVER]... [--config FILE] [--json]
@@ -34,15 +34,7 @@ interface Row {
 }
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readArgs("bench", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      config: { type: "string" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
+  const { values, positionals } = readCatalogArgs("bench", args);
   if (values.help) return console.log(USAGE);
   const catalog = await openCatalog("bench", values.config, positionals);
   try {

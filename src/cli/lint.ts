@@ -2,7 +2,7 @@ import type { Entry } from "../schema/entry.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { type LintFinding, lintEntries } from "./lint/lint-entries.ts";
 import { openCatalog } from "./open-catalog.ts";
-import { readArgs } from "./read-args.ts";
+import { readCatalogArgs } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole lint [SERVER]... [--config FILE] [--json]
 
@@ -15,15 +15,7 @@ without the server, as an override in the config.
   -h, --help`;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readArgs("lint", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      config: { type: "string" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
+  const { values, positionals } = readCatalogArgs("lint", args);
   if (values.help) return console.log(USAGE);
   const catalog = await openCatalog("lint", values.config, positionals);
   try {

@@ -20,3 +20,16 @@ export function readArgs<const T extends ParseArgsConfig>(command: string, confi
     throw problem("INVALID_INPUT", { operation: command, reason: known });
   }
 }
+
+/** Reads the arguments of a command that looks at the catalog of a config. */
+export function readCatalogArgs(command: string, args: readonly string[]) {
+  return readArgs(command, {
+    args: [...args],
+    allowPositionals: true,
+    options: {
+      config: { type: "string" },
+      json: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+}

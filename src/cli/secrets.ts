@@ -6,7 +6,7 @@ import { toVisibleLine } from "../util/visible-text.ts";
 import { hasTerminal } from "./confirm.ts";
 import { openConfig } from "./open-config.ts";
 import { openSecrets } from "./open-secrets.ts";
-import { readArgs } from "./read-args.ts";
+import { readCatalogArgs } from "./read-args.ts";
 import { readSecret } from "./read-secret.ts";
 
 const USAGE = `Usage: keyhole secrets [--config FILE] [--json]
@@ -22,15 +22,7 @@ showing it, or reads it from stdin. A server gets a new value when it starts nex
   -h, --help`;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readArgs("secrets", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      config: { type: "string" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
+  const { values, positionals } = readCatalogArgs("secrets", args);
   if (values.help) return console.log(USAGE);
   const [action = "list", name, ...more] = positionals;
   if (more.length > 0) throw invalid("too many arguments; the value is asked for, or read from stdin");

@@ -47,7 +47,8 @@ export async function serveHere({
   const gateway = createGateway({
     cacheDirectory: cacheFolder(),
     index: openIndex(resolve(path ?? ""), chosen),
-    recipes: recipesFolder(),
+    // Over HTTP several people may share a gateway: a recipe that one of them keeps is no tool of the others.
+    ...(!http && { recipes: recipesFolder() }),
     ...(audit && { audit }),
     ...config,
     principal: { ...owner, allowWrite: owner.allowWrite || allowWrite || profile.allowWrite === true },

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { answer, cancelled, told } from "../../test/scripted-agent.ts";
+import { knowSecrets } from "../net/known-secrets.ts";
 import { blockText } from "./block-text.ts";
 import { type ChatState, NEW_CHAT } from "./chat-state.ts";
 import { type ChatEvent, reduce } from "./reduce.ts";
@@ -159,3 +160,18 @@ test("an answer in any pieces arrives whole and in order", () => {
 function play(events: readonly ChatEvent[]): ChatState {
   return events.reduce(reduce, NEW_CHAT);
 }
+
+test("a secret that a model or a tool echoes is hidden, also if it comes in pieces", () => {
+  const secret = "echoed-key-0123456789-abcdef";
+  knowSecrets([secret]);
+  const state = [
+    told({ type: "llm-text", step: 1, text: `The key is ${secret.slice(0, 12)}` }),
+    told({ type: "llm-text", step: 1, text: `${secret.slice(12)}.` }),
+    told({ type: "tool-start", callId: "c1", tool: "shell", args: { command: `echo ${secret}` } }),
+    told({ type: "tool-output", callId: "c1", text: `${secret}\n` }),
+    told({ type: "tool-end", callId: "c1", tool: "shell", ok: true, text: secret, ms: 1 }),
+    told({ type: "notice", text: secret }),
+  ].reduce(reduce, NEW_CHAT);
+  expect(JSON.stringify(state)).not.toContain(secret);
+  expect(JSON.stringify(state.done)).toContain("The key is [secret].");
+});

@@ -1,4 +1,5 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
+import { hideSecrets } from "../net/known-secrets.ts";
 import { toJson } from "../util/to-json.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 import type { ChatStatus, PastMessage } from "./chat-agent.ts";
@@ -292,9 +293,9 @@ function cleanGrowing(text: string): string {
   return clean(whole, Number.POSITIVE_INFINITY) + text.slice(whole.length);
 }
 
-/** Ink counts a carriage return as a character. */
+/** Without secrets, which a provider or a tool may echo. Ink counts a carriage return as a character. */
 function clean(text: string, maxChars = MOST_TEXT_CHARS): string {
-  return toVisibleText(text.replaceAll("\r\n", "\n"), maxChars);
+  return toVisibleText(hideSecrets(text.replaceAll("\r\n", "\n")), maxChars);
 }
 
 /** The argument that says most about a call, by tool. */

@@ -1,5 +1,9 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ServerProgram } from "../../src/schema/server-program.ts";
+import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
+import { type OAuthServer, serveOAuth } from "../oauth-server.ts";
 import { verifies } from "../requirements.ts";
 import { chaos, eventually } from "../upstream-kit.ts";
 import { type Person, type ServedShop, serveShop } from "./console-kit.ts";
@@ -7,14 +11,28 @@ import { type Person, type ServedShop, serveShop } from "./console-kit.ts";
 let shop: ServedShop;
 let person: Person;
 let agent: Client;
+let oauth: OAuthServer;
+const MAIL = { name: "mail", version: "1" };
+/** Hashes of the programs that may start. */
+const given = new Set<string>();
 beforeAll(async () => {
-  shop = await serveShop({ sources: [chaos("chaos", { trusted: false })] });
+  oauth = await serveOAuth((request) => createMcpHandler(() => new McpServer(MAIL)).fetch(request));
+  const mail = createMcpSource("mail", { url: oauth.url }, { limits: { backoffMs: 20 } });
+  const guarded = chaos("guarded", { mayStart: ({ hash }) => given.has(hash) });
+  const consents = {
+    isGiven: ({ hash }: ServerProgram) => given.has(hash),
+    give: async (programs: readonly ServerProgram[]) => {
+      for (const { hash } of programs) given.add(hash);
+    },
+  };
+  shop = await serveShop({ sources: [chaos("chaos", { trusted: false }), guarded, mail] }, { consents });
   person = await shop.open();
   agent = await connectAgent("clerk");
 });
 afterAll(async () => {
   await agent.close();
   await shop.close();
+  await oauth.close();
 });
 
 async function connectAgent(token: string): Promise<Client> {
@@ -196,7 +214,28 @@ describe("servers", () => {
   interface Upstreams {
     readonly upstreams: readonly Readonly<Record<string, unknown>>[];
   }
-  const first = async () => (await person.json<Upstreams>("/api/upstreams")).upstreams[0];
+  const server = async (name: string) =>
+    (await person.json<Upstreams>("/api/upstreams")).upstreams.find(({ label }) => label === name);
+  const first = () => server("chaos");
+
+  test("a server that waits for consent starts when a person allows exactly its program", async () => {
+    expect(await server("guarded")).toMatchObject({ state: "quarantined", needsConsent: true });
+    const { runs } = (await server("guarded")) ?? {};
+    const { hash } = runs as { hash: string };
+    const start = (given: string) => person.send("/api/upstreams/start", { id: "mcp:guarded", hash: given });
+    expect((await start("0".repeat(64))).status).toBe(404);
+    expect((await server("guarded"))?.state).toBe("quarantined");
+    expect(await (await start(hash)).json()).toEqual({ ok: true });
+    expect(await server("guarded")).toMatchObject({ state: "connected", needsConsent: false });
+  });
+
+  test("a login begins with the address that the person opens", async () => {
+    await eventually(async () => expect((await server("mail"))?.state).toBe("needs_login"));
+    const { url } = await person.json<{ url: string }>("/api/upstreams/login", { id: "mcp:mail" });
+    const answer = await fetch(url, { redirect: "manual" });
+    await fetch(answer.headers.get("location") ?? "");
+    await eventually(async () => expect((await server("mail"))?.state).toBe("connected"));
+  });
 
   test("a server is shown with its state and program, and restarts on request", async () => {
     const before = await first();

@@ -38,8 +38,13 @@ test("keyhole serve --http shows its token once and stops on a signal", async ()
     stdio: ["ignore", "pipe", "pipe"],
   });
   const lines = createInterface({ input: child.stderr })[Symbol.asyncIterator]();
-  const url = String((await lines.next()).value).match(/http:\S+/)?.[0] ?? "";
-  const token = String((await lines.next()).value).match(/kh_\S+/)?.[0];
+  /** The first of the lines to come that has this text; notices of sources may stand between them. */
+  const next = async (wanted: RegExp): Promise<string> => {
+    const { value, done } = await lines.next();
+    return done ? "" : (wanted.exec(value)?.[0] ?? next(wanted));
+  };
+  const url = await next(/http:\S+/);
+  const token = await next(/kh_\S+/);
   const post = (authorization: string) =>
     fetch(url, {
       method: "POST",
@@ -60,7 +65,7 @@ test("keyhole serve --http shows its token once and stops on a signal", async ()
 
 test.each([
   [["serve", "--config", "missing.ts"], /CONFIG_INVALID.*does not exist/],
-  [["serve", "--config", "package.json"], /CONFIG_INVALID/],
+  [["serve", "--no-daemon", "--config", "package.json"], /CONFIG_INVALID/],
   [["serve", "--colour"], /INVALID_INPUT.*--colour/],
   [["serve", "--surface", "other", ...CONFIG], /INVALID_INPUT.*--surface/],
   [["nothing"], /Usage: keyhole/],
