@@ -4,6 +4,7 @@ import { LOG_LEVELS, type LogLevel, toLogLine } from "./log-line.ts";
 
 const EVENTS: readonly KeyholeEvent[] = [
   { type: "source", source: "markdown:notes", state: "loading" },
+  { type: "source", source: "recipes", state: "loaded", entries: 0 },
   { type: "source", source: "markdown:notes", state: "loaded", entries: 3 },
   { type: "notice", notice: "content-failed", detail: "notes/a.md:2:1: it is\nnot closed" },
   { type: "source", source: "mcp:shop", state: "failed", detail: "refused" },
@@ -14,9 +15,13 @@ test("each level tells its own events and the graver ones, one line each", () =>
   const all = linesAt("debug");
   expect(all).toEqual([
     "keyhole debug: markdown:notes loading",
+    "keyhole debug: recipes loaded, 0 entries",
     "keyhole info: markdown:notes loaded, 3 entries",
     "keyhole warn: content-failed: notes/a.md:2:1: it is not closed",
     "keyhole error: mcp:shop failed: refused",
   ]);
-  for (const [at, level] of LOG_LEVELS.entries()) expect(linesAt(level)).toEqual(all.slice(at));
+  for (const level of LOG_LEVELS) {
+    const told = LOG_LEVELS.slice(LOG_LEVELS.indexOf(level)).map((one) => `keyhole ${one}: `);
+    expect(linesAt(level)).toEqual(all.filter((line) => told.some((beginning) => line.startsWith(beginning))));
+  }
 });

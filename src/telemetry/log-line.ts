@@ -21,7 +21,8 @@ function levelOf(event: KeyholeEvent): LogLevel {
   if (event.type === "notice") return event.notice === "guidance-dropped" ? "info" : "warn";
   if (event.type !== "source") return "debug";
   if (event.state === "failed") return "error";
-  return event.state === "loading" ? "debug" : "info";
+  // A folder that is still empty is no news at every start.
+  return event.state === "loading" || event.entries === 0 ? "debug" : "info";
 }
 
 function toText(event: KeyholeEvent): string {
