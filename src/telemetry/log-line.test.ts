@@ -22,6 +22,8 @@ test("each level tells its own events and the graver ones, one line each", () =>
   ]);
   for (const level of LOG_LEVELS) {
     const told = LOG_LEVELS.slice(LOG_LEVELS.indexOf(level)).map((one) => `keyhole ${one}: `);
-    expect(linesAt(level)).toEqual(all.filter((line) => told.some((beginning) => line.startsWith(beginning))));
+    expect(linesAt(level)).toEqual(
+      all.filter((line) => told.some((beginning) => line.startsWith(beginning))),
+    );
   }
 });
