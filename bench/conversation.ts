@@ -138,7 +138,7 @@ function toReply(
         ?.find((word) => word.startsWith(`${server}_${tool}`))
     : undefined;
   if (also !== undefined) return { calls: [{ name: also, args }] };
-  // Who has searched in vain names the tool exactly.
+  // After a search in vain the tool is named exactly.
   const isSecond = messages.at(-1)?.role === "tool" && messages.at(-2)?.calls.includes("tool_search");
   return { calls: [{ name: "tool_search", args: { query: isSecond ? `${server}.${tool}` : find } }] };
 }

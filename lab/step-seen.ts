@@ -10,7 +10,7 @@ export interface StepSeen {
   /** The text that Keyhole rendered. */
   readonly rendered: string;
   readonly isError: boolean;
-  /** What came with the text. */
+  /** The parts that came with the text. */
   readonly structured: boolean;
   readonly read?: ReadResult | undefined;
 }

@@ -3,7 +3,7 @@ import { FAILURE, LOGO } from "../reports.ts";
 import { messages } from "../step-seen.ts";
 import { pictureIn } from "../tool-results.ts";
 
-/** What a model reads of calls. */
+/** The calls as a model reads them. */
 export const callAssertions: readonly Assertion[] = [
   {
     name: "ask",

@@ -5,7 +5,7 @@ import { createRedact } from "../util/redact.ts";
 
 /** Lines that a person sent, kept across starts. */
 export interface ChatHistory {
-  /** Of this folder, oldest first. */
+  /** Those of this folder, oldest first. */
   readonly lines: readonly string[];
   add(line: string): void;
 }

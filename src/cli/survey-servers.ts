@@ -23,7 +23,7 @@ export interface Survey {
   readonly pins: Pins;
   /** Entries of all surveyed servers, also those that wait. */
   readonly entries: readonly Entry[];
-  /** What each server runs, by its label. Servers of a config module are not there. */
+  /** The program of each server, by label. Servers of a config module are not there. */
   readonly programs: ReadonlyMap<string, ServerProgram>;
   /** Why servers could not be listed. The texts come from outside. */
   readonly unreached: readonly string[];

@@ -9,7 +9,7 @@ export const MOVED = "moved";
 /** Tells a client that the daemon was stopped, with the same promise. It starts one when it needs it. */
 export const STOPPED = "stopped";
 
-/** What a client wants to be served, with everything of its own process that decides about it. */
+/** A client's request to be served, with everything of its own process that decides about it. */
 export interface ServeRequest {
   /** The absolute path of a JSON config. */
   readonly config: string;

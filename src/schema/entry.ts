@@ -283,7 +283,7 @@ export interface Rule {
 }
 
 /**
- * What happens to a call that creates something without a search for it, or changes something that its session has not
+ * Decides about a call that creates something without a search for it, or changes something that its session has not
  * read: it runs with a warning, it is refused, or it is not judged.
  */
 export type ReadBeforeWrite = "warn" | "refuse" | "off";

@@ -135,7 +135,7 @@ test("a question is paged with its reason, and cannot be allowed before its end 
   await terminal.sees(READY);
   await terminal.type(DOWN);
   await terminal.type("\r");
-  for (const lines of ["14–26 of 62", "27–39 of 62", "40–52 of 62", "50–62 of 62"]) {
+  for (const lines of ["13–24 of 62", "25–36 of 62", "37–48 of 62", "49–60 of 62", "51–62 of 62"]) {
     await terminal.type(PAGE_DOWN);
     await terminal.sees(lines);
   }

@@ -23,7 +23,7 @@ export function machineIn(home: string, platform: NodeJS.Platform = "linux"): Ma
   return { home, platform, env: {}, project: join(home, "site") };
 }
 
-/** Where a client keeps the servers of the user. */
+/** The place where a client keeps the servers of the user. */
 export function pathOf(client: Client, machine: Machine): string {
   const users = client.places(machine).filter(({ scope }) => scope === "user");
   return (client.name === "opencode" ? users[1] : users[0])!.path;

@@ -9,7 +9,7 @@ export interface ServedShop {
   readonly gateway: Gateway;
   readonly http: ConsoleServer;
   readonly origin: string;
-  /** What the shop's tools did. */
+  /** The record of the shop's tools. */
   readonly calls: Calls;
   /** Asks as a bearer: `clerk`, `reader` or `auditor`. */
   as(id: string, path: string, body?: object): Promise<Response>;

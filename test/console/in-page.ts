@@ -11,7 +11,7 @@ export const TURN_TEXT_INTO_CODE = `[
   () => { document.createElement("script").text = "1" },
 ].map((attempt) => { try { attempt(); return "ran" } catch (error) { return error.name } })`;
 
-/** What a page of another origin tries on the console: to read, to call, to load as a script, to frame. */
+/** A page of another origin tries to read, call, load as a script and frame the console. */
 export function attack(origin: string, half: string): string {
   return `(async () => {
     const origin = ${JSON.stringify(origin)};

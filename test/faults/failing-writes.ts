@@ -16,7 +16,7 @@ const SYNC = [
 ] as const;
 const ASYNC = ["open", "writeFile", "appendFile", "rename", "mkdir", "chmod"] as const;
 const HANDLE = ["writeFile", "appendFile", "write", "sync", "datasync", "chmod", "close"] as const;
-/** Where the data of a write is among its arguments. */
+/** The place of a write's data among its arguments. */
 const DATA: Readonly<Record<string, number>> = {
   writeFileSync: 1,
   appendFileSync: 1,

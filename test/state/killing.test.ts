@@ -27,7 +27,7 @@ if (url === "") {
   verifies("exec:idempotency", TITLE, killUnderLoad);
 }
 
-/** What the callers saw of each keyed call in the end: its answer, or that its outcome is unknown. */
+/** The end of each keyed call as its callers saw it: its answer, or that its outcome is unknown. */
 interface Seen {
   readonly answers: Map<string, number>;
   readonly unknown: Set<string>;

@@ -1,4 +1,4 @@
-/** What happened within one minute. */
+/** The events of one minute. */
 export interface Minute {
   /** Its beginning, in milliseconds since 1970. */
   readonly at: number;

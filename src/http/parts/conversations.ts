@@ -3,7 +3,7 @@ import type { FinishedCall } from "../../gateway-core.ts";
 import { contentHash } from "../../util/content-hash.ts";
 import { type Step, toStep } from "./to-step.ts";
 
-/** What one agent did, call by call. */
+/** The calls of one agent, in order. */
 export interface Conversation {
   readonly id: string;
   readonly principal: string;
