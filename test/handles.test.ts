@@ -63,9 +63,13 @@ async function readWhole(
 ): Promise<unknown> {
   const page = first ?? (await read(params));
   const { path = "" } = params as { path?: string };
-  const own = page.left.find((left) => (left.params.path ?? "") === path);
-  if (own?.unit === "chars" && typeof page.content !== "string") {
-    return JSON.parse(await readText(read, own.params));
+  const here = page.left.filter((left) => (left.params.path ?? "") === path);
+  const [own] = here;
+  const offset = Number(params.offset ?? 0);
+  const asText = here.find(({ unit }) => unit === "chars");
+  // If too many parts are left to name them all, the whole value can be read as text.
+  if (asText && typeof page.content !== "string") {
+    return from(JSON.parse(await readText(read, asText.params)), offset);
   }
   if (typeof page.content === "string") {
     if (!own) return page.content;
@@ -78,7 +82,6 @@ async function readWhole(
       .filter((left) => left !== own)
       .map((left) => String(left.params.path).slice(path.length).split("/")[1]!),
   );
-  const offset = Number(params.offset ?? 0);
   const parts = new Map<string, unknown>(
     Object.entries(page.content).map(([key, part]) => [
       Array.isArray(page.content) ? String(Number(key) + offset) : key,
@@ -92,6 +95,13 @@ async function readWhole(
   const rest = own ? await readWhole(read, own.params) : undefined;
   if (Array.isArray(page.content)) return [...parts.values(), ...((rest as unknown[]) ?? [])];
   return Object.fromEntries([...parts, ...Object.entries((rest as object) ?? {})]);
+}
+
+/** The items or fields of a value from an offset on. */
+function from(value: unknown, offset: number): unknown {
+  if (Array.isArray(value)) return value.slice(offset);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).slice(offset));
 }
 
 async function readText(read: (params: Params) => Promise<Shown>, params: Params): Promise<string> {
