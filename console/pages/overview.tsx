@@ -1,6 +1,7 @@
+import type { Minute } from "../../src/http/parts/call-series.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
-import { Chart, type Minute } from "../parts/chart.tsx";
+import { Chart } from "../parts/chart.tsx";
 import { age, ago, compact, number, times } from "../parts/format.ts";
 
 interface Answer {

@@ -1,3 +1,4 @@
+import type { Step } from "../../src/http/parts/step.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Code, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
 import { ago, clock, compact, number, times } from "../parts/format.ts";
@@ -11,20 +12,6 @@ interface Summary {
   readonly failed: number;
   readonly tokens: number;
   readonly queries: readonly string[];
-}
-
-interface Step {
-  readonly at: number;
-  readonly operation: string;
-  readonly queries: readonly string[];
-  readonly targets: readonly string[];
-  readonly found: readonly string[];
-  readonly unveiled: readonly string[];
-  readonly dryRun: boolean;
-  readonly outcome: string;
-  readonly tokens: number;
-  readonly latencyMs: number;
-  readonly traceId: string;
 }
 
 type Session = Summary & { readonly steps: readonly Step[]; readonly everything: number };

@@ -1,13 +1,5 @@
+import type { Minute } from "../../src/http/parts/call-series.ts";
 import { clock, number } from "./format.ts";
-
-export interface Minute {
-  readonly at: number;
-  readonly calls: number;
-  readonly failed: number;
-  readonly answers: number;
-  readonly menus: number;
-  readonly everything: number;
-}
 
 interface Series {
   readonly name: string;

@@ -5,7 +5,7 @@ import { isAdmin } from "../parts/admin-scope.ts";
 import { addressesIn, type ConsoleParts } from "../parts/console-parts.ts";
 import type { Conversation } from "../parts/conversations.ts";
 import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
-import type { Step } from "../parts/to-step.ts";
+import type { Step } from "../parts/step.ts";
 
 /** Conversations of agents. Callers without the admin scope see their own. */
 export function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts): Endpoint[] {

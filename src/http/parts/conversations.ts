@@ -1,7 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { FinishedCall } from "../../gateway-core.ts";
 import { contentHash } from "../../util/content-hash.ts";
-import { type Step, toStep } from "./to-step.ts";
+import type { Step } from "./step.ts";
+import { toStep } from "./to-step.ts";
 
 /** The calls of one agent, in order. */
 export interface Conversation {
