@@ -26,10 +26,14 @@ import type { OwnCommands } from "./own-commands.ts";
 import { providersWithKeys } from "./provider-in-use.ts";
 import { readImage } from "./read-image.ts";
 
-export interface OpenedChat {
-  readonly agent: ChatAgent;
+export interface AdaptedChat {
+  /** Without trust, which needs another agent. */
+  readonly agent: Omit<ChatAgent, "trust">;
   /** The messages of a resumed session. */
   readonly past: readonly PastMessage[];
+  /** The id of the conversation, if it has messages. */
+  conversation(): string | undefined;
+  /** Ends the conversation's session. */
   close(): Promise<void>;
 }
 
@@ -38,7 +42,7 @@ export async function toChatAgent(
   opened: OpenedAgent,
   commands: OwnCommands,
   resume?: string,
-): Promise<OpenedChat> {
+): Promise<AdaptedChat> {
   const { agent, gateway, loaded } = opened;
   const waiting = new Map<string, (answer: AskAnswer) => void>();
   const costs = createChatCosts();
@@ -150,6 +154,7 @@ export async function toChatAgent(
 
   return {
     past: pastOf(session),
+    conversation: () => (session.messages.length === 0 ? undefined : session.id),
     close: () => session.end(),
     agent: {
       status: () => ({

@@ -217,7 +217,10 @@ test("a trusted project replaces a server as a whole", async () => {
 
 test("the user's hooks run beside those of a trusted project, and a project without trust has none", async () => {
   const hook = (command: string) => ({ on: "prompt" as const, command });
-  const given = folders({ user: { hooks: [hook("mine")] }, project: { hooks: [hook("theirs"), hook("mine")] } });
+  const given = folders({
+    user: { hooks: [hook("mine")] },
+    project: { hooks: [hook("theirs"), hook("mine")] },
+  });
   expect((await loadSettings(given)).settings.hooks).toEqual([hook("mine")]);
   await trust(given);
   expect((await loadSettings(given)).settings.hooks).toEqual([hook("mine"), hook("theirs")]);
