@@ -71,13 +71,19 @@ export async function run(args: readonly string[]): Promise<void> {
 /** Lets the person choose a provider if nobody has yet. */
 async function setUpFirst(project: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return;
-  const [{ firstRun, isFirstRun }, { loadSettings }, { settingsPath }] = await Promise.all([
+  const [{ firstRun, isFirstRun }, { openSecrets }, { loadSettings }, { settingsPath }] = await Promise.all([
     import("./first-run.ts"),
+    import("./open-secrets.ts"),
     import("../config/load-settings.ts"),
     import("../config/settings-path.ts"),
   ]);
   if (!isFirstRun(await loadSettings({ project }))) return;
-  const isSetUp = await firstRun(settingsPath(homedir()), { input: process.stdin, output: process.stdout });
+  const isSetUp = await firstRun({
+    file: settingsPath(homedir()),
+    secrets: openSecrets(),
+    input: process.stdin,
+    output: process.stdout,
+  });
   if (!isSetUp) process.exit(0);
 }
 

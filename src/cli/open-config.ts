@@ -15,8 +15,10 @@ import { reasonOf } from "../util/reason-of.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { defaultConfig, isJsonConfig } from "./config-files.ts";
 import { serverOptions, settingsServers } from "./configured-servers.ts";
+import { fillSecrets } from "./fill-secrets.ts";
 import { loadModule } from "./load-module.ts";
 import { openPins } from "./open-pins.ts";
+import { withSecrets } from "./open-secrets.ts";
 import type { Report } from "./read-json-config.ts";
 import { setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
@@ -71,7 +73,9 @@ export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfi
   const isFolderTrusted =
     config === undefined || given.usesFolder ? await isTrustGiven(folder, given) : false;
   const json = isJsonConfig(config) ? config : undefined;
-  const loaded = await loadSettings({ project: folder, ...(env && { env }), config: json });
+  const loaded = fillSecrets(await loadSettings({ project: folder, ...(env && { env }), config: json }), () =>
+    withSecrets(env ?? process.env),
+  );
   const modulePath =
     json === undefined ? (config ?? (isFolderTrusted ? defaultConfig(folder) : undefined)) : undefined;
   const module = modulePath === undefined ? undefined : await loadModule(modulePath);
