@@ -19,6 +19,10 @@ export const COMMANDS: readonly Command[] = [
   { name: "model", summary: "Picks the model; with a name, changes to it." },
   { name: "mode", summary: "Changes the mode: ask, accept-edits, plan. Shift-Tab does it too." },
   { name: "mcp", summary: "Shows the MCP servers; login NAME and approve NAME act on one." },
+  {
+    name: "trust",
+    summary: "Shows what this folder would run and tell the model, and asks whether you trust it.",
+  },
   { name: "init", summary: "Lets the agent write an AGENTS.md for this folder." },
   { name: "permissions", summary: "Lists the permission rules.", topic: "permissions" },
   { name: "telemetry", summary: "Shows whether telemetry is on, and where it goes.", topic: "telemetry" },
