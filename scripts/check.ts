@@ -2,18 +2,19 @@
 import { spawnSync } from "node:child_process";
 
 const STEPS: readonly (readonly [name: string, command: string])[] = [
-  ["format and lint", "biome check --error-on-warnings ."],
+  ["format and lint", "node scripts/tool.ts biome biome check --error-on-warnings ."],
   ["types", "tsc --noEmit"],
   ["types of the console", "tsc --noEmit -p console"],
+  ["types of LangChain", "node scripts/tool.ts langchain tsc --noEmit -p tools/langchain"],
   ["generated docs", "node scripts/docs.ts --check"],
-  ["unused code", "knip"],
+  ["unused code", "node scripts/tool.ts knip knip"],
   ["tests", "vitest run"],
   ["conformance", "node scripts/conformance.ts"],
   ["build", "node scripts/build.ts"],
   ["program as built", "node dist/cli/main.js serve --help"],
   ["package as installed, on every Node", "node scripts/check-packed.ts"],
-  ["package", "publint --strict dist"],
-  ["package types", "attw --pack dist --profile esm-only"],
+  ["package", "node scripts/tool.ts package-checks publint --strict dist"],
+  ["package types", "node scripts/tool.ts package-checks attw --pack dist --profile esm-only"],
   ["package types without optional packages", "node scripts/check-package-types.ts"],
   ["examples of the API", "node scripts/run-doc-examples.ts"],
   ["examples", "node scripts/examples.ts"],

@@ -231,7 +231,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     const own = followed.freshness();
     const { status } = upstream;
     if (status) return { ...own, isFresh: false, lastError: status.reason };
-    return isStarting() ? { ...own, count: 0, isFresh: false } : own;
+    // The stand-in of a server that is starting is no listing, so it has no age.
+    return isStarting() ? { count: 0, isFresh: false } : own;
   }
 
   return {
