@@ -7,7 +7,7 @@ import { compactSession, contextOf } from "../agent/fit-context.ts";
 import { rewind } from "../agent/rewind.ts";
 import { run } from "../agent/run.ts";
 import { runContext, type Untraced } from "../agent/run-context.ts";
-import { modelFacts } from "../models/model-facts.ts";
+import { modelFacts } from "../models/providers/model-facts.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
 import type {
   ChatAgent,
