@@ -59,9 +59,9 @@ const TYPED = ["@modelcontextprotocol/client", "@modelcontextprotocol/server"];
 const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
   [
     "problem",
-    /src\/schema\/(?:problems?|say)\.ts$|src\/util\/program-version\.ts$|src\/cli\/(?:keep-compiled|user-folders)\.ts$/,
+    /src\/schema\/(?:problems?|say)\.ts$|src\/util\/program-version\.ts$|src\/cli\/(?:keep-compiled|user-folders|program)\.ts$/,
   ],
-  ["relay", /src\/cli\/(?:serve|serve-by-daemon|safe-console)\.ts$/],
+  ["relay", /src\/cli\/serve-by-daemon\.ts$/],
   ["spawn-daemon", /src\/cli\/spawn-daemon\.ts$/],
   ["core", /src\/(?:index|gateway)\.ts$/],
   ["mcp", /src\/mcp\/mcp-server\.ts$/],
@@ -83,6 +83,18 @@ const { output } = await bundle.write({
   codeSplitting: {
     groups: PARTS.map(([name, test], index) => ({ name, test, priority: PARTS.length - index })),
   },
+});
+// The client of the daemon once more, alone: see bin/start.cjs.
+const relay = await rolldown({
+  input: "src/cli/serve-by-daemon.ts",
+  platform: "node",
+  preserveEntrySignatures: "allow-extension",
+});
+await relay.write({
+  dir: "dist/relay",
+  format: "cjs",
+  entryFileNames: "[name].cjs",
+  chunkFileNames: "[name]-[hash].cjs",
 });
 writeFileSync(
   "dist/THIRD-PARTY.md",
