@@ -86,6 +86,7 @@ export async function toChatAgent(
 
   /** Runs a tool for the person, outside of a run, with the same permissions as the model's calls. */
   async function* call(tool: "shell" | "read", args: Record<string, unknown>, { signal }: RunOptions) {
+    opened.checkpoints.begin();
     const queue = createEventQueue<AgentEvent>();
     const span = newSpan();
     const callId = `own-${++ownCalls}`;
