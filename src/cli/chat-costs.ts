@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
-import { costOf, MODEL_FACTS_DATE } from "../models/model-facts.ts";
+import { costOf, MODEL_FACTS_DATE } from "../models/providers/model-facts.ts";
 import type { Fact } from "../tui/chat-agent.ts";
 
 /** Tokens and cost of a conversation, by the provider's own count of each request. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Settings } from "../config/settings-schema.ts";
 import { listModels } from "../models/list-models.ts";
-import { isModelNamed, MODEL_FACTS, modelFacts } from "../models/model-facts.ts";
+import { isModelNamed, MODEL_FACTS, modelFacts } from "../models/providers/model-facts.ts";
 import { problem } from "../schema/problem.ts";
 import type { Choice } from "../tui/chat-agent.ts";
 import { systemClock } from "../util/clock.ts";

@@ -112,7 +112,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const secrets = [...secretVariables(process.env), ...secretsOf(settings)];
   knowSecrets(secrets);
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
-  const checkpoints = options.checkpoints ?? createCheckpoints();
+  const checkpoints = options.checkpoints ?? createCheckpoints(folder);
   let mode: PermissionMode = "ask";
   const permissions = createPermissions({
     mode: () => mode,

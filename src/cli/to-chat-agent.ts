@@ -7,7 +7,7 @@ import { compactSession, contextOf } from "../agent/fit-context.ts";
 import { rewind } from "../agent/rewind.ts";
 import { run } from "../agent/run.ts";
 import { runContext, type Untraced } from "../agent/run-context.ts";
-import { modelFacts } from "../models/model-facts.ts";
+import { modelFacts } from "../models/providers/model-facts.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
 import type {
   ChatAgent,
@@ -86,6 +86,7 @@ export async function toChatAgent(
 
   /** Runs a tool for the person, outside of a run, with the same permissions as the model's calls. */
   async function* call(tool: "shell" | "read", args: Record<string, unknown>, { signal }: RunOptions) {
+    opened.checkpoints.begin();
     const queue = createEventQueue<AgentEvent>();
     const span = newSpan();
     const callId = `own-${++ownCalls}`;

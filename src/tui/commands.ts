@@ -13,7 +13,7 @@ export const COMMANDS: readonly Command[] = [
   { name: "context", summary: "Shows the tokens of the next request, by cause." },
   { name: "compact", summary: "Summarizes the conversation now; with words, keeps those points." },
   { name: "cost", summary: "Shows tokens and cost of the conversation.", topic: "cost" },
-  { name: "undo", summary: "Undoes the changes of files that the last turn made." },
+  { name: "undo", summary: "Undoes the changes of files that the last turn made, also by commands." },
   { name: "tools", summary: "Lists the tools that the agent can reach.", topic: "tools" },
   { name: "skills", summary: "Lists the skills that the agent can load.", topic: "skills" },
   { name: "model", summary: "Picks the model; with a name, changes to it." },

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { defaultModelOf } from "../model-facts.ts";
 import { text, url } from "./config-fields.ts";
 import { defineProvider, notConfigured } from "./define-provider.ts";
+import { defaultModelOf } from "./model-facts.ts";
 import { createModelFetch } from "./model-fetch.ts";
 import { bearer, compatibleListing } from "./model-listing.ts";
 import { successResponse } from "./model-response.ts";

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { costOf, defaultModelOf, MODEL_FACTS, MODEL_FACTS_DATE, modelFacts } from "./model-facts.ts";
-import { PROVIDERS } from "./providers/providers.ts";
+import { PROVIDERS } from "./providers.ts";
 
 const PACKAGES = {
   anthropic: "@ai-sdk/anthropic",
