@@ -117,6 +117,15 @@ describe("vectors beside words", () => {
     expect(index.status()).toEqual({ mode: "hybrid", documents: 1, waiting: 0 });
   });
 
+  test("an index without documents is read again with any embedder", async () => {
+    const path = join(folder, "no-documents");
+    await createEmbeddedIndex({ embedder: letters }).save(path);
+    const opened = await openEmbeddedIndex(path, { embedder: letters });
+    if (!opened.ok) throw new Error(opened.reason);
+    await opened.value.put(tools);
+    expect(opened.value.status().documents).toBe(3);
+  });
+
   test("vectors are saved and read again without the embedder being asked", async () => {
     const path = join(folder, "vectors");
     const index = createEmbeddedIndex({ embedder: letters });

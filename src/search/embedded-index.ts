@@ -77,6 +77,9 @@ async function load(
   const words = new LexicalIndex();
   words.load(segment);
   if (embedder === undefined) return { ok: true, value: { words, side: undefined, note } };
+  // Without documents there are no vectors of any embedder.
+  if (vectors === undefined && segment.facetOf.length === 0)
+    return { ok: true, value: { words, side: new VectorSide(embedder), note } };
   if (vectors?.embedder !== embedder.id) {
     return { ok: false, reason: "The search snapshot is not used: its vectors are of another embedder." };
   }
