@@ -61,9 +61,9 @@ const TYPED = ["@modelcontextprotocol/client", "@modelcontextprotocol/server"];
 const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
   [
     "problem",
-    /src\/schema\/(?:problems?|say)\.ts$|src\/util\/program-version\.ts$|src\/cli\/(?:keep-compiled|user-folders)\.ts$/,
+    /src\/schema\/(?:problems?|say)\.ts$|src\/util\/program-version\.ts$|src\/cli\/(?:keep-compiled|user-folders|program)\.ts$/,
   ],
-  ["relay", /src\/cli\/(?:serve|serve-by-daemon|safe-console)\.ts$/],
+  ["relay", /src\/cli\/serve-by-daemon\.ts$/],
   ["spawn-daemon", /src\/cli\/spawn-daemon\.ts$/],
   ["core", /src\/(?:index|gateway)\.ts$/],
   ["mcp", /src\/mcp\/mcp-server\.ts$/],
@@ -78,14 +78,32 @@ const bundle = await rolldown({
   external: (id) =>
     id.startsWith("node:") || external.some((name) => id === name || id.startsWith(`${name}/`)),
 });
+/** A process keeps the source of what it runs, so comments and spaces cost memory. Names stay, for stack traces. */
+const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } } as const;
 const { output } = await bundle.write({
   dir: "dist",
+  minify,
   entryFileNames: "[name].js",
   chunkFileNames: "shared/[name]-[hash].js",
   codeSplitting: {
     groups: PARTS.map(([name, test], index) => ({ name, test, priority: PARTS.length - index })),
   },
 });
+// The client of the daemon once more, alone: see bin/start.cjs.
+const relay = await rolldown({
+  input: "src/cli/serve-by-daemon.ts",
+  platform: "node",
+  preserveEntrySignatures: "allow-extension",
+});
+await relay.write({
+  dir: "dist/relay",
+  format: "cjs",
+  minify,
+  entryFileNames: "[name].cjs",
+  chunkFileNames: "[name]-[hash].cjs",
+});
+for (const file of globSync("dist/{**/*.js,relay/*.cjs}"))
+  writeFileSync(file, toAscii(readFileSync(file, "utf8")));
 writeFileSync(
   "dist/THIRD-PARTY.md",
   thirdParty([
@@ -167,6 +185,12 @@ function bundleOf(manifest: unknown): Buffer {
 
 function toJson(value: unknown): string {
   return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Escapes all other characters: one of them doubles the memory that the source of a whole file takes. */
+function toAscii(code: string): string {
+  if (/\\[\u0080-\uffff]/.test(code)) throw new Error("An escaped character cannot be escaped once more.");
+  return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /**

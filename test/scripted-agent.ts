@@ -103,6 +103,9 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
     ],
     rewind: async (message) => ({ past: [{ role: "user", text: "Before?" }], prompt: `again ${message}` }),
     undo: async () => ["Restored a.ts."],
+    trust: async function* () {
+      yield told({ type: "notice", text: "The folder is trusted already." });
+    },
     mcp: async (words) => [{ name: "shop", text: `works ${words.join(" ")}`.trim() }],
     commands: () => [{ name: "review", summary: "Reviews the change." }],
     expand: async (name, argument) => `Prompt of ${name}: ${argument}`,

@@ -10,6 +10,8 @@ export interface TokenUse {
   readonly output: number;
   /** The part of the input that the provider had cached. */
   readonly cached: number;
+  /** The part of the input that the provider has put into its cache, if it tells. */
+  readonly cacheWritten?: number;
 }
 
 /** Why a run ended. */

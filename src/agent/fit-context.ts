@@ -1,6 +1,6 @@
 import type { LanguageModel } from "ai";
 import { coreOf } from "../gateway-core.ts";
-import { modelFacts } from "../models/model-facts.ts";
+import { modelFacts } from "../models/providers/model-facts.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import type { Agent, SessionState } from "./agent.ts";
 import { type Compacted, compact } from "./context/compact.ts";

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { COMMAND_FOLDERS } from "../config/settings-path.ts";
 import type { Gateway } from "../gateway-api.ts";
 import type { Entry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
@@ -15,7 +16,6 @@ export interface OwnCommands {
 }
 
 const MAX_BYTES = 64 * 1024;
-const FOLDERS = [join(".keyhole", "commands"), join(".claude", "commands")];
 
 interface FileCommand extends OwnCommand {
   readonly text: string;
@@ -59,7 +59,7 @@ export async function openOwnCommands(places: readonly string[], gateway: Gatewa
 
 async function readCommands(place: string): Promise<FileCommand[]> {
   const commands: FileCommand[] = [];
-  for (const folder of FOLDERS) {
+  for (const folder of COMMAND_FOLDERS) {
     const names = await readdir(join(place, folder)).catch(() => []);
     for (const file of names.filter((name) => /^[\w.-]+\.md$/.test(name)).sort()) {
       const bytes = await readRegularFile(join(place, folder, file), MAX_BYTES).catch(() => undefined);

@@ -7,7 +7,7 @@ import { compactSession, contextOf } from "../agent/fit-context.ts";
 import { rewind } from "../agent/rewind.ts";
 import { run } from "../agent/run.ts";
 import { runContext, type Untraced } from "../agent/run-context.ts";
-import { MODEL_FACTS, modelFacts } from "../models/model-facts.ts";
+import { modelFacts } from "../models/providers/model-facts.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
 import type {
   ChatAgent,
@@ -21,15 +21,19 @@ import type {
 import { reasonOf } from "../util/reason-of.ts";
 import { createChatCosts } from "./chat-costs.ts";
 import { createChatServers } from "./chat-servers.ts";
+import { createModelLists } from "./model-lists.ts";
 import type { OpenedAgent } from "./open-agent.ts";
 import type { OwnCommands } from "./own-commands.ts";
-import { providersWithKeys } from "./provider-in-use.ts";
 import { readImage } from "./read-image.ts";
 
-export interface OpenedChat {
-  readonly agent: ChatAgent;
+export interface AdaptedChat {
+  /** Without trust, which needs another agent. */
+  readonly agent: Omit<ChatAgent, "trust">;
   /** The messages of a resumed session. */
   readonly past: readonly PastMessage[];
+  /** The id of the conversation, if it has messages. */
+  conversation(): string | undefined;
+  /** Ends the conversation's session. */
   close(): Promise<void>;
 }
 
@@ -38,10 +42,11 @@ export async function toChatAgent(
   opened: OpenedAgent,
   commands: OwnCommands,
   resume?: string,
-): Promise<OpenedChat> {
+): Promise<AdaptedChat> {
   const { agent, gateway, loaded } = opened;
   const waiting = new Map<string, (answer: AskAnswer) => void>();
   const costs = createChatCosts();
+  const models = createModelLists(opened);
   const servers = createChatServers(opened.servers, gateway);
   let session = await agent.openSession(resume === undefined ? {} : { resume });
   let ownCalls = 0;
@@ -81,6 +86,7 @@ export async function toChatAgent(
 
   /** Runs a tool for the person, outside of a run, with the same permissions as the model's calls. */
   async function* call(tool: "shell" | "read", args: Record<string, unknown>, { signal }: RunOptions) {
+    opened.checkpoints.begin();
     const queue = createEventQueue<AgentEvent>();
     const span = newSpan();
     const callId = `own-${++ownCalls}`;
@@ -125,7 +131,7 @@ export async function toChatAgent(
   async function choices(topic: PickTopic): Promise<readonly Choice[]> {
     switch (topic) {
       case "models":
-        return modelChoices(opened);
+        return models.choices();
       case "sessions": {
         const known = (await agent.options.sessions?.list()) ?? [];
         const here = known.filter(({ folder }) => folder === process.cwd());
@@ -150,6 +156,7 @@ export async function toChatAgent(
 
   return {
     past: pastOf(session),
+    conversation: () => (session.messages.length === 0 ? undefined : session.id),
     close: () => session.end(),
     agent: {
       status: () => ({
@@ -177,7 +184,10 @@ export async function toChatAgent(
       compact,
       list,
       choices,
-      setModel: async (name) => opened.setModel(name),
+      setModel: async (name) => {
+        await models.check(name);
+        opened.setModel(name);
+      },
       resume: async (wanted = "last") => {
         await open(wanted);
         return pastOf(session);
@@ -194,21 +204,6 @@ export async function toChatAgent(
       clear: () => open(),
     },
   };
-}
-
-/** The model in use, then the known models of all providers that have a key. */
-function modelChoices({ providers, model, modelName }: OpenedAgent): Choice[] {
-  const inUse = providers().default;
-  const ready = new Set([inUse, ...providersWithKeys(providers())]);
-  const known = MODEL_FACTS.filter(({ provider }) => ready.has(provider)).map(
-    ({ provider, name, window, price }) => ({
-      id: `${provider}/${name}`,
-      name: `${provider} ${name}`,
-      text: `${Math.round(window / 1_000)}k tokens${price ? `, $${price.input} in, $${price.output} out` : ""}`,
-    }),
-  );
-  const current = { id: `${inUse}/${model() ?? ""}`, name: modelName(), text: "in use" };
-  return [current, ...known.filter(({ id }) => id !== current.id)];
 }
 
 /** The prompts of a conversation, by their place among its messages. */

@@ -13,6 +13,7 @@ import type { NativeNames } from "../surfaces/native-tools.ts";
 import type { Surface } from "../surfaces/surface-names.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
+import type { ToolResult } from "./call-native.ts";
 import { followChanges } from "./changes.ts";
 import { createConnections } from "./connections.ts";
 import { headerMismatch, methodMismatch } from "./header-mismatch.ts";
@@ -23,6 +24,7 @@ import { createListings } from "./listing.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { readBody } from "./read-body.ts";
 import { createRounds } from "./rounds.ts";
+import { createTasks } from "./tasks.ts";
 
 /** Options of {@link createMcpServer}. */
 export interface McpServerOptions {
@@ -103,6 +105,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   const { surface = "lanes", toolSearch = false, run = false, nativeNames = "ops", instructions } = options;
   const menu = { surface, toolSearch, run, nativeNames, shortcuts: options.shortcuts ?? [] };
   const listings = createListings(gateway, { ...menu, ...(instructions !== undefined && { instructions }) });
+  const tasks = surface === "native" ? createTasks<ToolResult>(coreOf(gateway).clock) : undefined;
   const parts: ServerParts = {
     gateway,
     listings,
@@ -112,6 +115,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     name: options.name ?? "keyhole",
     version: options.version ?? PROGRAM_VERSION,
     listTtlMs: options.listTtlMs ?? LIST_TTL_MS,
+    tasks,
   };
   const changes = followChanges({ gateway, listings, debounceMs, onError });
   const listening = createListenBus(changes, onError);
@@ -159,6 +163,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     refreshSource: (id) => gateway.sources.refresh(id),
     close: async () => {
       changes.close();
+      tasks?.close();
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);
     },
   };

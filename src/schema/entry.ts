@@ -49,6 +49,8 @@ export interface Presentation {
   readonly outputSchema?: JsonSchema;
   readonly icons?: readonly unknown[];
   readonly size?: number;
+  /** The server can run the tool as a task. */
+  readonly runsAsTask?: boolean;
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 

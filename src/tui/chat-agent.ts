@@ -81,6 +81,8 @@ export interface ChatAgent {
   rewind(message: string): Promise<{ readonly past: readonly PastMessage[]; readonly prompt: string }>;
   /** Undoes the changes of files that the last turn made. Returns a line for each. */
   undo(): Promise<readonly string[]>;
+  /** Asks whether the folder is trusted; after a yes, its files are in use. */
+  trust(options: RunOptions): AsyncIterable<AgentEvent>;
   /** Shows MCP servers, or does to one what the words say: log in, approve. */
   mcp(words: readonly string[]): Promise<readonly Fact[]>;
   /** Commands beside the chat's own. */

@@ -30,6 +30,8 @@ export interface Chat {
   answer(answer: PermissionAnswer): void;
   /** Ctrl-C: cancels the running work; a second one leaves. */
   interrupt(): void;
+  /** Asks whether the folder is trusted. */
+  askTrust(): Promise<void>;
   /** Resets the first Ctrl-C, so that the next one does not leave. */
   stay(): void;
   /** Esc: cancels the running work, and nothing else. */
@@ -186,6 +188,8 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
         return;
       case "mode":
         return setMode(argument);
+      case "trust":
+        return askTrust("/trust");
       case "mcp":
         return showFacts("mcp", await agent.mcp(argument.split(/\s+/).filter(Boolean)));
       case "init":
@@ -201,6 +205,10 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       case "exit":
         return leave();
     }
+  }
+
+  function askTrust(typed: string): Promise<void> {
+    return turn(typed, async (signal) => void (await follow(agent.trust({ signal }))));
   }
 
   async function resume(session: string): Promise<void> {
@@ -266,6 +274,7 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       controller?.abort();
     },
     nextMode,
+    askTrust: () => askTrust(""),
     open: async (what) => {
       if (state.phase !== "idle") return;
       if (what === "messages") return openPicker("messages", "Go back to before:");

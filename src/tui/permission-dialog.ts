@@ -67,7 +67,7 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
   return h(
     Box,
     { flexDirection: "column", marginTop: 1 },
-    h(Text, { bold: true, ...colour("yellow") }, `Allow ${permission.scope}?`),
+    h(Text, { bold: true, ...colour("yellow") }, titleOf(permission)),
     lines
       .slice(shown.top, shown.top + height)
       .map(({ text, tint }, index) => h(Text, { key: `line ${index}`, wrap: "hard", ...tint }, `│ ${text}`)),
@@ -107,7 +107,17 @@ interface Choice {
   readonly allows: boolean;
 }
 
+function titleOf({ scope }: Permission): string {
+  return scope === "folder" ? "Trust this folder as it is now?" : `Allow ${scope}?`;
+}
+
 function choicesOf({ scope, always }: Permission, hasDraft: boolean): Choice[] {
+  if (scope === "folder") {
+    return [
+      { label: "no, go on without these files", answer: "deny", allows: false },
+      { label: "yes, trust it", answer: "once", allows: true },
+    ];
+  }
   const again = AGAIN[scope] ?? "this";
   return [
     { label: "yes, once", answer: "once", allows: true },

@@ -33,11 +33,11 @@ export function reduce(state: ChatState, event: ChatEvent): ChatState {
 
 function apply(state: ChatState, event: ChatEvent): ChatState {
   switch (event.type) {
-    case "turn-start":
-      return add(
-        { ...state, phase: "running", leaving: false },
-        { kind: "prompt", text: clean(event.prompt) },
-      );
+    case "turn-start": {
+      const running: ChatState = { ...state, phase: "running", leaving: false };
+      // A turn that the chat itself starts has no prompt.
+      return event.prompt === "" ? running : add(running, { kind: "prompt", text: clean(event.prompt) });
+    }
     case "turn-end":
       return endTurn(state);
     case "turn-failed": {

@@ -7,6 +7,7 @@ import { problem } from "../../schema/problem.ts";
 import type { TracedRequest } from "../../schema/span-context.ts";
 import { toVisibleText } from "../../util/visible-text.ts";
 import { assignPaths } from "./assign-paths.ts";
+import { callTask, needsTask } from "./call-task.ts";
 import { checkOffered } from "./check-offered.ts";
 import { completeArgument } from "./complete-argument.ts";
 import type { ToolOverride } from "./config/overrides.ts";
@@ -71,12 +72,11 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
           work: (client, request) =>
             traceRequest(trace, about("tools/call", options, tool.name), async (meta) => {
               const passed = passThrough(client, caller, options, meta);
-              return client
-                .callTool(
-                  { name: tool.name, arguments: params, ...passed.params },
-                  { ...request, ...passed.options, toolDefinition },
-                )
-                .catch(passError(caller));
+              const call = { name: tool.name, arguments: params, ...passed.params };
+              const answer = needsTask(tool, client)
+                ? callTask(client, call, { label, signal, request, caller })
+                : client.callTool(call, { ...request, ...passed.options, toolDefinition });
+              return answer.catch(passError(caller));
             }),
         },
         signal,
@@ -234,13 +234,17 @@ function addressOf(listed: Listed): Readonly<Record<string, string>> {
 }
 
 function presentationOf(listed: Listed): Presentation {
-  const { title, annotations, outputSchema, icons, size, _meta } = listed as Partial<Tool & Resource>;
+  const { title, annotations, outputSchema, icons, size, execution, _meta } = listed as Partial<
+    Tool & Resource
+  >;
+  const { taskSupport = "forbidden" } = execution ?? {};
   return {
     ...(title !== undefined && { title }),
     ...(annotations && { annotations }),
     ...(outputSchema && { outputSchema: outputSchema as JsonSchema }),
     ...(icons && { icons }),
     ...(size !== undefined && { size }),
+    ...(taskSupport !== "forbidden" && { runsAsTask: true }),
     ...(_meta && { _meta }),
   };
 }
