@@ -1,6 +1,6 @@
 import { endianness } from "node:os";
 import { writeFileAtomic } from "../util/write-file-atomic.ts";
-import { NameBits } from "./lexical/name-bits.ts";
+import { HashBits } from "./lexical/hash-bits.ts";
 import type { Facet, Segment } from "./lexical/segment.ts";
 import { StringTable } from "./lexical/string-table.ts";
 import { type Opened, type Place, readSections, type Sections, toSections } from "./snapshot-file.ts";
@@ -108,7 +108,7 @@ function toSegment(header: Header, sections: Sections): Segment {
     impacts: shorts("impacts"),
     fields: bytes("fields"),
     maxImpacts: shorts("maxImpacts"),
-    names: new NameBits(words("names")),
+    names: new HashBits(words("names")),
     facets: header.facets,
     facetOf: words("facetOf"),
   };
