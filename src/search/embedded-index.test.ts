@@ -200,7 +200,10 @@ describe("snapshot", () => {
   });
 
   test("every bit flip and truncation is found out", async () => {
-    const path = await saved("flips");
+    const path = join(folder, "flips");
+    const index = createEmbeddedIndex({ embedder: letters });
+    await index.put(tools);
+    await index.save(path);
     const whole = await readFile(path);
     const change = fc.oneof(
       fc.record({ at: fc.nat(whole.length - 1), bit: fc.nat(7) }),

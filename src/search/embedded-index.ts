@@ -6,7 +6,6 @@ import { searchBoth } from "./search-both.ts";
 import { type Opened, readSnapshot, writeSnapshot } from "./snapshot.ts";
 import { VectorSide } from "./vector-side.ts";
 import type { Embedder } from "./vectors/embedder.ts";
-import { vectorStoreFromBytes } from "./vectors/vector-store.ts";
 
 /** Options of {@link createEmbeddedIndex}. */
 export interface EmbeddedIndexOptions {
@@ -84,11 +83,7 @@ async function load(
     return { ok: false, reason: "The search snapshot is not used: its vectors are of another embedder." };
   }
   const side = new VectorSide(embedder);
-  const documents = Array.from(segment.facetOf, (facet, number) => ({
-    id: segment.ids.get(number),
-    facet: segment.facets[facet]!,
-  }));
-  side.adopt(vectorStoreFromBytes(vectors.bytes), documents);
+  side.adopt(vectors.store, segment);
   return { ok: true, value: { words, side, note } };
 }
 
@@ -185,9 +180,7 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
       await this.compact();
       const { whole } = words;
       if (whole === undefined) throw problem("CLOSED");
-      const bytes = side?.toBytes();
-      const vectors = side && bytes && { embedder: side.embedderId, bytes };
-      await writeSnapshot(path, { segment: whole, note, ...(vectors && { vectors }) });
+      await writeSnapshot(path, { segment: whole, note }, side?.contents(whole.ids));
     },
 
     async restore() {

@@ -6,6 +6,7 @@ import { filterKey } from "./filter-mask.ts";
 import { indexIn } from "./index-in.ts";
 import { LiveSegment } from "./live-segment.ts";
 import { mergeSegments } from "./merge-segments.ts";
+import { hashText } from "./name-key.ts";
 import type { NearTerm } from "./near-terms.ts";
 import { type PostingList, Scratch, scoreSegment } from "./score-segment.ts";
 import type { Segment } from "./segment.ts";
@@ -30,9 +31,9 @@ interface Found {
   readonly document: number;
 }
 
-/** Documents of one put that become one segment. Its dictionary is sorted in one go. */
-const MAX_BATCH = 4_096;
-/** Terms that a put remembers from one batch to the next. */
+/** Documents of one put that become one segment. */
+const MAX_BATCH = 8_192;
+/** Terms that are remembered from one batch to the next. */
 const MAX_KNOWN = 262_144;
 /** Documents analysed between two turns of the event loop. */
 const PUT_STEP = 256;
@@ -44,6 +45,7 @@ const MAX_NEAR_CACHES = 64;
 export class LexicalIndex {
   private segments: LiveSegment[] = [];
   private readonly scratch = new Scratch();
+  private maker: WeakRef<PostingMaker> | undefined;
   /** Terms near to unknown words by the caller's scopes, until a document comes or goes. */
   private readonly nearCaches = new Map<string, Map<string, readonly NearTerm[]>>();
   /** Segments that a merge in progress reads: it alone may replace them. */
@@ -64,11 +66,9 @@ export class LexicalIndex {
   *put(documents: readonly SearchDocument[]): Generator<void, void> {
     const newest = new Map(documents.map((document) => [document.id, document]));
     const all = [...newest.values()];
-    let maker = new PostingMaker();
     for (let from = 0; from < all.length; from += MAX_BATCH) {
       const batch = all.slice(from, from + MAX_BATCH);
-      if (maker.terms.length > MAX_KNOWN) maker = new PostingMaker();
-      const builder = new SegmentBuilder(maker);
+      const builder = new SegmentBuilder(this.makerFor(batch.length));
       for (const document of batch) {
         if (document.visibility === "hidden") continue;
         builder.add(document);
@@ -81,10 +81,23 @@ export class LexicalIndex {
     }
   }
 
+  /** A maker that knows the words of large puts before this one, until their memory is needed. */
+  private makerFor(documents: number): PostingMaker {
+    if (documents < PUT_STEP) return new PostingMaker();
+    const known = this.maker?.deref();
+    if (known !== undefined && known.terms.length <= MAX_KNOWN) return known;
+    const fresh = new PostingMaker();
+    this.maker = new WeakRef(fresh);
+    return fresh;
+  }
+
   drop(ids: readonly string[]): void {
     this.nearCaches.clear();
+    const isMany = ids.length >= PUT_STEP;
     for (const id of ids) {
+      const hash = isMany ? hashText(id) : 0;
       for (const live of this.segments) {
+        if (isMany && !live.mayHaveId(hash)) continue;
         const document = live.find(id);
         if (document >= 0) live.bury(document);
       }
