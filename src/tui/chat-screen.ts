@@ -4,6 +4,7 @@ import { BlockView } from "./block-view.ts";
 import type { Block, ChatState } from "./chat-state.ts";
 import type { Chat } from "./create-chat.ts";
 import { InputBox } from "./input-box.ts";
+import { typedText } from "./key-to-edit.ts";
 import { PermissionDialog } from "./permission-dialog.ts";
 import { PickerView } from "./picker-view.ts";
 import { Spinner } from "./spinner.ts";
@@ -51,12 +52,19 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
     if (isSecond) void chat.open("messages");
   }
 
+  async function paste(): Promise<void> {
+    attention.typed();
+    const text = await chat.paste();
+    if (text !== undefined) draft.change({ type: "insert", text: typedText(text) });
+  }
+
   useInput((input, key) => {
     if (picker) return;
     if (key.ctrl && input === "c") chat.interrupt();
     if (key.ctrl && input === "o") chat.unfold("tool");
     if (key.ctrl && input === "t") chat.unfold("thinking");
     if (key.ctrl && input === "r" && !permission) void chat.open("history");
+    if (key.ctrl && input === "v") void paste();
     if (key.tab && key.shift) chat.nextMode();
   });
 

@@ -67,7 +67,11 @@ export const KEYS: readonly (readonly [keys: string, what: string])[] = [
   ["Shift-Tab", "Changes the mode: ask, accept edits, plan."],
   ["Up, Down", "Walk through the lines sent before; Ctrl-R picks from them."],
   ["Tab", "Completes a command or a file."],
-  ["@file", "Includes a file of the project."],
+  ["@file", "Includes a file of the project, or an image."],
+  [
+    "Ctrl-V",
+    "Pastes the clipboard, also an image. The path of an image, pasted or dropped, includes it too.",
+  ],
   ["!command", "Runs a command, with the same permissions as the agent."],
   ["Ctrl-O, Ctrl-T", "Unfold the last tool call, the last thinking."],
   ["Esc", "Cancels; pressed twice while nothing runs, goes back to an earlier message."],

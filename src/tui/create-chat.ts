@@ -45,6 +45,8 @@ export interface Chat {
   /** Takes a choice of the open list. Returns the text that belongs into the draft, if any. */
   pick(choice: Choice): Promise<string | undefined>;
   closePicker(): void;
+  /** The clipboard as text for the draft; undefined, with a notice, if nothing can be read. */
+  paste(): Promise<string | undefined>;
   commands(): readonly OwnCommand[];
   /** Lines sent before, oldest first. */
   readonly history: readonly string[];
@@ -115,6 +117,7 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       const image = await agent.image(path);
       if (image) {
         images.push(image);
+        notice(toVisibleText(`${path}: ${image.about}`));
         continue;
       }
       const last = await follow(agent.read(path, { signal }));
@@ -275,6 +278,11 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
     },
     nextMode,
     askTrust: () => askTrust(""),
+    paste: async () => {
+      const text = await agent.clipboard().catch(() => undefined);
+      if (text === undefined) notice(NO_CLIPBOARD);
+      return text;
+    },
     open: async (what) => {
       if (state.phase !== "idle") return;
       if (what === "messages") return openPicker("messages", "Go back to before:");
@@ -303,6 +311,9 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
     },
   };
 }
+
+const NO_CLIPBOARD =
+  "The clipboard has nothing that can be read here. Linux needs wl-clipboard or xclip; @path includes an image file.";
 
 const INIT_PROMPT = `Look at this project: its manifest, its main folders, how it is built, tested and formatted, and the conventions that its code follows. Then write an AGENTS.md in its root (improve the one that is there): under 60 lines, only facts that an agent needs and cannot see at once: the commands, the layout, the rules. Check each command that you name against the project's files.`;
 

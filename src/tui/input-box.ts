@@ -6,6 +6,7 @@ import { colour } from "./colour.ts";
 import { complete } from "./complete.ts";
 import { keyToEdit, typedText } from "./key-to-edit.ts";
 import type { Draft, Edit } from "./line-editor.ts";
+import { pastedImage } from "./pasted-image.ts";
 import type { DraftState } from "./use-draft.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
@@ -67,7 +68,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
       return;
     }
     if (key.escape) return props.onEscape();
-    if ((key.tab && key.shift) || (key.ctrl && "ort".includes(input))) return;
+    if ((key.tab && key.shift) || (key.ctrl && "ortv".includes(input))) return;
     props.onType();
     if (key.ctrl && input === "d" && text === "") props.onLeave();
     else if (key.return && (key.meta || key.shift)) change({ type: "insert", text: "\n" });
@@ -84,7 +85,8 @@ export function InputBox(props: InputBoxProps): ReactNode {
   });
   usePaste((text) => {
     props.onType();
-    change({ type: "insert", text: typedText(text) });
+    const image = pastedImage(text);
+    change({ type: "insert", text: image === undefined ? typedText(text) : `${image} ` });
   });
 
   return h(
