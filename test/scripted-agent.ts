@@ -120,6 +120,8 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
       { role: "user", text: "Before?" },
       { role: "assistant", text: "Before **indeed**." },
     ],
+    rename: async () => {},
+    exportTo: async (file) => `/project/${file || "chat.md"}`,
     clear: async () => {},
     ...more,
   };

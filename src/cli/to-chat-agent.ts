@@ -11,6 +11,7 @@ import { rewind } from "../agent/rewind.ts";
 import { run } from "../agent/run.ts";
 import { runContext, type Untraced } from "../agent/run-context.ts";
 import { modelFacts } from "../models/providers/model-facts.ts";
+import { problem } from "../schema/problem.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
 import type {
   ChatAgent,
@@ -26,6 +27,7 @@ import { reasonOf } from "../util/reason-of.ts";
 import { createChatCosts } from "./chat-costs.ts";
 import { createChatServers } from "./chat-servers.ts";
 import { readClipboard } from "./clipboard.ts";
+import { exportChat } from "./export-chat.ts";
 import { openKeptImages } from "./kept-images.ts";
 import { createModelLists } from "./model-lists.ts";
 import type { OpenedAgent } from "./open-agent.ts";
@@ -160,10 +162,10 @@ export async function toChatAgent(
       case "sessions": {
         const known = (await agent.options.sessions?.list()) ?? [];
         const here = known.filter(({ folder }) => folder === process.cwd());
-        return here.map(({ id, at, prompt = "" }) => ({
+        return here.map(({ id, at, prompt = "", title = prompt }) => ({
           id,
           name: at.toISOString().slice(0, 16).replace("T", " "),
-          text: prompt,
+          text: title,
         }));
       }
       case "messages":
@@ -232,6 +234,15 @@ export async function toChatAgent(
       mcp: servers.command,
       commands: commands.list,
       expand: commands.expand,
+      rename: async (title) => {
+        if (title === "")
+          throw problem("INVALID_INPUT", { operation: "/rename", reason: "it needs a title" });
+        if (!agent.options.sessions)
+          throw problem("INVALID_INPUT", { operation: "/rename", reason: "conversations are not kept" });
+        await agent.options.sessions.rename(session.id, title);
+      },
+      exportTo: (file) =>
+        exportChat(session.messages, { folder: process.cwd(), name: file || `keyhole-${session.id}.md` }),
       clear: () => open(),
     },
   };

@@ -96,6 +96,10 @@ export interface ChatAgent {
   commands(): readonly OwnCommand[];
   /** The prompt of such a command. */
   expand(command: string, argument: string): Promise<string>;
+  /** Gives the conversation a title for the list of `/resume`. */
+  rename(title: string): Promise<void>;
+  /** Writes the conversation as Markdown into a new file, and returns its path. */
+  exportTo(file: string): Promise<string>;
   /** Starts a new conversation. */
   clear(): Promise<void>;
 }

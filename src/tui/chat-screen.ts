@@ -18,6 +18,7 @@ const ROWS_BELOW = 9;
 /** Most lines of the draft, alone and below a question. */
 const DRAFT_LINES = 8;
 const DRAFT_LINES_ASKING = 3;
+const CHARS_PER_TOKEN = 4;
 /** Two presses of Esc within this time go back. */
 const TWICE_MS = 800;
 
@@ -115,7 +116,7 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
       isTaken: (key) => picker !== undefined || attention.takes(key),
       commands: chat.commands(),
       onEscape,
-      onSubmit: (text) => void chat.submit(text),
+      onSubmit: (text, shown) => void chat.submit(text, shown),
       onType: () => {
         attention.typed();
         chat.stay();
@@ -132,8 +133,14 @@ function StatusLine({ state }: { state: ChatState }): ReactNode {
   }
   if (state.permissions.length === 1) return null;
   if (state.phase === "cancelling") return h(Spinner, { label: "Cancelling. Ctrl-C again leaves." });
-  if (state.phase === "running") return h(Spinner, { label: labelOf(state), key: labelOf(state) });
+  if (state.phase === "running") return h(Spinner, { label: labelOf(state), more: receivedOf(state) });
   return state.leaving ? h(Text, { dimColor: true }, "Ctrl-C again leaves.") : null;
+}
+
+/** The tokens of the turn so far: those that the provider has counted, and an estimate of the rest. */
+function receivedOf({ received }: ChatState): string {
+  const tokens = received.tokens + Math.round(received.chars / CHARS_PER_TOKEN);
+  return tokens === 0 ? "" : `↓ ${tokens.toLocaleString("en-US")} tokens`;
 }
 
 function labelOf({ live }: ChatState): string {

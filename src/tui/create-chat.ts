@@ -24,8 +24,8 @@ export interface Chat {
   state(): ChatState;
   /** Calls the listener after each change. Returns unsubscribe. */
   subscribe(listener: () => void): () => void;
-  /** Sends a line. Resolves when its work is done; ignored while something runs. */
-  submit(text: string): Promise<void>;
+  /** Sends a line. Resolves when its work is done; ignored while something runs. `shown` stands for it on the screen. */
+  submit(text: string, shown?: string): Promise<void>;
   /** Answers the first question. */
   answer(answer: PermissionAnswer): void;
   /** Ctrl-C: cancels the running work; a second one leaves. */
@@ -201,6 +201,11 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
         return argument === "" ? openPicker("models", "Model:") : setModel(argument);
       case "resume":
         return argument === "" ? openPicker("sessions", "Conversation:") : resume(argument);
+      case "rename":
+        await agent.rename(argument);
+        return notice(toVisibleText(`The conversation is called ${argument}.`));
+      case "export":
+        return notice(toVisibleText(`Written to ${await agent.exportTo(argument)}.`));
       case "clear":
         await agent.clear();
         dispatch({ type: "cleared" });
@@ -229,7 +234,7 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
     },
     history,
     commands: () => agent.commands(),
-    submit: async (text) => {
+    submit: async (text, shown = text) => {
       if (state.phase !== "idle") return;
       if (text.trim() !== "" && history.at(-1) !== text) {
         history.push(text);
@@ -237,12 +242,14 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       }
       const wish = readWish(text, agent.commands());
       if (wish.type === "own") {
-        return turn(text.trim(), async (signal) => ask(await agent.expand(wish.name, wish.argument), signal));
+        return turn(shown.trim(), async (signal) =>
+          ask(await agent.expand(wish.name, wish.argument), signal),
+        );
       }
-      if (wish.type === "prompt") return turn(text.trim(), (signal) => ask(wish.text, signal));
+      if (wish.type === "prompt") return turn(shown.trim(), (signal) => ask(wish.text, signal));
       if (wish.type === "shell") {
         return turn(
-          text.trim(),
+          shown.trim(),
           async (signal) => void (await follow(agent.shell(wish.command, { signal }))),
         );
       }

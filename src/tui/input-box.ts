@@ -4,6 +4,7 @@ import { toVisibleText } from "../util/visible-text.ts";
 import type { OwnCommand } from "./chat-agent.ts";
 import { colour } from "./colour.ts";
 import { complete } from "./complete.ts";
+import { createFoldedPastes } from "./folded-pastes.ts";
 import { keyToEdit, typedText } from "./key-to-edit.ts";
 import type { Draft, Edit } from "./line-editor.ts";
 import { pastedImage } from "./pasted-image.ts";
@@ -26,7 +27,8 @@ export interface InputBoxProps {
   onEscape(): void;
   /** Whether a key belongs to somebody else. */
   isTaken(key: Key): boolean;
-  onSubmit(text: string): void;
+  /** Sends a draft. The screen shows long pastes of it as the draft does. */
+  onSubmit(text: string, shown: string): void;
   onType(): void;
   onLeave(): void;
 }
@@ -36,6 +38,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
   const { columns, lines, files, ready, draft } = props;
   const completions = complete(draft.shown.text, draft.shown.cursor, files, props.commands);
 
+  const [pastes] = useState(createFoldedPastes);
   // Enter was pressed while something ran; the draft is sent when that is over.
   const [waits, setWaits] = useState(false);
 
@@ -51,7 +54,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
     else if (!ready) setWaits(true);
     else {
       change({ type: "sent" });
-      props.onSubmit(text);
+      props.onSubmit(pastes.unfold(text), text);
     }
   }
 
@@ -86,7 +89,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
   usePaste((text) => {
     props.onType();
     const image = pastedImage(text);
-    change({ type: "insert", text: image === undefined ? typedText(text) : `${image} ` });
+    change({ type: "insert", text: image === undefined ? pastes.fold(typedText(text)) : `${image} ` });
   });
 
   return h(
