@@ -93,6 +93,7 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
       yield told({ type: "context-compacted", by: "model", replaced: 4, before: 900, after: 90 });
     },
     image: async () => undefined,
+    clipboard: async () => undefined,
     setMode: (next) => {
       mode = next;
     },
@@ -119,6 +120,8 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
       { role: "user", text: "Before?" },
       { role: "assistant", text: "Before **indeed**." },
     ],
+    rename: async () => {},
+    exportTo: async (file) => `/project/${file || "chat.md"}`,
     clear: async () => {},
     ...more,
   };

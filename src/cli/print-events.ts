@@ -78,6 +78,10 @@ function toLine(event: AgentEvent): object {
     const { messages: _, ...line } = event;
     return line;
   }
+  if (event.type === "tool-end") {
+    const { files: _, ...line } = event;
+    return line;
+  }
   if (event.type !== "llm-end") return event;
   const { calls: _, ...line } = event;
   return line;
