@@ -108,6 +108,9 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
       yield told({ type: "notice", text: "The folder is trusted already." });
     },
     mcp: async (words) => [{ name: "shop", text: `works ${words.join(" ")}`.trim() }],
+    decideServer: async function* (words) {
+      yield told({ type: "notice", text: `Asked: ${words.join(" ")}.` });
+    },
     commands: () => [{ name: "review", summary: "Reviews the change." }],
     expand: async (name, argument) => `Prompt of ${name}: ${argument}`,
     list: async (topic: Topic): Promise<Fact[]> => [

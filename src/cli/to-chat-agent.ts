@@ -25,6 +25,7 @@ import type {
 import { toMention } from "../tui/mentions.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { createChatCosts } from "./chat-costs.ts";
+import { type ChatQuestions, noticeOf } from "./chat-questions.ts";
 import { createChatServers } from "./chat-servers.ts";
 import { readClipboard } from "./clipboard.ts";
 import { exportChat } from "./export-chat.ts";
@@ -49,6 +50,7 @@ export interface AdaptedChat {
 export async function toChatAgent(
   opened: OpenedAgent,
   commands: OwnCommands,
+  questions: ChatQuestions,
   resume?: string,
 ): Promise<AdaptedChat> {
   const { agent, gateway, loaded } = opened;
@@ -60,7 +62,7 @@ export async function toChatAgent(
     join(dataDir || join(homedir(), ".keyhole"), "images"),
     loaded.settings.session.maxAgeDays,
   );
-  const servers = createChatServers(opened.servers, gateway);
+  const servers = createChatServers(opened.servers, gateway, questions);
   let session = await agent.openSession(resume === undefined ? {} : { resume });
   let ownCalls = 0;
   for (const event of session.restored) costs.note(event);
@@ -92,13 +94,13 @@ export async function toChatAgent(
   async function* keepImages(made: readonly PromptFile[]): AsyncGenerator<AgentEvent> {
     for (const { data } of made) {
       const kept = await images.keep(Buffer.from(data, "base64")).catch(() => undefined);
-      if (kept) yield { type: "notice", text: `  └ ${kept.about}: ${kept.path}`, span: newSpan() };
+      if (kept) yield noticeOf(`  └ ${kept.about}: ${kept.path}`);
     }
   }
 
   /** Tells about servers that broke and definitions that wait. */
   function* news(): Generator<AgentEvent> {
-    for (const text of servers.news()) yield { type: "notice", text, span: newSpan() };
+    for (const text of servers.news()) yield noticeOf(text);
   }
 
   async function* compact(focus: string, { signal }: RunOptions): AsyncGenerator<AgentEvent> {
@@ -204,7 +206,9 @@ export async function toChatAgent(
         const kept = await images.keep(found.image);
         return kept && `${toMention(kept.path)} `;
       },
-      answerPermission: (callId, answer) => waiting.get(callId)?.(answer),
+      answerPermission: (callId, answer) => {
+        if (!questions.answer(callId, answer)) waiting.get(callId)?.(answer);
+      },
       context: async () => {
         const { counts, ...state } = await contextOf(agent, session as SessionState);
         const { everything } = await gateway.ledger();
@@ -232,6 +236,7 @@ export async function toChatAgent(
       },
       undo: () => opened.checkpoints.undo(),
       mcp: servers.command,
+      decideServer: servers.decide,
       commands: commands.list,
       expand: commands.expand,
       rename: async (title) => {

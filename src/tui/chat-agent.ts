@@ -90,8 +90,10 @@ export interface ChatAgent {
   undo(): Promise<readonly string[]>;
   /** Asks whether the folder is trusted; after a yes, its files are in use. */
   trust(options: RunOptions): AsyncIterable<AgentEvent>;
-  /** Shows MCP servers, or does to one what the words say: log in, approve. */
+  /** Shows MCP servers, or does to one what the words say: log in, refresh. */
   mcp(words: readonly string[]): Promise<readonly Fact[]>;
+  /** Asks whether the definitions of a server are approved, or whether it may start, and does it after a yes. */
+  decideServer(words: readonly string[], options: RunOptions): AsyncIterable<AgentEvent>;
   /** Commands beside the chat's own. */
   commands(): readonly OwnCommand[];
   /** The prompt of such a command. */

@@ -18,7 +18,7 @@ export const COMMANDS: readonly Command[] = [
   { name: "skills", summary: "Lists the skills that the agent can load.", topic: "skills" },
   { name: "model", summary: "Picks the model; with a name, changes to it." },
   { name: "mode", summary: "Changes the mode: ask, accept-edits, plan. Shift-Tab does it too." },
-  { name: "mcp", summary: "Shows the MCP servers; login NAME and approve NAME act on one." },
+  { name: "mcp", summary: "Shows the MCP servers; login, allow, approve or refresh NAME act on one." },
   {
     name: "trust",
     summary: "Shows what this folder would run and tell the model, and asks whether you trust it.",

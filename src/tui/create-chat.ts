@@ -193,8 +193,13 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
         return setMode(argument);
       case "trust":
         return askTrust("/trust");
-      case "mcp":
-        return showFacts("mcp", await agent.mcp(argument.split(/\s+/).filter(Boolean)));
+      case "mcp": {
+        const words = argument.split(/\s+/).filter(Boolean);
+        if (words[0] !== "approve" && words[0] !== "allow") return showFacts("mcp", await agent.mcp(words));
+        return turn(`/mcp ${words.join(" ")}`, async (signal) => {
+          await follow(agent.decideServer(words, { signal }));
+        });
+      }
       case "init":
         return turn("/init", (signal) => ask(INIT_PROMPT, signal));
       case "model":
