@@ -10,6 +10,7 @@ import { closeAudit, openAudit } from "./open-audit.ts";
 import { isEmpty, type OpenedConfig, openConfig } from "./open-config.ts";
 import type { HttpArgs } from "./open-http.ts";
 import { openIndex } from "./open-index.ts";
+import { openLearning } from "./open-learning.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
@@ -20,6 +21,7 @@ export interface ServeOptions {
   /** Default: that of the profile. */
   readonly surface: string | undefined;
   readonly shortcuts: readonly string[];
+  readonly learnedShortcuts: number;
   readonly trusted: boolean;
   readonly allowWrite: boolean;
   /** Serves HTTP instead of stdio. */
@@ -34,6 +36,7 @@ export async function serveHere({
   profile: chosen,
   surface,
   shortcuts,
+  learnedShortcuts,
   trusted,
   allowWrite,
   http,
@@ -50,6 +53,7 @@ export async function serveHere({
   const gateway = createGateway({
     cacheDirectory: cacheFolder(),
     index: openIndex(resolve(path ?? ""), chosen),
+    ...openLearning(resolve(path ?? ""), chosen, learnedShortcuts),
     // Over HTTP several people may share a gateway: a recipe that one of them keeps is no tool of the others.
     ...(!http && { recipes: recipesFolder() }),
     ...(audit && { audit }),
@@ -57,7 +61,11 @@ export async function serveHere({
     principal: { ...owner, allowWrite: owner.allowWrite || allowWrite || profile.allowWrite === true },
   });
   if (gateway.pins.damage) console.error(gateway.pins.damage);
-  const server = createMcpServer(gateway, { surface: chooseSurface(surface, profile), shortcuts });
+  const server = createMcpServer(gateway, {
+    surface: chooseSurface(surface, profile),
+    shortcuts,
+    learnedShortcuts,
+  });
   const telemetry = openTelemetry(json);
   const face = http ? await openHttpFace(gateway, server, http, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
