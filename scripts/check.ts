@@ -11,6 +11,7 @@ const STEPS: readonly (readonly [name: string, command: string])[] = [
   ["tests", "vitest run"],
   ["conformance", "node scripts/conformance.ts"],
   ["build", "node scripts/build.ts"],
+  ["manifests, by their readers", "node scripts/check-manifests.ts"],
   ["program as built", "node dist/cli/main.js serve --help"],
   ["package as installed, on every Node", "node scripts/check-packed.ts"],
   ["package", "node scripts/tool.ts package-checks publint --strict dist"],

@@ -1,6 +1,7 @@
 import type { ModelMessage } from "ai";
 import type { FinishReason } from "../models/finish-reason.ts";
 import type { SpanContext } from "../schema/span-context.ts";
+import type { PromptFile } from "./prompt-file.ts";
 
 export type { SpanContext };
 
@@ -112,6 +113,8 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly error?: string;
       /** A unified diff, if a file was changed. */
       readonly diff?: string;
+      /** Images and other files of the result, for readers in the same process; never printed. */
+      readonly files?: readonly PromptFile[];
     }
   | { readonly type: "notice"; readonly text: string }
   | {

@@ -129,7 +129,10 @@ function withLongHelp(args: readonly string[]): readonly string[] {
 }
 
 function usage(): string {
-  const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(10)}${summary}`);
+  const width = Math.max(...Object.keys(COMMANDS).map(({ length }) => length)) + 2;
+  const lines = Object.entries(COMMANDS).map(
+    ([command, { summary }]) => `  ${command.padEnd(width)}${summary}`,
+  );
   return `Usage: keyhole COMMAND [options]
        keyhole [--yes] [--dry-run] [--json]   finds the servers of your MCP clients and their cost\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
 }
