@@ -1,7 +1,9 @@
-// Time to readiness: from the start of the process to the answer to the first `tools/list` over stdio. `bare` is a
-// server made with the SDK alone, with one tool; `keyhole` is the built program with 50 upstreams whose listings are
-// cached; `relay` is `keyhole serve` while a daemon runs. The systems take turns in one run, and the memory of each
-// is measured after its answer, beside that of a bare Node. `help` compares `keyhole --help` with `node -e 0`, from start to exit.
+// Time to readiness: from the start of the process to the answer to the first `tools/list` over stdio, and the memory
+// after it. `bare` is a server made with the SDK alone, with one tool; `keyhole` is the built program with 50 upstreams
+// whose listings are cached; `empty` has no upstream, and is asked once before its memory is measured; `relay` is
+// `keyhole serve` while a daemon runs, `first` is the one that starts the daemon, and `daemon` is that process without
+// upstreams after an ask. The systems take turns in one run, beside a bare Node that waits for its input. `help`
+// compares `keyhole --help` with `node -e 0`, from start to exit. Lines of the system `bar` have the most allowed.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -15,10 +17,18 @@ import type { Benchmark, Row } from "./benchmark.ts";
 import { percentile } from "./percentile.ts";
 import { REQUEST_META } from "./request-meta.ts";
 
-const ROUNDS = 9;
+const ROUNDS = 5;
 const UPSTREAMS = 50;
-const MAIN = resolve("dist/cli/main.js");
-const SYSTEMS = ["bare", "keyhole", "relay"] as const;
+const MAIN = resolve("dist/bin/keyhole.cjs");
+const SYSTEMS = ["node", "bare", "keyhole", "empty", "relay"] as const;
+/** The most that a system may take. */
+const BARS: readonly (readonly [system: string, metric: string, value: number, unit: string])[] = [
+  ["keyhole", "ratio", 1.5, "x"],
+  ["empty", "rss_mb", 80, "MB"],
+  ["daemon", "rss_mb", 80, "MB"],
+  ["relay", "ready_ms", 100, "ms"],
+  ["relay", "rss_mb", 40, "MB"],
+];
 const SETTLE_MS = 200;
 const ECHO = resolve(import.meta.dirname, "overhead/echo-server.ts");
 
@@ -26,80 +36,107 @@ export const benchmark: Benchmark = async () => {
   const folder = await mkdtemp(resolve("node_modules/.keyhole-start-"));
   try {
     const config = await prepare(folder);
-    const serve = (...flags: string[]) => [MAIN, "serve", ...flags, "--trust", "--config", config];
+    const none = join(folder, "none.json");
+    await writeFile(none, JSON.stringify({ mcpServers: {} }));
+    const serve = (served: string, ...flags: string[]) => [MAIN, "serve", ...flags, "--config", served];
     const programs = {
+      node: ["-e", "process.stdin.resume()"],
       bare: [await asBuilt(ECHO, folder)],
-      keyhole: serve("--no-daemon"),
-      relay: serve(),
+      keyhole: serve(config, "--no-daemon", "--trust"),
+      empty: serve(none, "--no-daemon"),
+      relay: serve(config, "--trust"),
     };
     const measured: Measured[] = [];
-    // The first round warms the disk cache and the cache of compiled code, and starts the daemon.
+    // The first round warms the disk cache and the cache of compiled code.
     for (let round = 0; round <= ROUNDS; round++) {
+      stopDaemon(folder);
+      const first = { system: "first" as const, ...(await timeToList(serve(none), folder, { asks: true })) };
+      const daemon = { ...first, system: "daemon" as const, ...(await memoryOf(daemonOf(folder))) };
+      if (round > 0) measured.push(first, daemon);
       for (const system of SYSTEMS) {
-        const one = await timeToList(programs[system], folder);
+        const how = { asks: system === "empty", isServer: system !== "node" };
+        // The config of 50 upstreams is opened before it counts.
+        if (system === "relay") await timeToList(programs[system], folder, how);
+        const one = await timeToList(programs[system], folder, how);
         if (round > 0) measured.push({ system, ...one });
       }
     }
     return [...toRows(measured), ...helpRows(folder)];
   } finally {
-    spawnSync(process.execPath, [MAIN, "daemon", "stop"], { env: environmentOf(folder) });
+    stopDaemon(folder);
     await rm(folder, { recursive: true, force: true });
   }
 };
 
+function stopDaemon(folder: string): void {
+  spawnSync(process.execPath, [MAIN, "daemon", "stop"], { env: environmentOf(folder) });
+}
+
+/** The process id of the daemon. */
+function daemonOf(folder: string): number {
+  const args = [MAIN, "daemon", "status", "--json"];
+  const { stdout } = spawnSync(process.execPath, args, { env: environmentOf(folder), encoding: "utf8" });
+  return JSON.parse(stdout).pid;
+}
+
 interface Measured {
-  readonly system: (typeof SYSTEMS)[number];
+  readonly system: (typeof SYSTEMS)[number] | "first" | "daemon";
   readonly ms: number;
   readonly rssMb: number;
   /** Memory that is not of the program's file, which all processes share. */
   readonly ownMb: number;
+  /** With the share of this process in the memory that it shares. */
+  readonly pssMb: number;
 }
 
 function toRows(measured: readonly Measured[]): Row[] {
-  const median = (system: string, field: "ms" | "rssMb" | "ownMb") =>
+  const median = (system: string, field: Exclude<keyof Measured, "system">) =>
     percentile(
       measured.filter((one) => one.system === system).map((one) => one[field]),
       50,
     );
-  const row = (system: string, metric: string, value: number, unit: string) => ({
+  const row = (name: string, system: string, metric: string, value: number, unit: string) => ({
     bench: "start",
-    case: system,
+    case: name,
     system,
     metric,
     value,
     unit,
   });
-  const [rss = 0, own = 0] = memoryOfNode();
-  return [
-    ...SYSTEMS.flatMap((system) => [
-      row(system, "ready_ms", median(system, "ms"), "ms"),
-      row(system, "ratio", median(system, "ms") / median("bare", "ms"), "x"),
-      row(system, "rss_mb", median(system, "rssMb"), "MB"),
-      row(system, "own_mb", median(system, "ownMb"), "MB"),
-    ]),
-    row("node", "rss_mb", rss, "MB"),
-    row("node", "own_mb", own, "MB"),
-  ];
+  const rows = [...SYSTEMS, "first", "daemon"].flatMap((system) => [
+    ...(system === "node" || system === "daemon"
+      ? []
+      : [
+          row(system, system, "ready_ms", median(system, "ms"), "ms"),
+          row(system, system, "ratio", median(system, "ms") / median("bare", "ms"), "x"),
+        ]),
+    row(system, system, "rss_mb", median(system, "rssMb"), "MB"),
+    row(system, system, "own_mb", median(system, "ownMb"), "MB"),
+    row(system, system, "pss_mb", median(system, "pssMb"), "MB"),
+    row(system, system, "over_node_mb", median(system, "rssMb") - median("node", "rssMb"), "MB"),
+  ]);
+  return [...rows, ...BARS.map(([name, metric, value, unit]) => row(name, "bar", metric, value, unit))];
 }
 
-/** The memory of a Node that runs nothing. */
-function memoryOfNode(): number[] {
-  const script = `console.log(require("node:fs").readFileSync("/proc/self/status", "utf8"))`;
-  return memoryIn(spawnSync(process.execPath, ["-e", script], { encoding: "utf8" }).stdout);
-}
-
-/** Megabytes in all, and without those of files. Nothing where the system has no such list. */
-function memoryIn(status: string): number[] {
-  return ["VmRSS", "RssAnon"].map(
-    (field) => Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1] ?? Number.NaN) / 1_024,
+/** Nothing where the system has no such lists. */
+async function memoryOf(pid: number | undefined): Promise<Pick<Measured, "rssMb" | "ownMb" | "pssMb">> {
+  const [status, sums] = await Promise.all(
+    ["status", "smaps_rollup"].map((file) => readFile(`/proc/${pid}/${file}`, "utf8").catch(() => "")),
   );
+  const megabytes = (text: string | undefined, field: string) =>
+    Number(new RegExp(`^${field}:\\s+(\\d+)`, "m").exec(text ?? "")?.[1] ?? Number.NaN) / 1_024;
+  return {
+    rssMb: megabytes(status, "VmRSS"),
+    ownMb: megabytes(status, "RssAnon"),
+    pssMb: megabytes(sums, "Pss"),
+  };
 }
 
 function environmentOf(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, XDG_CACHE_HOME: folder, KEYHOLE_STATE: join(folder, "state") };
 }
 
-/** Measures `--help`. `most_ms` is the target: 1.5 times the start of bare Node, plus 50 ms. */
+/** Measures `--help`. The bar is 1.5 times the start of bare Node, plus 50 ms. */
 function helpRows(cache: string): Row[] {
   const programs = { node: ["-e", "0"], keyhole: [MAIN, "--help"] };
   const times = { node: [] as number[], keyhole: [] as number[] };
@@ -119,7 +156,7 @@ function helpRows(cache: string): Row[] {
     value,
     unit: "ms",
   });
-  return [row("node", "ms", node), row("keyhole", "ms", keyhole), row("keyhole", "most_ms", node * 1.5 + 50)];
+  return [row("node", "ms", node), row("keyhole", "ms", keyhole), row("bar", "ms", node * 1.5 + 50)];
 }
 
 /** Strips the types of a file, because the built program is JavaScript too. */
@@ -152,23 +189,38 @@ async function prepare(folder: string): Promise<string> {
   return config;
 }
 
-/** Sends one request without the SDK's client, which would start a server twice to learn its revision. */
-async function timeToList(args: readonly string[], folder: string): Promise<Omit<Measured, "system">> {
+interface Way {
+  /** Asks once before the memory is measured. */
+  readonly asks?: boolean;
+  /** A program that serves nothing is measured without a request. */
+  readonly isServer?: boolean;
+}
+
+/** Sends requests without the SDK's client, which would start a server twice to learn its revision. */
+async function timeToList(
+  args: readonly string[],
+  folder: string,
+  { asks = false, isServer = true }: Way = {},
+): Promise<Omit<Measured, "system">> {
   const started = performance.now();
   const child = spawn(process.execPath, args, {
     stdio: ["pipe", "pipe", "ignore"],
     env: environmentOf(folder),
   });
-  const request = { jsonrpc: "2.0", id: 1, method: "tools/list", params: { _meta: REQUEST_META } };
-  child.stdin.write(`${JSON.stringify(request)}\n`);
-  const [line] = await once(createInterface({ input: child.stdout }), "line");
+  const lines = createInterface({ input: child.stdout });
+  const request = async (method: string, params: object) => {
+    const message = { jsonrpc: "2.0", id: 1, method, params: { ...params, _meta: REQUEST_META } };
+    child.stdin.write(`${JSON.stringify(message)}\n`);
+    return String((await once(lines, "line"))[0]);
+  };
+  const listed = isServer ? await request("tools/list", {}) : undefined;
   const ms = performance.now() - started;
+  if (listed && !(JSON.parse(listed).result?.tools?.length > 0))
+    throw new Error(`No tools were listed: ${listed}`);
+  if (asks) await request("tools/call", { name: "ask", arguments: { query: "read a file" } });
   await setTimeout(SETTLE_MS);
-  const [rssMb = 0, ownMb = 0] = memoryIn(
-    await readFile(`/proc/${child.pid}/status`, "utf8").catch(() => ""),
-  );
+  const memory = await memoryOf(child.pid);
   child.stdin.end();
   await once(child, "exit");
-  if (!(JSON.parse(line).result?.tools?.length > 0)) throw new Error(`No tools were listed: ${line}`);
-  return { ms, rssMb, ownMb };
+  return { ms, ...memory };
 }

@@ -1,6 +1,9 @@
 // Most clients are served by the daemon, through a process that should take little memory. It is in CommonJS, because
 // the modules of Node cost megabytes if they are imported.
-const { setFlagsFromString } = require("node:v8");
+const CHECK_MS = 20;
+const START_MS = 1_000;
+/** A program that takes more than this is no small one. */
+const SMALL_BYTES = 90 * 1024 * 1024;
 
 if (process.argv[2] === "serve")
   require("../relay/serve-by-daemon.cjs")
@@ -19,8 +22,18 @@ function runProgram() {
     if (!String(warning).startsWith("SQLite is an experimental feature"))
       emitWarning.call(process, warning, ...rest);
   };
-  // Nearly everything that the program allocates while it loads stays, so room for short-lived objects would be
-  // megabytes that nobody needs. It may grow once the program has begun.
+  startSmall();
+  import("../cli/main.js");
+}
+
+// Nearly everything that the program allocates while it loads stays, so room for short-lived objects would be
+// megabytes that nobody needs. It may grow after the start, or as soon as there is much to load.
+function startSmall() {
+  const { setFlagsFromString } = require("node:v8");
   setFlagsFromString("--semi-space-growth-factor=1");
-  import("../cli/main.js").finally(() => setFlagsFromString("--semi-space-growth-factor=2"));
+  const checking = setInterval(() => {
+    if (performance.now() < START_MS && process.memoryUsage.rss() < SMALL_BYTES) return;
+    clearInterval(checking);
+    setFlagsFromString("--semi-space-growth-factor=2");
+  }, CHECK_MS).unref();
 }

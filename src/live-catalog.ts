@@ -66,6 +66,8 @@ export function createLiveCatalog(
   let current = createGeneration(contents);
   let indexed: ReadonlyMap<string, string> = new Map();
   let filled = false;
+  /** Whether the index differs from its snapshot. */
+  let isChanged = true;
   let filling: Promise<void> = Promise.resolve();
   let starting = true;
   let updates: Promise<void> = Promise.resolve();
@@ -104,7 +106,10 @@ export function createLiveCatalog(
     const gone = [...indexed].filter(([id]) => !hashes.has(id));
     // At the start the documents of a source that is late stay: it mostly has the same ones again.
     if (starting) for (const [id, hash] of gone) hashes.set(id, hash);
-    else await index.drop(gone.map(([id]) => id));
+    else {
+      isChanged ||= gone.length > 0;
+      await index.drop(gone.map(([id]) => id));
+    }
     indexed = hashes;
   }
 
@@ -116,6 +121,7 @@ export function createLiveCatalog(
 
   /** Makes the documents of many entries in parts, because all of them would take much memory. */
   async function put(documents: readonly HashedDocument[]): Promise<void> {
+    isChanged ||= documents.length > 0;
     for (let from = 0; from === 0 || from < documents.length; from += PUT_AT_ONCE)
       await index.put(documents.slice(from, from + PUT_AT_ONCE).map(({ make }) => make()));
   }
@@ -159,6 +165,7 @@ export function createLiveCatalog(
       await swap(current);
     } else {
       indexed = new Map(JSON.parse(restored.note));
+      isChanged = false;
     }
     filled = true;
   }
@@ -223,7 +230,7 @@ export function createLiveCatalog(
         () => filled,
         () => false,
       );
-      if (isWhole) await keep();
+      if (isWhole && isChanged) await keep();
       await index.close();
     },
   };
