@@ -2,11 +2,12 @@ import { resolve } from "node:path";
 import { createGateway } from "../gateway.ts";
 import type { Gateway } from "../gateway-api.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
+import { problem } from "../schema/problem.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { chooseSurface } from "./choose-surface.ts";
 import { isJsonConfig } from "./config-files.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
-import { type OpenedConfig, openFilledConfig } from "./open-config.ts";
+import { isEmpty, type OpenedConfig, openConfig } from "./open-config.ts";
 import type { HttpArgs } from "./open-http.ts";
 import { openIndex } from "./open-index.ts";
 import { openLearning } from "./open-learning.ts";
@@ -42,7 +43,9 @@ export async function serveHere({
 }: ServeOptions): Promise<void> {
   const json = isJsonConfig(path) ? path : undefined;
   void openLog(json);
-  const opened = await openFilledConfig({ config: path, profile: chosen, trust: trusted });
+  const opened = await openConfig({ config: path, profile: chosen, trust: trusted });
+  // A client starts this before its person has added a server, and servers that come later are served too.
+  if (isEmpty(opened)) console.error(`${problem("NO_SERVERS").message} ${problem("NO_SERVERS").next}`);
   const { profile } = opened;
   const audit = openAudit(opened.loaded.settings.audit);
   const { principal, ...config } = opened.options;

@@ -1,7 +1,6 @@
-import { isProblem, problem } from "../schema/problem.ts";
+import { problem } from "../schema/problem.ts";
 import { SURFACES } from "../surfaces/surface-names.ts";
 import { chooseSurface } from "./choose-surface.ts";
-import { configOfDaemon } from "./config-of-daemon.ts";
 import { readArgs } from "./read-args.ts";
 import { createSafeConsole } from "./safe-console.ts";
 
@@ -29,7 +28,7 @@ after the last (keyhole daemon --help). KEYHOLE_NO_DAEMON=1 stands for --no-daem
 HTTP needs a bearer token. KEYHOLE_TOKEN, or a generated one that is shown once, is your own; keyhole token add
 makes one for each agent.`;
 
-/** Serves until the client leaves. */
+/** Serves in this process until the client leaves. The daemon serves most clients over stdio, before this is loaded. */
 export async function run(args: readonly string[]): Promise<void> {
   const values = readOptions(args);
   if (values.help) return console.log(USAGE);
@@ -42,28 +41,6 @@ export async function run(args: readonly string[]): Promise<void> {
   const learnedShortcuts = toCount(values["learned-shortcuts"]);
   const { shortcut: shortcuts } = values;
   const options = { config, profile, surface, shortcuts, learnedShortcuts, trusted, allowWrite };
-  const path = configOfDaemon(config);
-  // A person at the terminal wants to see what is up, which only this process can tell.
-  const isClient = !process.stdin.isTTY;
-  // A config that is code has an environment and a folder of its own, so it needs a process of its own.
-  if (
-    isClient &&
-    !values.http &&
-    !values["no-daemon"] &&
-    !process.env.KEYHOLE_NO_DAEMON &&
-    path !== undefined
-  ) {
-    const { serveByDaemon } = await import("./serve-by-daemon.ts");
-    const isServed = await serveByDaemon({ ...options, config: path }).then(
-      () => true,
-      (error: unknown) => {
-        if (!isProblem(error) || error.code !== "DAEMON_FAILED") throw error;
-        console.error(`${error.message} This client is served by a process of its own.`);
-        return false;
-      },
-    );
-    if (isServed) return;
-  }
   const { serveHere } = await import("./serve-here.ts");
   await serveHere({ ...options, ...(values.http && { http: { host, port, allowHosts } }) });
 }

@@ -129,7 +129,7 @@ export function createLearningState(
     const shortfall = 1 - (query.found.get(route) ?? 0);
     const shown = query.shown.includes(route);
     const example = { id, route, at, weight, ask: query.id, shown, shortfall, passedOver };
-    change({ kind: "add", scope, query: query.query, ...example });
+    change({ kind: "add", scope, query: query.query, found: query.found, ...example });
   }
 
   function isSameNeed(one: string, other: string): boolean {
