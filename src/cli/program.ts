@@ -65,6 +65,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   logs: { summary: "Show the log of the daemon.", load: () => import("./logs.ts") },
   lint: { summary: "Find definitions that models have trouble with.", load: () => import("./lint.ts") },
   bench: { summary: "Measure how well your own tools are found.", load: () => import("./bench.ts") },
+  report: { summary: "Show what use teaches about your catalog.", load: () => import("./report.ts") },
   completion: { summary: "Complete commands in your shell.", load: () => import("./completion.ts") },
   audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
   dashboard: {

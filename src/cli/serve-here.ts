@@ -10,6 +10,7 @@ import { closeAudit, openAudit } from "./open-audit.ts";
 import { isEmpty, type OpenedConfig, openConfig } from "./open-config.ts";
 import type { HttpArgs } from "./open-http.ts";
 import { openIndex } from "./open-index.ts";
+import { openLearning } from "./open-learning.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
@@ -53,6 +54,7 @@ export async function serveHere({
     // Over HTTP several people may share a gateway: a recipe that one of them keeps is no tool of the others.
     ...(!http && { recipes: recipesFolder() }),
     ...(audit && { audit }),
+    learning: openLearning(opened.loaded.settings.learning),
     ...config,
     principal: { ...owner, allowWrite: owner.allowWrite || allowWrite || profile.allowWrite === true },
   });
