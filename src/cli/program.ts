@@ -1,5 +1,5 @@
 import type { OperationName } from "../operations/operations.ts";
-import { isProblem } from "../schema/problem.ts";
+import { isProblem, type Problem } from "../schema/problem.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 
 /** The commands and what each does. */
@@ -107,11 +107,15 @@ async function start(command: Command, name: string, args: readonly string[]): P
     await run(withLongHelp(args), summaries());
   } catch (error) {
     await makeConsoleSafe();
-    console.error(
-      isProblem(error) ? `${error.code}: ${error.message}\n${error.next}` : unexpected(name, error),
-    );
+    console.error(isProblem(error) ? told(name, error) : unexpected(name, error));
     process.exit(1);
   }
+}
+
+function told(name: string, { code, message, next }: Problem): string {
+  // The table's own next step is for models, which send fields.
+  const step = code === "INVALID_INPUT" ? `keyhole ${name} --help shows how it is used.` : next;
+  return `${code}: ${message}\n${step}`;
 }
 
 async function makeConsoleSafe(): Promise<void> {

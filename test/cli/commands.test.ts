@@ -8,6 +8,7 @@ import { lintEntries } from "../../src/cli/lint/lint-entries.ts";
 import { programEnv } from "../program-env.ts";
 import { verifies } from "../requirements.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { openTerminal, tmuxMissing } from "../tmux.ts";
 import { keyhole } from "./kit.ts";
 
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
@@ -213,4 +214,44 @@ test("what agents ask and use through serve is kept: bench asks it again, and re
   );
   await serve(["add two numbers"], ["tasks.add"]);
   expect(existsSync(log)).toBe(false);
+});
+
+test.skipIf(tmuxMissing() !== undefined)(
+  "add goes on in a terminal: it asks to start the server and to approve its tools, and nothing happens unasked",
+  async () => {
+    const { home } = setUp();
+    const main = resolve("src/cli/main.ts");
+    const words = ["add", "sums", "--", process.execPath, CHAOS];
+    const open = (...args: string[]) =>
+      openTerminal([process.execPath, main, ...args], { folder: home, env: programEnv(home) });
+    const added = open(...words);
+    await added.sees("Let it start?");
+    added.type("n");
+    added.press("Enter");
+    await added.ends();
+    expect(added.screen()).toContain("sums waits for your consent to start");
+
+    const approved = open("approve", "sums");
+    await approved.sees("Let it start?");
+    approved.type("y");
+    approved.press("Enter");
+    await approved.sees("Approve ");
+    approved.type("y");
+    approved.press("Enter");
+    await approved.ends();
+    expect(approved.screen()).toContain("Approved:");
+    const { hits } = JSON.parse((await keyhole(home, ["ask", "add two numbers", "--json"])).out);
+    expect(hits[0]).toMatchObject({ route: "sums://tools/add" });
+  },
+);
+
+test("a wrong command names its own help, and a server that was never listed draws no bars", async () => {
+  const { home, config } = setUp();
+  const { errors } = await keyhole(home, ["completion", "tcsh"]);
+  expect(errors).toMatch(
+    /INVALID_INPUT: .*bash, zsh, fish, pwsh\.\nkeyhole completion --help shows how it is used\./,
+  );
+  expect((await keyhole(home, ["list", "--config", config])).out).not.toContain("before");
+  const { errors: told } = await keyhole(home, ["approve", "--config", config]);
+  expect(told).toBe("tasks waits for your consent to start: keyhole servers allow tasks\n");
 });
