@@ -1,8 +1,8 @@
 // Most clients are served by the daemon, through a process that should take little memory. It is in CommonJS, because
 // the modules of Node cost megabytes if they are imported.
-var START_MS = 1000;
-var command = process.argv[2];
-if (command === "serve")
+const { setFlagsFromString } = require("node:v8");
+
+if (process.argv[2] === "serve")
   require("../relay/serve-by-daemon.cjs")
     .serveByDaemon(process.argv.slice(3))
     .then((isServed) => {
@@ -13,20 +13,14 @@ if (command === "serve")
 else runProgram();
 
 function runProgram() {
-  startSmall();
   // Some versions of Node call their own SQLite an experiment. Users can do nothing about it, so they are not told.
   const emitWarning = process.emitWarning;
   process.emitWarning = (warning, ...rest) => {
     if (!String(warning).startsWith("SQLite is an experimental feature"))
       emitWarning.call(process, warning, ...rest);
   };
-  import("../cli/main.js");
-}
-
-// Nearly everything that the program allocates while it loads stays, so room for short-lived objects would be
-// megabytes that nobody needs. It may grow again once the program runs.
-function startSmall() {
-  const { setFlagsFromString } = require("node:v8");
+  // Nearly everything that the program allocates while it loads stays, so room for short-lived objects would be
+  // megabytes that nobody needs. It may grow once the program has begun.
   setFlagsFromString("--semi-space-growth-factor=1");
-  setTimeout(setFlagsFromString, START_MS, "--semi-space-growth-factor=2").unref();
+  import("../cli/main.js").finally(() => setFlagsFromString("--semi-space-growth-factor=2"));
 }

@@ -43,6 +43,7 @@ const programFiles = [
   ...Object.values(bin as Record<string, string>),
   "src/testing/chaos-upstream.ts",
   "src/sandbox/worker.ts",
+  "src/search/lexical/segment-worker.ts",
 ];
 const inputs = [...Object.values(root.exports as Record<string, string>), ...programFiles].map((file) => [
   file.replace(/^(\.\/)?src\//, "").replace(/\.ts$/, ""),

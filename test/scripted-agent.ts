@@ -93,6 +93,7 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
       yield told({ type: "context-compacted", by: "model", replaced: 4, before: 900, after: 90 });
     },
     image: async () => undefined,
+    clipboard: async () => undefined,
     setMode: (next) => {
       mode = next;
     },
@@ -107,6 +108,9 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
       yield told({ type: "notice", text: "The folder is trusted already." });
     },
     mcp: async (words) => [{ name: "shop", text: `works ${words.join(" ")}`.trim() }],
+    decideServer: async function* (words) {
+      yield told({ type: "notice", text: `Asked: ${words.join(" ")}.` });
+    },
     commands: () => [{ name: "review", summary: "Reviews the change." }],
     expand: async (name, argument) => `Prompt of ${name}: ${argument}`,
     list: async (topic: Topic): Promise<Fact[]> => [
@@ -119,6 +123,8 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
       { role: "user", text: "Before?" },
       { role: "assistant", text: "Before **indeed**." },
     ],
+    rename: async () => {},
+    exportTo: async (file) => `/project/${file || "chat.md"}`,
     clear: async () => {},
     ...more,
   };

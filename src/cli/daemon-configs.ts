@@ -136,10 +136,11 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
       serverFor: (request) => {
         const surface = chooseSurface(request.surface, profile);
         const allowWrite = request.allowWrite || profile.allowWrite === true;
-        const { shortcuts } = request;
-        const name = JSON.stringify([surface, allowWrite, shortcuts]);
+        const { shortcuts, learnedShortcuts = 0 } = request;
+        const name = JSON.stringify([surface, allowWrite, shortcuts, learnedShortcuts]);
         const principal = { id: "local", scopes: [], allowWrite };
-        const server = servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts });
+        const server =
+          servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts, learnedShortcuts });
         servers.set(name, server);
         return server;
       },

@@ -1,12 +1,12 @@
 import { homedir } from "node:os";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import { isTrusted } from "../config/folder-trust.ts";
-import { newSpan } from "../telemetry/trace-context.ts";
-import type { ChatAgent, PermissionAnswer, RunOptions } from "../tui/chat-agent.ts";
+import type { ChatAgent, RunOptions } from "../tui/chat-agent.ts";
+import { type ChatQuestions, createChatQuestions, noticeOf } from "./chat-questions.ts";
 import { type OpenAgentOptions, type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openOwnCommands } from "./own-commands.ts";
 import { type AdaptedChat, toChatAgent } from "./to-chat-agent.ts";
-import { giveTrust, showRequest, type TrustRequest, trustRequest } from "./trust-folder.ts";
+import { giveTrust, showContents, type TrustRequest, trustRequest } from "./trust-folder.ts";
 
 /** The agent of a chat. */
 export interface OpenedChat extends Pick<AdaptedChat, "past"> {
@@ -23,15 +23,13 @@ interface Opened extends AdaptedChat {
   readonly opened: OpenedAgent;
 }
 
-const TRUST_CALL = "trust";
-
 /**
  * Opens the agent of a chat. Trust that a person gives inside the chat opens it again with the folder's files; the
  * conversation, the mode, the model and the files to undo stay.
  */
 export async function openChat(options: OpenAgentOptions, resume?: string): Promise<OpenedChat> {
-  let current = await open(options, resume);
-  let answerTrust: ((answer: PermissionAnswer) => void) | undefined;
+  const questions = createChatQuestions();
+  let current = await open(options, questions, resume);
 
   async function openAgain(): Promise<void> {
     const { opened } = current;
@@ -40,7 +38,7 @@ export async function openChat(options: OpenAgentOptions, resume?: string): Prom
     await current.close();
     const again = { ...options, checkpoints: opened.checkpoints };
     try {
-      current = await open(again, id);
+      current = await open(again, questions, id);
     } catch (error) {
       // The chat goes on as it was before.
       await (id === undefined ? current.agent.clear() : current.agent.resume(id));
@@ -52,36 +50,22 @@ export async function openChat(options: OpenAgentOptions, resume?: string): Prom
   }
 
   async function* trust({ signal }: RunOptions): AsyncGenerator<AgentEvent> {
-    const notice = (text: string): AgentEvent => ({ type: "notice", text, span: newSpan() });
     const request = await trustRequest(options.folder);
-    if (await isTrusted(options.folder)) return yield notice("The folder is trusted already.");
-    if (isEmpty(request)) return yield notice("The folder holds nothing that needs trust.");
-    const { promise, resolve } = Promise.withResolvers<PermissionAnswer>();
-    answerTrust = resolve;
-    signal.addEventListener("abort", () => resolve("deny"), { once: true });
-    const about = { callId: TRUST_CALL, span: newSpan() };
-    const action = showRequest(request).join("\n");
-    yield { type: "permission-request", scope: "folder", action, reason: "", always: [], ...about };
-    const answer = await promise;
-    answerTrust = undefined;
-    const agreed = answer === "once";
-    yield { type: "permission-answer", answer: agreed ? "once" : "deny", ...about };
-    if (!agreed) return yield notice("Not trusted: none of these files is used. /trust asks again.");
+    if (await isTrusted(options.folder)) return yield noticeOf("The folder is trusted already.");
+    if (isEmpty(request)) return yield noticeOf("The folder holds nothing that needs trust.");
+    const text = showContents(request).join("\n");
+    if (!(yield* questions.ask("folder", text, signal)))
+      return yield noticeOf("Not trusted: none of these files is used. /trust asks again.");
     await giveTrust(request);
     await openAgain();
-    for (const { message } of current.opened.loaded.problems) yield notice(message);
-    yield notice("Trusted. The files of this folder are in use from now on.");
+    for (const { message } of current.opened.loaded.problems) yield noticeOf(message);
+    yield noticeOf("Trusted. The files of this folder are in use from now on.");
   }
 
-  const own: Partial<ChatAgent> = {
-    trust,
-    answerPermission: (callId, answer) =>
-      callId === TRUST_CALL ? answerTrust?.(answer) : current.agent.answerPermission(callId, answer),
-  };
   return {
     // Everything else is for the agent that is open now.
     agent: new Proxy({} as ChatAgent, {
-      get: (_, name) => Reflect.get(own, name) ?? Reflect.get(current.agent, name),
+      get: (_, name) => (name === "trust" ? trust : Reflect.get(current.agent, name)),
     }),
     past: current.past,
     modelName: () => current.opened.modelName(),
@@ -94,12 +78,16 @@ export async function openChat(options: OpenAgentOptions, resume?: string): Prom
   };
 }
 
-async function open(options: OpenAgentOptions, resume: string | undefined): Promise<Opened> {
+async function open(
+  options: OpenAgentOptions,
+  questions: ChatQuestions,
+  resume: string | undefined,
+): Promise<Opened> {
   const opened = await openAgent(options);
   const places = [...(opened.trusted ? [options.folder] : []), homedir()];
   const commands = await openOwnCommands(places, opened.gateway);
   try {
-    return { opened, ...(await toChatAgent(opened, commands, resume)) };
+    return { opened, ...(await toChatAgent(opened, commands, questions, resume)) };
   } catch (error) {
     await opened.close();
     throw error;

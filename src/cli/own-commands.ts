@@ -89,9 +89,10 @@ function toCommand(file: string, source: string): FileCommand | undefined {
 function withArguments(text: string, argument: string): string {
   const words = argument.split(/\s+/).filter(Boolean);
   if (!/\$(?:ARGUMENTS|\d)/.test(text)) return argument === "" ? text : `${text}\n\n${argument}`;
-  return text
-    .replaceAll("$ARGUMENTS", () => argument)
-    .replaceAll(/\$(\d)/g, (_, digit: string) => words[Number(digit) - 1] ?? "");
+  // In one pass, because the words themselves may have such signs.
+  return text.replaceAll(/\$(?:ARGUMENTS|(\d))/g, (_, digit?: string) =>
+    digit === undefined ? argument : (words[Number(digit) - 1] ?? ""),
+  );
 }
 
 /** `name=value` words by name; other words fill the first param. */

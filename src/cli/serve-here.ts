@@ -21,6 +21,7 @@ export interface ServeOptions {
   /** Default: that of the profile. */
   readonly surface: string | undefined;
   readonly shortcuts: readonly string[];
+  readonly learnedShortcuts: number;
   readonly trusted: boolean;
   readonly allowWrite: boolean;
   /** Serves HTTP instead of stdio. */
@@ -35,6 +36,7 @@ export async function serveHere({
   profile: chosen,
   surface,
   shortcuts,
+  learnedShortcuts,
   trusted,
   allowWrite,
   http,
@@ -59,7 +61,11 @@ export async function serveHere({
     principal: { ...owner, allowWrite: owner.allowWrite || allowWrite || profile.allowWrite === true },
   });
   if (gateway.pins.damage) console.error(gateway.pins.damage);
-  const server = createMcpServer(gateway, { surface: chooseSurface(surface, profile), shortcuts });
+  const server = createMcpServer(gateway, {
+    surface: chooseSurface(surface, profile),
+    shortcuts,
+    learnedShortcuts,
+  });
   const telemetry = openTelemetry(json);
   const face = http ? await openHttpFace(gateway, server, http, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);

@@ -1,13 +1,17 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { AgentSession, SessionState } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import type { Ask, AskAnswer } from "../agent/ask-request.ts";
 import { CONTEXT_CAUSES } from "../agent/context/count-context.ts";
 import { createEventQueue } from "../agent/event-queue.ts";
 import { compactSession, contextOf } from "../agent/fit-context.ts";
+import type { PromptFile } from "../agent/prompt-file.ts";
 import { rewind } from "../agent/rewind.ts";
 import { run } from "../agent/run.ts";
 import { runContext, type Untraced } from "../agent/run-context.ts";
 import { modelFacts } from "../models/providers/model-facts.ts";
+import { problem } from "../schema/problem.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
 import type {
   ChatAgent,
@@ -18,9 +22,14 @@ import type {
   RunOptions,
   Topic,
 } from "../tui/chat-agent.ts";
+import { toMention } from "../tui/mentions.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { createChatCosts } from "./chat-costs.ts";
+import { type ChatQuestions, noticeOf } from "./chat-questions.ts";
 import { createChatServers } from "./chat-servers.ts";
+import { readClipboard } from "./clipboard.ts";
+import { exportChat } from "./export-chat.ts";
+import { openKeptImages } from "./kept-images.ts";
 import { createModelLists } from "./model-lists.ts";
 import type { OpenedAgent } from "./open-agent.ts";
 import type { OwnCommands } from "./own-commands.ts";
@@ -41,13 +50,19 @@ export interface AdaptedChat {
 export async function toChatAgent(
   opened: OpenedAgent,
   commands: OwnCommands,
+  questions: ChatQuestions,
   resume?: string,
 ): Promise<AdaptedChat> {
   const { agent, gateway, loaded } = opened;
   const waiting = new Map<string, (answer: AskAnswer) => void>();
   const costs = createChatCosts();
   const models = createModelLists(opened);
-  const servers = createChatServers(opened.servers, gateway);
+  const { dataDir } = loaded.settings.agent;
+  const images = openKeptImages(
+    join(dataDir || join(homedir(), ".keyhole"), "images"),
+    loaded.settings.session.maxAgeDays,
+  );
+  const servers = createChatServers(opened.servers, gateway, questions);
   let session = await agent.openSession(resume === undefined ? {} : { resume });
   let ownCalls = 0;
   for (const event of session.restored) costs.note(event);
@@ -64,14 +79,28 @@ export async function toChatAgent(
     yield* news();
     for await (const event of opened.observe(run(agent, prompt, { session, signal, ask, files }))) {
       costs.note(event);
-      yield event;
+      if (event.type !== "tool-end" || !event.files) {
+        yield event;
+        continue;
+      }
+      const { files: made, ...end } = event;
+      yield end;
+      yield* keepImages(made);
     }
     yield* news();
   }
 
+  /** Keeps the images of a result as files, and tells where. */
+  async function* keepImages(made: readonly PromptFile[]): AsyncGenerator<AgentEvent> {
+    for (const { data } of made) {
+      const kept = await images.keep(Buffer.from(data, "base64")).catch(() => undefined);
+      if (kept) yield noticeOf(`  └ ${kept.about}: ${kept.path}`);
+    }
+  }
+
   /** Tells about servers that broke and definitions that wait. */
   function* news(): Generator<AgentEvent> {
-    for (const text of servers.news()) yield { type: "notice", text, span: newSpan() };
+    for (const text of servers.news()) yield noticeOf(text);
   }
 
   async function* compact(focus: string, { signal }: RunOptions): AsyncGenerator<AgentEvent> {
@@ -135,10 +164,10 @@ export async function toChatAgent(
       case "sessions": {
         const known = (await agent.options.sessions?.list()) ?? [];
         const here = known.filter(({ folder }) => folder === process.cwd());
-        return here.map(({ id, at, prompt = "" }) => ({
+        return here.map(({ id, at, prompt = "", title = prompt }) => ({
           id,
           name: at.toISOString().slice(0, 16).replace("T", " "),
-          text: prompt,
+          text: title,
         }));
       }
       case "messages":
@@ -171,7 +200,15 @@ export async function toChatAgent(
       shell: (command, options) => call("shell", { command }, options),
       read: (path, options) => call("read", { path }, options),
       image: readImage,
-      answerPermission: (callId, answer) => waiting.get(callId)?.(answer),
+      clipboard: async () => {
+        const found = await readClipboard();
+        if (!found || "text" in found) return found?.text;
+        const kept = await images.keep(found.image);
+        return kept && `${toMention(kept.path)} `;
+      },
+      answerPermission: (callId, answer) => {
+        if (!questions.answer(callId, answer)) waiting.get(callId)?.(answer);
+      },
       context: async () => {
         const { counts, ...state } = await contextOf(agent, session as SessionState);
         const { everything } = await gateway.ledger();
@@ -199,8 +236,18 @@ export async function toChatAgent(
       },
       undo: () => opened.checkpoints.undo(),
       mcp: servers.command,
+      decideServer: servers.decide,
       commands: commands.list,
       expand: commands.expand,
+      rename: async (title) => {
+        if (title === "")
+          throw problem("INVALID_INPUT", { operation: "/rename", reason: "it needs a title" });
+        if (!agent.options.sessions)
+          throw problem("INVALID_INPUT", { operation: "/rename", reason: "conversations are not kept" });
+        await agent.options.sessions.rename(session.id, title);
+      },
+      exportTo: (file) =>
+        exportChat(session.messages, { folder: process.cwd(), name: file || `keyhole-${session.id}.md` }),
       clear: () => open(),
     },
   };

@@ -107,15 +107,33 @@ interface Choice {
   readonly allows: boolean;
 }
 
+/** Questions of the chat itself, which are answered with yes or no. */
+const QUESTIONS: Readonly<
+  Record<string, { readonly title: string; readonly yes: string; readonly no: string }>
+> = {
+  folder: {
+    title: "Trust this folder as it is now?",
+    yes: "yes, trust it",
+    no: "no, go on without these files",
+  },
+  definitions: {
+    title: "Approve these definitions, which the model will read?",
+    yes: "yes, approve them",
+    no: "no, keep them from the model",
+  },
+  server: { title: "Let this server start?", yes: "yes, let it run", no: "no" },
+};
+
 function titleOf({ scope }: Permission): string {
-  return scope === "folder" ? "Trust this folder as it is now?" : `Allow ${scope}?`;
+  return QUESTIONS[scope]?.title ?? `Allow ${scope}?`;
 }
 
 function choicesOf({ scope, always }: Permission, hasDraft: boolean): Choice[] {
-  if (scope === "folder") {
+  const own = QUESTIONS[scope];
+  if (own) {
     return [
-      { label: "no, go on without these files", answer: "deny", allows: false },
-      { label: "yes, trust it", answer: "once", allows: true },
+      { label: own.no, answer: "deny", allows: false },
+      { label: own.yes, answer: "once", allows: true },
     ];
   }
   const again = AGAIN[scope] ?? "this";

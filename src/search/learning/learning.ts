@@ -22,7 +22,7 @@ export interface LearningOptions {
 type Noted<E> = E extends LearningEvent ? Omit<E, "at"> : never;
 
 /** Learns from use which entries serve which queries, and which follow which. */
-export interface Learning extends Pick<LearningState, "after"> {
+export interface Learning extends Pick<LearningState, "after" | "favourites"> {
   /** Several queries of one ask are noted with the same `shown` array. */
   note(event: Noted<LearningEvent>): void;
   /** Ranks search's hits for a query again by what past use of the scope says, and by what often comes next. */
@@ -83,6 +83,7 @@ export function createLearning(
 
   return {
     after: (scope, route, principal) => learned().state.after(scope, route, principal),
+    favourites: (scope, principal, most) => learned().state.favourites(scope, principal, most),
     unmet: () => learned().state.unmet(now()),
     repeated: () => learned().state.repeated(),
     note: (noted) => {
