@@ -83,7 +83,7 @@ export function createLearning(
 
   return {
     after: (scope, route, principal) => learned().state.after(scope, route, principal),
-    favourites: (scope, principal, most) => learned().state.favourites(scope, principal, most),
+    favourites: (scope, principal) => learned().state.favourites(scope, principal),
     unmet: () => learned().state.unmet(now()),
     repeated: () => learned().state.repeated(),
     note: (noted) => {
