@@ -46,10 +46,14 @@ export function scoreSegment(
   let count = 0;
   let bar = threshold;
   let next = 0;
+  // A query of many short lists would spend more on the bar than on its postings, so it moves only after as many.
+  let sinceBar = 0;
   for (; next < lists.length && rest[next]! >= bar; next++) {
     count = takeUp(lists[next]!, mask, scores, touched, count);
-    const left = postingsFrom(lists, next + 1);
-    if (left > count && count >= limit) bar = Math.max(bar, kthLargest(scores, touched, count, limit));
+    sinceBar += lists[next]!.end - lists[next]!.start;
+    if (count < limit || sinceBar < count || postingsFrom(lists, next + 1) <= count) continue;
+    bar = Math.max(bar, kthLargest(scores, touched, count, limit));
+    sinceBar = 0;
   }
   if (next < lists.length) bar = complete(lists, next, rest, bar, limit, scratch, count);
   for (let at = 0; at < count; at++) {
