@@ -13,6 +13,7 @@ import type { NativeNames } from "../surfaces/native-tools.ts";
 import type { Surface } from "../surfaces/surface-names.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
+import type { ToolResult } from "./call-native.ts";
 import { followChanges } from "./changes.ts";
 import { createConnections } from "./connections.ts";
 import { headerMismatch, methodMismatch } from "./header-mismatch.ts";
@@ -23,6 +24,7 @@ import { createListings } from "./listing.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { readBody } from "./read-body.ts";
 import { createRounds } from "./rounds.ts";
+import { createTasks } from "./tasks.ts";
 
 /** Options of {@link createMcpServer}. */
 export interface McpServerOptions {
@@ -39,6 +41,11 @@ export interface McpServerOptions {
    * as its budget allows. Not on `native`, which lists all.
    */
   readonly shortcuts?: readonly string[];
+  /**
+   * How many more tools and skills stand there because the principal uses them most, chosen once for each catalog.
+   * Default: 0.
+   */
+  readonly learnedShortcuts?: number;
   /** Adds structured content to the text of answers. Default: false, unless a request's `_meta` asks for it. */
   readonly structured?: boolean;
   /** Principal of calls whose transport names none. Default: the gateway's own. */
@@ -101,8 +108,10 @@ const DEBOUNCE_MS = 100;
 export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}): McpServer {
   const { maxBodyBytes = MAX_BODY_BYTES, debounceMs = DEBOUNCE_MS, onError = () => {} } = options;
   const { surface = "lanes", toolSearch = false, run = false, nativeNames = "ops", instructions } = options;
-  const menu = { surface, toolSearch, run, nativeNames, shortcuts: options.shortcuts ?? [] };
+  const { shortcuts = [], learnedShortcuts = 0 } = options;
+  const menu = { surface, toolSearch, run, nativeNames, shortcuts, learnedShortcuts };
   const listings = createListings(gateway, { ...menu, ...(instructions !== undefined && { instructions }) });
+  const tasks = surface === "native" ? createTasks<ToolResult>(coreOf(gateway).clock) : undefined;
   const parts: ServerParts = {
     gateway,
     listings,
@@ -112,6 +121,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     name: options.name ?? "keyhole",
     version: options.version ?? PROGRAM_VERSION,
     listTtlMs: options.listTtlMs ?? LIST_TTL_MS,
+    tasks,
   };
   const changes = followChanges({ gateway, listings, debounceMs, onError });
   const listening = createListenBus(changes, onError);
@@ -159,6 +169,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     refreshSource: (id) => gateway.sources.refresh(id),
     close: async () => {
       changes.close();
+      tasks?.close();
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);
     },
   };

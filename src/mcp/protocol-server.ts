@@ -5,7 +5,8 @@ import type { Principal } from "../schema/principal.ts";
 import type { CallTrace } from "../schema/span-context.ts";
 import type { Json } from "../util/json.ts";
 import { fromAuthInfo } from "./auth-info.ts";
-import { load } from "./call-native.ts";
+import { becomesTask, callAsTask } from "./call-as-task.ts";
+import { load, type ToolResult } from "./call-native.ts";
 import { callTool, type ToolCaller } from "./call-tool.ts";
 import { complete } from "./completion.ts";
 import { startHeartbeat } from "./heartbeat.ts";
@@ -16,6 +17,8 @@ import { asProtocolError, refusedState, unknownName, unknownResource } from "./p
 import { findResource, toContents } from "./resources.ts";
 import { type Round, toRound } from "./round.ts";
 import { findAddress, getSkillParams, listSkillsParams, SKILLS_EXTENSION } from "./skills.ts";
+import { addTaskMethods, TASKS_CAPABILITY } from "./task-methods.ts";
+import { TASKS_EXTENSION, type Tasks } from "./tasks.ts";
 import { traced } from "./traced.ts";
 
 export interface ServerParts extends ToolCaller {
@@ -23,6 +26,8 @@ export interface ServerParts extends ToolCaller {
   readonly version: string;
   readonly listings: Listings;
   readonly listTtlMs: number;
+  /** Absent on surfaces whose tools are not those of a server. */
+  readonly tasks?: Tasks<ToolResult> | undefined;
 }
 
 /** State of one connection. */
@@ -46,6 +51,11 @@ const CAPABILITIES = {
   logging: {},
   extensions: { [SKILLS_EXTENSION]: {} },
 };
+const WITH_TASKS = {
+  ...CAPABILITIES,
+  tasks: TASKS_CAPABILITY,
+  extensions: { ...CAPABILITIES.extensions, [TASKS_EXTENSION]: {} },
+};
 
 /**
  * Creates one protocol endpoint for one principal, whose scopes may differ from one request to the next. Every
@@ -56,7 +66,7 @@ export async function createProtocolServer(
   given: Principal | undefined,
   connection?: Connection,
 ): Promise<Server> {
-  const { gateway, rounds, listings, listTtlMs } = parts;
+  const { gateway, rounds, listings, listTtlMs, tasks } = parts;
   const first = await listings.for(given);
   /** Without a connection the server lives for one request and keeps its first catalog. */
   const callerOf = async ({ http }: ServerContext) => {
@@ -75,7 +85,7 @@ export async function createProtocolServer(
   const server = new Server(
     { name: parts.name, version: parts.version },
     {
-      capabilities: CAPABILITIES,
+      capabilities: tasks ? WITH_TASKS : CAPABILITIES,
       instructions: first.listing.instructions,
       cacheHints: {
         "tools/list": cached,
@@ -128,10 +138,16 @@ export async function createProtocolServer(
       guarded(async () => {
         const call = { name: params.name, args: params.arguments ?? {} };
         const { listing, principal } = await callerOfTool(context, call.name);
-        return inRound(context, principal, trace, (round) => callTool(parts, listing, call, round));
+        return inRound(context, principal, trace, (round) => {
+          if (!tasks || !becomesTask(listing, call, params.task !== undefined, round, context))
+            return callTool(parts, listing, call, round);
+          return callAsTask(parts, tasks, listing, call, { round, context, ttlMs: params.task?.ttl });
+        });
       }),
     ),
   );
+
+  if (tasks) addTaskMethods(server, tasks, async (context) => (await callerOf(context)).principal);
 
   server.setRequestHandler("prompts/list", async ({ params }, context) => {
     const { prompts, version } = (await callerOf(context)).listing;
