@@ -185,7 +185,7 @@ describe("a hostile script", () => {
     ["a number", "Object.prototype.toJSON = () => 1; return call('x')"],
     ["an error", "Object.prototype.toJSON = () => { throw 1 }; return call('x')"],
     ["fields of nothing", "String.prototype.toJSON = () => undefined; return call('x')"],
-  ])("harms only itself if its calls become %s", async (_, code) => {
+  ])("T17: harms only itself if its calls become %s", async (_, code) => {
     await run(code);
     expect(await returned("return call('x')")).toMatchObject({ kind: "call" });
   });

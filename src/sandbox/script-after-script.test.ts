@@ -13,7 +13,7 @@ describe("a script after another in the same thread", () => {
     ({ code, now: 0, seed: [1, 2, 3, 4], params: "null", limits: LIMITS }) as const;
   const { signal } = new AbortController();
 
-  test("never gets an answer that was meant for the earlier one", async () => {
+  test("T13: never gets an answer that was meant for the earlier one", async () => {
     let late = (_: ScriptAnswer) => {};
     const leaving = {
       request: (_: unknown, __: number, answer: typeof late) => {
@@ -103,7 +103,7 @@ describe("a script after another in the same engine", () => {
     ],
     ["went too deep", `${PLANT} const f = () => f(); f()`, {}],
   ] as [string, string, Partial<ScriptLimits>][])(
-    "finds the world as the first script found it, where the earlier one %s",
+    "T13: finds the world as the first script found it, where the earlier one %s",
     async (_, code, limits) => {
       const first = await firstProbe;
       for (let time = 0; time < 4; time++) await run(code, { limits });
