@@ -237,8 +237,12 @@ export function createRunner(parts: RunnerParts): Runner {
       const view = (await parts.current(addresses, principal)).viewFor(principal);
       const policy = policyOf(name, options);
       return calls.flatMap(({ address, args, dryRun }) => {
-        const entry = findAddressed(address, view.find)?.entry;
-        return entry ? [decideCall(entry, principal, { args, dryRun }, policy)] : [];
+        const addressed = findAddressed(address, view.find);
+        if (!addressed) return [];
+        const { entry, params } = addressed;
+        // The call runs with the arguments in its address too.
+        const all = params ? { ...params, ...(args as object) } : args;
+        return [decideCall(entry, principal, { args: all, dryRun }, policy)];
       });
     },
   };
