@@ -1,7 +1,8 @@
 // Most clients are served by the daemon, through a process that should take little memory. It is in CommonJS, because
 // the modules of Node cost megabytes if they are imported.
-var command = process.argv[2];
-if (command === "serve")
+const { setFlagsFromString } = require("node:v8");
+
+if (process.argv[2] === "serve")
   require("../relay/serve-by-daemon.cjs")
     .serveByDaemon(process.argv.slice(3))
     .then((isServed) => {
@@ -18,5 +19,8 @@ function runProgram() {
     if (!String(warning).startsWith("SQLite is an experimental feature"))
       emitWarning.call(process, warning, ...rest);
   };
-  import("../cli/main.js");
+  // Nearly everything that the program allocates while it loads stays, so room for short-lived objects would be
+  // megabytes that nobody needs. It may grow once the program has begun.
+  setFlagsFromString("--semi-space-growth-factor=1");
+  import("../cli/main.js").finally(() => setFlagsFromString("--semi-space-growth-factor=2"));
 }

@@ -1,7 +1,5 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { resolve } from "node:path";
-import { DEFAULT_CONFIGS } from "../config/default-configs.ts";
 import { isTrusted } from "../config/folder-trust.ts";
 import { type LoadedSettings, loadSettings } from "../config/load-settings.ts";
 import { settingsPath } from "../config/settings-path.ts";
@@ -126,13 +124,20 @@ async function isTrustGiven(
   return askForTrust(folder, config === undefined);
 }
 
-/** Like {@link openConfig}, but refuses a config that has nothing to serve. */
+/**
+ * Like {@link openConfig}, but refuses to go on without anything to serve.
+ *
+ * @throws NO_SERVERS
+ */
 export async function openFilledConfig(given: ConfigOptions = {}): Promise<OpenedConfig> {
   const opened = await openConfig(given);
-  const { domains, sources } = opened.options;
-  if (domains.length + sources.length > 0 || given.config !== undefined) return opened;
-  const reason = "the file does not exist, and the settings name no servers";
-  throw problem("CONFIG_INVALID", { path: resolve(DEFAULT_CONFIGS[0]!), reason });
+  if (given.config === undefined && isEmpty(opened)) throw problem("NO_SERVERS");
+  return opened;
+}
+
+/** Whether a config has nothing to serve. */
+export function isEmpty({ options: { domains, sources } }: OpenedConfig): boolean {
+  return domains.length + sources.length === 0;
 }
 
 /**

@@ -8,7 +8,14 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-const PLAIN = { profile: undefined, surface: undefined, shortcuts: [], trusted: false, allowWrite: false };
+const PLAIN = {
+  profile: undefined,
+  surface: undefined,
+  shortcuts: [],
+  learnedShortcuts: 0,
+  trusted: false,
+  allowWrite: false,
+};
 
 test.each([
   [["--config", "a.json"], { ...PLAIN, config: "a.json" }],
@@ -21,6 +28,7 @@ test.each([
     ["--config", "a.json", "--shortcut", "a.b", "--shortcut=c.d", "--config", "last.json"],
     { ...PLAIN, config: "last.json", shortcuts: ["a.b", "c.d"] },
   ],
+  [["--config", "a.json", "--learned-shortcuts", "5"], { ...PLAIN, config: "a.json", learnedShortcuts: 5 }],
 ])("reads the arguments of a client of the daemon: %j", (args, expected) => {
   expect(readRelayRequest(args)).toEqual(expected);
 });
@@ -33,6 +41,7 @@ test.each([
   [["--config", "a.json", "-h"]],
   [["--config", "a.json", "--surface", "none"]],
   [["--config", "a.json", "--trust=yes"]],
+  [["--config", "a.json", "--learned-shortcuts", "many"]],
   [["--config", "a.json", "word"]],
   [["--config", "--trust"]],
   [["--config"]],

@@ -11,6 +11,7 @@ const OPTIONS: ReadonlyMap<string, boolean> = new Map([
   ["--profile", true],
   ["--surface", true],
   ["--shortcut", true],
+  ["--learned-shortcuts", true],
   ["--trust", false],
   ["--allow-write", false],
 ]);
@@ -25,6 +26,8 @@ export function readRelayRequest(args: readonly string[]): RelayRequest | undefi
   const given = readOptions(args);
   const surface = given?.get("--surface")?.at(-1);
   if (!given || (surface !== undefined && !SURFACES.some((name) => name === surface))) return undefined;
+  const learnedShortcuts = given.get("--learned-shortcuts")?.at(-1);
+  if (learnedShortcuts !== undefined && !/^\d{1,3}$/.test(learnedShortcuts)) return undefined;
   const config = configOfDaemon(given.get("--config")?.at(-1));
   // A config that is code has an environment and a folder of its own, so it needs a process of its own.
   return config === undefined
@@ -34,6 +37,7 @@ export function readRelayRequest(args: readonly string[]): RelayRequest | undefi
         profile: given.get("--profile")?.at(-1),
         surface,
         shortcuts: given.get("--shortcut") ?? [],
+        learnedShortcuts: Number(learnedShortcuts ?? 0),
         trusted: given.has("--trust"),
         allowWrite: given.has("--allow-write"),
       };

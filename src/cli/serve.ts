@@ -1,3 +1,4 @@
+import { problem } from "../schema/problem.ts";
 import { SURFACES } from "../surfaces/surface-names.ts";
 import { chooseSurface } from "./choose-surface.ts";
 import { readArgs } from "./read-args.ts";
@@ -12,6 +13,7 @@ const USAGE = `Usage: keyhole serve [options]
   --trust          start the servers that a JSON config names now, and accept their definitions without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
   --shortcut NAME  a route or op that is listed as a tool of its own, if the menu has room; as often as needed
+  --learned-shortcuts N  list as many more that you use most; chosen once for each catalog
   --allow-write    let callers run tools that write
   --no-daemon      serve in this process, and share no servers with other clients
   --http           serve Streamable HTTP instead of stdio, with the console for your browser
@@ -36,7 +38,9 @@ export async function run(args: readonly string[]): Promise<void> {
   const { surface } = values;
   chooseSurface(surface, {});
   const allowHosts = values["allow-host"];
-  const options = { config, profile, surface, shortcuts: values.shortcut, trusted, allowWrite };
+  const learnedShortcuts = toCount(values["learned-shortcuts"]);
+  const { shortcut: shortcuts } = values;
+  const options = { config, profile, surface, shortcuts, learnedShortcuts, trusted, allowWrite };
   const { serveHere } = await import("./serve-here.ts");
   await serveHere({ ...options, ...(values.http && { http: { host, port, allowHosts } }) });
 }
@@ -49,6 +53,7 @@ function readOptions(args: readonly string[]) {
       profile: { type: "string" },
       surface: { type: "string" },
       shortcut: { type: "string", multiple: true, default: [] },
+      "learned-shortcuts": { type: "string" },
       trust: { type: "boolean", default: false },
       "allow-write": { type: "boolean", default: false },
       "no-daemon": { type: "boolean", default: false },
@@ -59,4 +64,13 @@ function readOptions(args: readonly string[]) {
       help: { type: "boolean", default: false },
     },
   }).values;
+}
+
+/** @throws INVALID_INPUT if the text is not a whole number. */
+function toCount(text = "0"): number {
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  throw problem("INVALID_INPUT", {
+    operation: "serve",
+    reason: "--learned-shortcuts must be a whole number up to 999",
+  });
 }

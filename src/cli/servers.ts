@@ -40,7 +40,7 @@ export async function run(args: readonly string[]): Promise<void> {
   if (!action) return list(programs, consents);
   const chosen = choose(programs, target ?? ALL);
   if (action === "revoke") return console.log(`Revoked: ${await consents.revoke(chosen)}.`);
-  await allow(chosen, consents, values.yes);
+  await allowServers(chosen, consents, values.yes);
 }
 
 function list(programs: readonly ServerProgram[], consents: Consents): void {
@@ -52,10 +52,11 @@ function list(programs: readonly ServerProgram[], consents: Consents): void {
   console.log(`${programs.length} servers, ${waiting.length} of them wait for consent.`);
 }
 
-async function allow(
+/** Shows what servers run, asks, and lets them start. */
+export async function allowServers(
   chosen: readonly ServerProgram[],
   consents: Consents,
-  yes: string | undefined,
+  yes?: string,
 ): Promise<void> {
   const waiting = chosen.filter((program) => !consents.isGiven(program));
   if (waiting.length === 0) return console.log("Nothing waits for consent.");

@@ -41,6 +41,11 @@ export interface McpServerOptions {
    * as its budget allows. Not on `native`, which lists all.
    */
   readonly shortcuts?: readonly string[];
+  /**
+   * How many more tools and skills stand there because the principal uses them most, chosen once for each catalog.
+   * Default: 0.
+   */
+  readonly learnedShortcuts?: number;
   /** Adds structured content to the text of answers. Default: false, unless a request's `_meta` asks for it. */
   readonly structured?: boolean;
   /** Principal of calls whose transport names none. Default: the gateway's own. */
@@ -103,7 +108,8 @@ const DEBOUNCE_MS = 100;
 export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}): McpServer {
   const { maxBodyBytes = MAX_BODY_BYTES, debounceMs = DEBOUNCE_MS, onError = () => {} } = options;
   const { surface = "lanes", toolSearch = false, run = false, nativeNames = "ops", instructions } = options;
-  const menu = { surface, toolSearch, run, nativeNames, shortcuts: options.shortcuts ?? [] };
+  const { shortcuts = [], learnedShortcuts = 0 } = options;
+  const menu = { surface, toolSearch, run, nativeNames, shortcuts, learnedShortcuts };
   const listings = createListings(gateway, { ...menu, ...(instructions !== undefined && { instructions }) });
   const tasks = surface === "native" ? createTasks<ToolResult>(coreOf(gateway).clock) : undefined;
   const parts: ServerParts = {

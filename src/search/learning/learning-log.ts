@@ -18,6 +18,8 @@ export interface LearningLog {
 }
 
 const FLUSH_AT = 64;
+/** Queries say what a person works on. */
+const OWNER_ONLY = 0o600;
 
 /** Opens a log in a file, one JSON a line, or in memory. Skips lines that it cannot read. */
 export function openLearningLog(path: string | undefined): LearningLog {
@@ -36,7 +38,7 @@ export function openLearningLog(path: string | undefined): LearningLog {
     const start = isCut ? "\n" : "";
     isCut = true;
     attempt(() => {
-      appendFileSync(path, `${start}${text}`);
+      appendFileSync(path, `${start}${text}`, { mode: OWNER_ONLY });
       isCut = false;
     });
   }
@@ -71,7 +73,7 @@ function rewrite(path: string | undefined, events: readonly LearningEvent[]): vo
   if (path === undefined) return;
   const draft = `${path}.tmp`;
   attempt(() => {
-    writeFileSync(draft, toLines(events));
+    writeFileSync(draft, toLines(events), { mode: OWNER_ONLY });
     renameSync(draft, path);
   });
 }
