@@ -13,13 +13,16 @@ import type { NativeNames } from "../surfaces/native-tools.ts";
 import type { Surface } from "../surfaces/surface-names.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
+import { type CallLane, createCallLane } from "./call-lane.ts";
 import { followChanges } from "./changes.ts";
 import { createConnections } from "./connections.ts";
 import { headerMismatch, methodMismatch } from "./header-mismatch.ts";
 import type { InstructionsOption } from "./instructions.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
+import { createLineTransport } from "./line-transport.ts";
 import { createListenBus } from "./listen-bus.ts";
 import { createListings } from "./listing.ts";
+import type { Era } from "./plain-result.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { readBody } from "./read-body.ts";
 import { createRounds } from "./rounds.ts";
@@ -113,12 +116,15 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     version: options.version ?? PROGRAM_VERSION,
     listTtlMs: options.listTtlMs ?? LIST_TTL_MS,
   };
+  const serverInfo = { name: parts.name, version: parts.version };
   const changes = followChanges({ gateway, listings, debounceMs, onError });
   const listening = createListenBus(changes, onError);
   const connections = createConnections(gateway, changes);
   const serveOnce = (principal = options.principal) => createProtocolServer(parts, principal);
-  const serveConnection = (era: "legacy" | "modern", principal = options.principal): Promise<Server> =>
-    connections.add({ era, principal }, (connection) => createProtocolServer(parts, principal, connection));
+  const serveConnection = (era: Era, principal = options.principal, lane?: CallLane): Promise<Server> =>
+    connections.add({ era, principal, lane }, (connection) =>
+      createProtocolServer(parts, principal, connection),
+    );
 
   const modern = createMcpHandler(({ authInfo }) => serveOnce(fromAuthInfo(authInfo)), {
     legacy: "reject",
@@ -149,8 +155,10 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
       );
     },
     connect: (transport) => {
-      const handle = serveStdio(({ era }) => serveConnection(era), {
-        ...(transport && { transport }),
+      const wire = transport ?? createLineTransport(process.stdin, process.stdout);
+      const lane = createCallLane({ wire, serverInfo });
+      const handle = serveStdio(({ era }) => serveConnection(era, options.principal, lane), {
+        transport: lane.transport,
         onerror: onError,
       });
       stdio.add(handle);

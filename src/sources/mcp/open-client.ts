@@ -11,6 +11,8 @@ import type { LogLevel } from "../../schema/entry.ts";
 import type { Clock } from "../../util/clock.ts";
 import { PROGRAM_VERSION } from "../../util/program-version.ts";
 import { secretsInArgs, secretsInFields } from "../../util/secret-values.ts";
+import { type CallLane, createCallLane } from "./call-lane.ts";
+import type { CallTool } from "./call-tool.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { type LaunchOptions, toLaunch, type Variables } from "./config/to-launch.ts";
 import { BROKEN_OFF, isLost, refusesPost } from "./failure.ts";
@@ -44,6 +46,7 @@ export interface OpenOptions extends LaunchOptions {
 export interface Made {
   readonly transport: Transport;
   readonly process: StdioTransport | undefined;
+  readonly lane?: CallLane | undefined;
   /** Why the transport ended, if known. */
   readonly ending: string | undefined;
   /** The calls that run on it, of everybody who uses it. */
@@ -57,6 +60,7 @@ export interface Opened {
   readonly client: Client;
   readonly era: PriorDiscovery;
   readonly made: Made;
+  readonly callTool: CallTool;
 }
 
 /** Connects to a server in the protocol that it speaks. Loads the SDK on first use. */
@@ -81,6 +85,7 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
     const gone = new AbortController();
     client.onclose = () => {
       gone.abort();
+      made.lane?.close();
       options.onClosed(made);
     };
     try {
@@ -93,7 +98,7 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
     void keepListening(client, { clock, signal: gone.signal, onMissed });
     const discover = client.getDiscoverResult();
     const era: PriorDiscovery = discover ? { kind: "modern", discover } : { kind: "legacy" };
-    return { client, era, made };
+    return { client, era, made, callTool: made.lane?.over(client) ?? client.callTool.bind(client) };
   }
 
   const { config, era, signal } = options;
@@ -127,17 +132,20 @@ function makeTransport(
     ...secretsInFields(launch.env),
     ...secretsInFields(usedIn(config.args, variables)),
   ]);
-  const process = createStdioTransport({
+  const process: StdioTransport = createStdioTransport({
     label,
     ...launch,
     maxLineBytes: options.maxLineBytes,
     graceMs: options.graceMs,
     readMessage: sdk.parseJSONRPCMessage,
     gate: createNoticeGate(options.clock),
+    takes: (value) => lane.take(value),
   });
+  const lane = createCallLane(sdk, process);
   return {
     transport: process,
     process,
+    lane,
     get ending() {
       return process.ending;
     },

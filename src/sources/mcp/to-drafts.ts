@@ -68,15 +68,13 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
           repeatable: readOnlyHint === true || idempotentHint === true,
           caller,
           check: checkOffered(tool, (listing) => listing.tools, route, options),
-          work: (client, request) =>
+          work: (client, request, callTool) =>
             traceRequest(trace, about("tools/call", options, tool.name), async (meta) => {
               const passed = passThrough(client, caller, options, meta);
-              return client
-                .callTool(
-                  { name: tool.name, arguments: params, ...passed.params },
-                  { ...request, ...passed.options, toolDefinition },
-                )
-                .catch(passError(caller));
+              return callTool(
+                { name: tool.name, arguments: params, ...passed.params },
+                { ...request, ...passed.options, toolDefinition },
+              ).catch(passError(caller));
             }),
         },
         signal,

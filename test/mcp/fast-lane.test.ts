@@ -1,0 +1,175 @@
+// The SDK answers the first call of a connection, the fast lane the calls after it. Both must answer alike.
+import { once } from "node:events";
+import { resolve } from "node:path";
+import { PassThrough } from "node:stream";
+import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
+import { createMcpServer, type McpServer } from "keyhole/mcp";
+import { afterAll, beforeAll, expect } from "vitest";
+import { z } from "zod";
+import { createLineTransport } from "../../src/mcp/line-transport.ts";
+import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
+import type { Surface } from "../../src/surfaces/surface-names.ts";
+import { verifies } from "../requirements.ts";
+
+const ENVELOPE = {
+  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+  "io.modelcontextprotocol/clientInfo": { name: "lane", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+const PICTURE = { type: "image", data: "aGVsbG8=", mimeType: "image/png" };
+
+const text = z.object({ text: z.string() });
+const tools = {
+  say: ({ text }: { text: string }) => text,
+  list: () => ({ items: [1, 2, 3], nested: { "10": "a", b: "c" } }),
+  picture: () => ({ content: [{ type: "text", text: "see" }, PICTURE] }),
+  structured: () => ({ content: [{ type: "text", text: "see" }], structuredContent: { b: 1, a: 2 } }),
+  signed: () => ({ content: [{ type: "text", text: "see" }], _meta: { other: 1 } }),
+  noted: () => ({ content: [{ type: "text", text: "see", annotations: { priority: 1 } }] }),
+  odd: () => ({ content: [{ type: "text", text: "a\u0000b\ud800" }], isError: true, more: 1 }),
+  failing: () => {
+    throw new Error("It does not work.");
+  },
+};
+
+let gateway: Gateway;
+const servers = new Map<Surface, McpServer>();
+
+beforeAll(async () => {
+  const echo = { command: process.execPath, args: [resolve("bench/overhead/echo-server.ts")] };
+  gateway = createGateway({
+    domains: [
+      defineDomain({
+        name: "lab",
+        description: "Tools of many shapes.",
+        tools: Object.entries(tools).map(([name, execute]) =>
+          defineTool({
+            name: `get_${name}`,
+            op: `lab.${name}`,
+            description: name,
+            inputSchema: name === "say" ? text : z.object({}),
+            execute: execute as () => unknown,
+          }),
+        ),
+      }),
+    ],
+    sources: [createMcpSource("echo", echo, { trusted: true })],
+  });
+  await gateway.ready();
+  for (const surface of ["lanes", "native"] as const)
+    servers.set(surface, createMcpServer(gateway, { surface, name: "lab", version: "1" }));
+});
+
+afterAll(async () => {
+  for (const server of servers.values()) await server.close();
+  await gateway.close();
+});
+
+type Params = Readonly<Record<string, unknown>>;
+type Ask = (id: unknown, params: unknown, more?: Params) => Promise<string[]>;
+
+/** A raw client. It returns every line up to the answer. */
+async function open(surface: Surface, era: "modern" | "legacy"): Promise<{ ask: Ask; end(): void }> {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  servers.get(surface)!.connect(createLineTransport(input, output));
+  const lines: string[] = [];
+  output.setEncoding("utf8").on("data", (chunk: string) => {
+    lines.push(...chunk.trimEnd().split("\n"));
+    output.emit("lines");
+  });
+  const send = (message: object) => input.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+  const until = async (isLast: (line: string) => boolean) => {
+    while (!lines.some(isLast)) await once(output, "lines");
+    return lines.splice(0);
+  };
+  if (era === "legacy") {
+    const clientInfo = { name: "lane", version: "1" };
+    const params = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo };
+    send({ id: "first", method: "initialize", params });
+    await until((line) => line.includes('"first"'));
+    send({ method: "notifications/initialized" });
+  }
+  const ask: Ask = (id, params, more) => {
+    send({ id, method: "tools/call", params, ...more });
+    return until((line) => line.includes(`"id":${JSON.stringify(id)}`));
+  };
+  return { ask, end: () => input.end() };
+}
+
+const exec = (op: string, args: object = {}) => ({ name: "exec", arguments: { op, args } });
+const CALLS: Readonly<Record<string, readonly Params[]>> = {
+  lanes: [
+    ...Object.keys(tools).map((tool) => exec(`lab.${tool}`, tool === "say" ? { text: "é\u2028\u0007" } : {})),
+    exec("echo.get_echo", { text: "through" }),
+    exec("lab.say"),
+    exec("lab.sya", { text: "near" }),
+    { name: "ask", arguments: { query: "picture" } },
+    { name: "help", arguments: { path: "lab" } },
+    { name: "exec" },
+    { name: "nothing", arguments: {} },
+    { ...exec("lab.say", { text: "x" }), _meta: { "keyhole/structured": true } },
+  ],
+  native: [
+    ...Object.keys(tools).map((tool) => ({ name: `lab_${tool}`, arguments: { text: "x" } })),
+    { name: "echo_get_echo", arguments: { text: "through" } },
+    { name: "echo_get_echo", arguments: { txet: "through" } },
+    { name: "nothing" },
+  ],
+};
+/** Requests that the protocol refuses, or that only the SDK understands. */
+const UNUSUAL: readonly unknown[] = [
+  {},
+  { name: 5 },
+  { name: "exec", arguments: [] },
+  { name: "exec", arguments: null },
+  { ...exec("lab.say", { text: "x" }), other: 1 },
+  { ...exec("lab.say", { text: "x" }), task: { ttl: 1 } },
+  { ...exec("lab.say", { text: "x" }), requestState: "forged" },
+  { ...exec("lab.say", { text: "x" }), inputResponses: {} },
+  { ...exec("lab.say", { text: "x" }), _meta: { progressToken: "t" } },
+  { ...exec("lab.say", { text: "x" }), _meta: { "io.modelcontextprotocol/clientInfo": null } },
+];
+
+function withEnvelope(params: unknown, era: string): unknown {
+  const given = params as Params;
+  return era === "legacy" ? given : { ...given, _meta: { ...ENVELOPE, ...(given._meta as object) } };
+}
+
+/** Every call has its own trace and duration. */
+function comparable(lines: readonly string[]): string[] {
+  return lines.map((line) =>
+    line
+      .replaceAll(/tr_[0-9a-f-]{36}/g, "tr_")
+      .replaceAll(/(\\?"latency_ms\\?"):\d+/g, "$1:0")
+      .replaceAll(/(sess:\/\/|session:\/\/|result:\/\/)[\w-]+/g, "$1"),
+  );
+}
+
+for (const era of ["modern", "legacy"] as const) {
+  for (const surface of ["lanes", "native"] as const) {
+    verifies("mcp:fast-lane", `${surface} over a ${era} connection answers both ways alike`, async () => {
+      const warm = await open(surface, era);
+      await warm.ask("warm", withEnvelope(CALLS[surface]![0], era));
+      for (const params of [...CALLS[surface]!, ...(surface === "lanes" ? UNUSUAL : [])]) {
+        const given = withEnvelope(params, era);
+        const cold = await open(surface, era);
+        const [slow, fast] = [await cold.ask("id-7", given), await warm.ask("id-7", given)];
+        expect({ given, lines: comparable(fast) }).toEqual({ given, lines: comparable(slow) });
+        cold.end();
+      }
+      warm.end();
+    });
+  }
+
+  verifies("mcp:fast-lane", `any id over a ${era} connection is answered both ways alike`, async () => {
+    const warm = await open("lanes", era);
+    const given = withEnvelope(exec("lab.say", { text: "x" }), era);
+    await warm.ask("warm", given);
+    for (const id of [0, -1, 2 ** 40, "", "é"]) {
+      const cold = await open("lanes", era);
+      expect(comparable(await warm.ask(id, given))).toEqual(comparable(await cold.ask(id, given)));
+      cold.end();
+    }
+    warm.end();
+  });
+}
