@@ -2,7 +2,7 @@ import { type JSONRPCMessage, parseJSONRPCMessage, type Transport } from "@model
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import type { AnswerCall } from "./answer-call.ts";
-import type { ToolResult } from "./call-native.ts";
+import type { Ended } from "./call-native.ts";
 import { createEnvelopes } from "./envelopes.ts";
 import type { Incoming } from "./incoming.ts";
 import { type PlainCall, readCancelled, readPlainCall } from "./plain-call.ts";
@@ -27,9 +27,6 @@ export interface LaneEndpoint {
   readonly answer: AnswerCall;
   log: Incoming["log"];
 }
-
-/** Returns the result of a call, or throws its error. */
-export type Ended = () => ToolResult;
 
 interface LaneOptions {
   readonly wire: Transport;

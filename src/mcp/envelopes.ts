@@ -43,7 +43,7 @@ export function hasEnvelope(meta: Meta): boolean {
 
 /** Undefined if there is none, or one with a log level, whose messages only the SDK can send. */
 function textOf(meta: Meta | undefined): string | undefined {
-  if (!meta || LOG_LEVEL_META_KEY in meta) return undefined;
+  if (typeof meta?.[PROTOCOL_VERSION_META_KEY] !== "string" || LOG_LEVEL_META_KEY in meta) return undefined;
   const values: unknown[] = [];
   for (const key of KEYS) {
     // JSON would not tell a null from a missing value.

@@ -5,7 +5,7 @@ import type { Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { Json } from "../util/json.ts";
 import { type Caller, createAnswerCall } from "./answer-call.ts";
-import { fromAuthInfo } from "./auth-info.ts";
+import { endedIn, fromAuthInfo } from "./auth-info.ts";
 import type { CallLane } from "./call-lane.ts";
 import { load } from "./call-native.ts";
 import type { ToolCaller } from "./call-tool.ts";
@@ -26,6 +26,8 @@ export interface ServerParts extends ToolCaller {
   readonly version: string;
   readonly listings: Listings;
   readonly listTtlMs: number;
+  /** The SDK has accepted a call of a single request with this envelope. */
+  accepted(envelope: unknown): void;
 }
 
 /** State of one connection. */
@@ -128,8 +130,9 @@ export async function createProtocolServer(
   });
   server.setRequestHandler("tools/call", async ({ params }, context) => {
     const { mcpReq } = context;
-    const ended = connection?.lane?.ended(mcpReq.id);
+    const ended = connection?.lane?.ended(mcpReq.id) ?? endedIn(context.http?.authInfo);
     if (ended) return ended();
+    if (!connection) parts.accepted(mcpReq.envelope);
     connection?.lane?.open({ era: connection.era, answer, log: logging(server) }, mcpReq.envelope);
     const call = { name: params.name, args: params.arguments ?? {} };
     return answer(call, fromContext(context), principalOf(context));

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
-import { createMcpServer, type McpServer } from "keyhole/mcp";
+import { createMcpServer, type McpServer, serveHttp } from "keyhole/mcp";
 import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
 import { createLineTransport } from "../../src/mcp/line-transport.ts";
@@ -127,7 +127,6 @@ const UNUSUAL: readonly unknown[] = [
   { ...exec("lab.say", { text: "x" }), requestState: "forged" },
   { ...exec("lab.say", { text: "x" }), inputResponses: {} },
   { ...exec("lab.say", { text: "x" }), _meta: { progressToken: "t" } },
-  { ...exec("lab.say", { text: "x" }), _meta: { "io.modelcontextprotocol/clientInfo": null } },
 ];
 
 function withEnvelope(params: unknown, era: string): unknown {
@@ -171,5 +170,40 @@ for (const era of ["modern", "legacy"] as const) {
       cold.end();
     }
     warm.end();
+  });
+}
+
+for (const surface of ["lanes", "native"] as const) {
+  verifies("mcp:fast-lane", `${surface} over HTTP answers both ways alike`, async () => {
+    const http = await serveHttp(servers.get(surface)!, { token: "lane" });
+    let clients = 0;
+    const post = async (params: Params, client: string) => {
+      const clientInfo = { "io.modelcontextprotocol/clientInfo": { name: client, version: "1" } };
+      const _meta = { ...ENVELOPE, ...clientInfo, ...(params._meta as object) };
+      const response = await fetch(http.url, {
+        method: "POST",
+        headers: {
+          authorization: "Bearer lane",
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          "mcp-protocol-version": "2026-07-28",
+          "mcp-method": "tools/call",
+          "mcp-name": String(params.name),
+        },
+        body: JSON.stringify({ jsonrpc: "2.0", id: 7, method: "tools/call", params: { ...params, _meta } }),
+      });
+      const { status, headers } = response;
+      return [`${status} ${headers.get("content-type")}`, ...comparable([await response.text()])];
+    };
+    for (const params of [...CALLS[surface]!, ...(surface === "lanes" ? UNUSUAL : [])]) {
+      // The SDK checks an envelope that it has not seen before.
+      clients += 1;
+      const slow = await post(params as Params, `lane ${clients}`);
+      expect({ params, answer: await post(params as Params, `lane ${clients}`) }).toEqual({
+        params,
+        answer: slow,
+      });
+    }
+    await http.close();
   });
 }

@@ -1,6 +1,7 @@
 import type { Client, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type Fields, fieldsOf, isFields } from "../../util/fields.ts";
 import type { CallParams, CallTool, CallToolOptions } from "./call-tool.ts";
+import { envelopeIn } from "./envelope.ts";
 import { readPlainAnswer } from "./plain-answer.ts";
 
 /**
@@ -27,11 +28,6 @@ type Sdk = typeof import("@modelcontextprotocol/client");
 /** The SDK counts its own requests from zero and never comes so far. Any integer of 32 bits may be an id. */
 const FIRST_ID = 1_000_000_000;
 const LAST_ID = 2_000_000_000;
-/** Copies of the SDK's keys: the envelope of the newer protocol. */
-const ENVELOPE_KEYS = ["protocolVersion", "clientInfo", "clientCapabilities"].map(
-  (name) => `io.modelcontextprotocol/${name}`,
-);
-
 /** Creates the lane of a transport. The SDK sends through the same transport. */
 export function createCallLane(sdk: Sdk, transport: Transport): CallLane {
   const waiting = new Map<number, Waiting>();
@@ -119,12 +115,6 @@ export function createCallLane(sdk: Sdk, transport: Transport): CallLane {
       for (const { fail } of [...waiting.values()]) fail(closed);
     },
   };
-}
-
-function envelopeIn(meta: unknown): Fields | undefined {
-  const given = fieldsOf(meta);
-  if (!ENVELOPE_KEYS.every((key) => key in given)) return undefined;
-  return Object.fromEntries(ENVELOPE_KEYS.map((key) => [key, given[key]]));
 }
 
 function readProgress(params: unknown) {

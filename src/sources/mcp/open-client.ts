@@ -16,6 +16,7 @@ import type { CallTool } from "./call-tool.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { type LaunchOptions, toLaunch, type Variables } from "./config/to-launch.ts";
 import { BROKEN_OFF, isLost, refusesPost } from "./failure.ts";
+import { createHttpCallLane, type HttpCallLane } from "./http-call-lane.ts";
 import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
@@ -169,13 +170,16 @@ function makeHttpTransport(
   };
   const fetch = login.fetch(end);
   const requestInit = { headers };
-  const transport: Transport = overSse
-    ? new sdk.SSEClientTransport(url, { fetch: endWithStream(fetch, end), requestInit })
-    : failWithStream(new sdk.StreamableHTTPClientTransport(url, { fetch, requestInit }));
-  passThroughGate(transport, gate);
+  const lane = overSse ? undefined : createHttpCallLane(sdk, { url, headers, fetch });
+  const transport: Transport = lane
+    ? failWithStream(new sdk.StreamableHTTPClientTransport(url, { fetch: lane.fetch, requestInit }))
+    : new sdk.SSEClientTransport(url, { fetch: endWithStream(fetch, end), requestInit });
+  lane?.attach(transport);
+  passThroughGate(transport, gate, lane?.renumbered);
   return {
     transport,
     process: undefined,
+    lane,
     get ending() {
       return ending;
     },
@@ -214,12 +218,16 @@ function endWithStream(fetch: FetchLike, end: (reason: string) => void): FetchLi
 }
 
 /** Puts the gate before every handler that the client sets. */
-function passThroughGate(transport: Transport, gate: NoticeGate): void {
+function passThroughGate(
+  transport: Transport,
+  gate: NoticeGate,
+  renumbered: HttpCallLane["renumbered"] = (message) => message,
+): void {
   let gated: Transport["onmessage"];
   Object.defineProperty(transport, "onmessage", {
     get: () => gated,
     set: (handle: Transport["onmessage"]) => {
-      gated = handle && ((message, extra) => gate.take(message, () => handle(message, extra)));
+      gated = handle && ((message, extra) => gate.take(message, () => handle(renumbered(message), extra)));
     },
   });
 }
