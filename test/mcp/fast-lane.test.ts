@@ -32,6 +32,21 @@ const tools = {
   },
 };
 
+/** Reports progress once, and waits until it is cancelled. */
+const waiting = defineTool({
+  name: "get_wait",
+  op: "lab.wait",
+  description: "Waits.",
+  inputSchema: z.object({}),
+  execute: (_, { signal, client }) => {
+    client?.progress({ progress: 1, message: "begun" });
+    return new Promise((resolve) =>
+      signal.addEventListener("abort", () => resolve(cancelled.resolve("cancelled"))),
+    );
+  },
+});
+const cancelled = Promise.withResolvers<string>();
+
 let gateway: Gateway;
 const servers = new Map<Surface, McpServer>();
 
@@ -42,15 +57,17 @@ beforeAll(async () => {
       defineDomain({
         name: "lab",
         description: "Tools of many shapes.",
-        tools: Object.entries(tools).map(([name, execute]) =>
-          defineTool({
-            name: `get_${name}`,
-            op: `lab.${name}`,
-            description: name,
-            inputSchema: name === "say" ? text : z.object({}),
-            execute: execute as () => unknown,
-          }),
-        ),
+        tools: Object.entries(tools)
+          .map(([name, execute]) =>
+            defineTool({
+              name: `get_${name}`,
+              op: `lab.${name}`,
+              description: name,
+              inputSchema: name === "say" ? text : z.object({}),
+              execute: execute as () => unknown,
+            }),
+          )
+          .concat(waiting as never),
       }),
     ],
     sources: [createMcpSource("echo", echo, { trusted: true })],
@@ -66,10 +83,18 @@ afterAll(async () => {
 });
 
 type Params = Readonly<Record<string, unknown>>;
-type Ask = (id: unknown, params: unknown, more?: Params) => Promise<string[]>;
+type Ask = (id: unknown, params: unknown) => Promise<string[]>;
+
+interface RawClient {
+  readonly ask: Ask;
+  send(message: object): void;
+  /** Waits for a line, and returns all lines so far. */
+  until(isLast: (line: string) => boolean): Promise<string[]>;
+  end(): void;
+}
 
 /** A raw client. It returns every line up to the answer. */
-async function open(surface: Surface, era: "modern" | "legacy"): Promise<{ ask: Ask; end(): void }> {
+async function open(surface: Surface, era: "modern" | "legacy"): Promise<RawClient> {
   const [input, output] = [new PassThrough(), new PassThrough()];
   servers.get(surface)!.connect(createLineTransport(input, output));
   const lines: string[] = [];
@@ -89,11 +114,11 @@ async function open(surface: Surface, era: "modern" | "legacy"): Promise<{ ask: 
     await until((line) => line.includes('"first"'));
     send({ method: "notifications/initialized" });
   }
-  const ask: Ask = (id, params, more) => {
-    send({ id, method: "tools/call", params, ...more });
+  const ask: Ask = (id, params) => {
+    send({ id, method: "tools/call", params });
     return until((line) => line.includes(`"id":${JSON.stringify(id)}`));
   };
-  return { ask, end: () => input.end() };
+  return { ask, send, until, end: () => input.end() };
 }
 
 const exec = (op: string, args: object = {}) => ({ name: "exec", arguments: { op, args } });
@@ -207,3 +232,23 @@ for (const surface of ["lanes", "native"] as const) {
     await http.close();
   });
 }
+
+verifies("mcp:fast-lane", "a call in the lane reports its progress and can be cancelled", async () => {
+  const { ask, send, until, end } = await open("lanes", "legacy");
+  await ask("warm", exec("lab.say", { text: "x" }));
+  const params = { ...exec("lab.wait"), _meta: { progressToken: "t" } };
+  send({ id: 8, method: "tools/call", params });
+  const lines = await until((line) => line.includes("begun"));
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    {
+      jsonrpc: "2.0",
+      method: "notifications/progress",
+      params: { progressToken: "t", progress: 1, message: "begun" },
+    },
+  ]);
+  send({ method: "notifications/cancelled", params: { requestId: 8, reason: "enough" } });
+  expect(await cancelled.promise).toBe("cancelled");
+  // A cancelled request gets no answer, so the next line belongs to the next call.
+  expect(await ask(9, exec("lab.say", { text: "x" }))).toHaveLength(1);
+  end();
+});

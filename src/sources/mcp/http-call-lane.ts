@@ -101,8 +101,9 @@ export function createHttpCallLane(sdk: Sdk, { url, headers, fetch }: HttpLaneOp
     const { signal, timeout = sdk.DEFAULT_REQUEST_TIMEOUT_MSEC, onprogress } = options;
     const own = new AbortController();
     const abort = () => own.abort(signal?.reason);
-    const late = new sdk.SdkError(sdk.SdkErrorCode.RequestTimeout, "Request timed out", { timeout });
-    const timer = setTimeout(() => own.abort(late), timeout);
+    const late = () =>
+      own.abort(new sdk.SdkError(sdk.SdkErrorCode.RequestTimeout, "Request timed out", { timeout }));
+    const timer = setTimeout(late, timeout);
     signal?.addEventListener("abort", abort, { once: true });
     let text: string | undefined;
     let response: Response;
