@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Domain, Entry } from "../schema/entry.ts";
+import { type Domain, type Entry, knownStatus } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import { splitWords } from "../util/split-words.ts";
 
@@ -88,7 +88,9 @@ function createSight(catalog: Snapshot, principal: Principal, scopeKey: string):
     version: seesAll ? catalog.version : catalog.versionOf([...domains.values()], entries),
     scopeKey,
     domains,
-    starting: new Set(shown.filter(({ status }) => status?.state === "starting").map(({ domain }) => domain)),
+    starting: new Set(
+      shown.filter((entry) => knownStatus(entry)?.state === "starting").map(({ domain }) => domain),
+    ),
     entries,
     shown,
     entryPoints: Map.groupBy(

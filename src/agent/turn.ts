@@ -262,12 +262,14 @@ function toToolResult({ call, output, part }: ToolOutcome) {
 const NONE: TokenUse = { input: 0, output: 0, cached: 0 };
 
 function plus(
-  { input, output, cached }: TokenUse,
+  { input, output, cached, cacheWritten = 0 }: TokenUse,
   { inputTokens = 0, outputTokens = 0, inputTokenDetails }: StepResult<ToolSet>["usage"],
 ): TokenUse {
+  const written = cacheWritten + (inputTokenDetails?.cacheWriteTokens ?? 0);
   return {
     input: input + inputTokens,
     output: output + outputTokens,
     cached: cached + (inputTokenDetails?.cacheReadTokens ?? 0),
+    ...(written > 0 && { cacheWritten: written }),
   };
 }

@@ -17,6 +17,7 @@ import { chooseSurface } from "./choose-surface.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
 import { openConfig } from "./open-config.ts";
 import { openIndex } from "./open-index.ts";
+import { openLearning } from "./open-learning.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 /** A client of a config, and the way to make it open the config again. */
@@ -92,7 +93,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
   }
 
   async function openPlace(place: Place, first: Member): Promise<Config> {
-    const { config, profile: chosen, trusted, env, cwd } = first.request;
+    const { config, profile: chosen, trusted, env, cwd, learnedShortcuts: learned } = first.request;
     const {
       options,
       servers: named,
@@ -111,6 +112,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
     const gateway = createGateway({
       cacheDirectory: cacheFolder(),
       index: openIndex(config, chosen),
+      ...openLearning(config, chosen, learned),
       recipes: recipesFolder(),
       ...(audit && { audit }),
       ...options,
@@ -133,10 +135,11 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
       serverFor: (request) => {
         const surface = chooseSurface(request.surface, profile);
         const allowWrite = request.allowWrite || profile.allowWrite === true;
-        const { shortcuts } = request;
-        const name = JSON.stringify([surface, allowWrite, shortcuts]);
+        const { shortcuts, learnedShortcuts = 0 } = request;
+        const name = JSON.stringify([surface, allowWrite, shortcuts, learnedShortcuts]);
         const principal = { id: "local", scopes: [], allowWrite };
-        const server = servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts });
+        const server =
+          servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts, learnedShortcuts });
         servers.set(name, server);
         return server;
       },

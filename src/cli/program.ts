@@ -9,6 +9,8 @@ interface Command {
   readonly summary: string;
   /** Loads the command when it runs. */
   load(): Promise<{ run(args: readonly string[], summaries: Summaries): Promise<void> }>;
+  /** Takes over before anything else is loaded. Returns false if the command has to run. */
+  readonly serveEarly?: (args: readonly string[]) => Promise<boolean>;
 }
 
 /** The operations, which are loaded when one of them runs. The command `run` was there before the operation. */
@@ -35,7 +37,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   approve: { summary: "Show and approve what servers offer.", load: () => import("./approve.ts") },
   status: { summary: "Show clients, servers and their cost at a glance.", load: () => import("./status.ts") },
   doctor: { summary: "Find what is wrong, with the fix.", load: () => import("./doctor.ts") },
-  serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
+  serve: {
+    summary: "Serve a catalog to MCP clients, over stdio or HTTP.",
+    load: () => import("./serve.ts"),
+    serveEarly: async (args) => (await import("./serve-by-daemon.ts")).serveByDaemon(args),
+  },
   ...Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),
   ),
@@ -93,17 +99,23 @@ export async function runProgram(words: readonly string[]): Promise<void> {
 }
 
 async function start(command: Command, name: string, args: readonly string[]): Promise<void> {
-  const { installSafeConsole } = await import("./safe-console.ts");
-  installSafeConsole();
   try {
+    if (await command.serveEarly?.(args)) return;
+    await makeConsoleSafe();
     const { run } = await command.load();
     await run(withLongHelp(args), summaries());
   } catch (error) {
+    await makeConsoleSafe();
     console.error(
       isProblem(error) ? `${error.code}: ${error.message}\n${error.next}` : unexpected(name, error),
     );
     process.exit(1);
   }
+}
+
+async function makeConsoleSafe(): Promise<void> {
+  const { installSafeConsole } = await import("./safe-console.ts");
+  installSafeConsole();
 }
 
 function summaries(): Summaries {
@@ -117,7 +129,10 @@ function withLongHelp(args: readonly string[]): readonly string[] {
 }
 
 function usage(): string {
-  const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(10)}${summary}`);
+  const width = Math.max(...Object.keys(COMMANDS).map(({ length }) => length)) + 2;
+  const lines = Object.entries(COMMANDS).map(
+    ([command, { summary }]) => `  ${command.padEnd(width)}${summary}`,
+  );
   return `Usage: keyhole COMMAND [options]
        keyhole [--yes] [--dry-run] [--json]   finds the servers of your MCP clients and their cost\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
 }

@@ -3,14 +3,12 @@ import { isJsonContentType, PROTOCOL_VERSION_META_KEY } from "@modelcontextproto
 import type { Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import { problem } from "../schema/problem.ts";
-import { type AnswerCall, createAnswerCall } from "./answer-call.ts";
+import { type AnswerCall, type CallParts, createAnswerCall } from "./answer-call.ts";
 import { NOTHING } from "./call-lane.ts";
 import type { Ended } from "./call-native.ts";
-import type { ToolCaller } from "./call-tool.ts";
 import { createEnvelopes } from "./envelopes.ts";
 import { wantsHeaders } from "./header-mismatch.ts";
 import type { Incoming } from "./incoming.ts";
-import type { Listings } from "./listing.ts";
 import { readPlainCall } from "./plain-call.ts";
 import { type ServerInfo, toPlainResult } from "./plain-result.ts";
 import type { PlainAnswer } from "./post.ts";
@@ -37,10 +35,7 @@ export interface LaneRequest {
 /** The JSON of an answer, or a call that has ended and that only the SDK can answer. */
 export type LaneAnswer = PlainAnswer | { readonly ended: Ended };
 
-export function createHttpLane(
-  parts: ToolCaller & { readonly listings: Listings },
-  serverInfo: ServerInfo,
-): HttpLane {
+export function createHttpLane(parts: CallParts, serverInfo: ServerInfo): HttpLane {
   const envelopes = createEnvelopes();
   const running = new Set<AbortController>();
   const answerCall: AnswerCall = createAnswerCall(parts, {

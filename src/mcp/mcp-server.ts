@@ -14,7 +14,7 @@ import type { Surface } from "../surfaces/surface-names.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
 import { type CallLane, createCallLane } from "./call-lane.ts";
-import type { Ended } from "./call-native.ts";
+import type { Ended, ToolResult } from "./call-native.ts";
 import { followChanges } from "./changes.ts";
 import { createConnections } from "./connections.ts";
 import { headerMismatch, methodMismatch } from "./header-mismatch.ts";
@@ -29,6 +29,7 @@ import { type AnswerPost, setAnswerPost } from "./post.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
 import { parseBody, readBody } from "./read-body.ts";
 import { createRounds } from "./rounds.ts";
+import { createTasks } from "./tasks.ts";
 
 /** Options of {@link createMcpServer}. */
 export interface McpServerOptions {
@@ -45,6 +46,11 @@ export interface McpServerOptions {
    * as its budget allows. Not on `native`, which lists all.
    */
   readonly shortcuts?: readonly string[];
+  /**
+   * How many more tools and skills stand there because the principal uses them most, chosen once for each catalog.
+   * Default: 0.
+   */
+  readonly learnedShortcuts?: number;
   /** Adds structured content to the text of answers. Default: false, unless a request's `_meta` asks for it. */
   readonly structured?: boolean;
   /** Principal of calls whose transport names none. Default: the gateway's own. */
@@ -107,8 +113,10 @@ const DEBOUNCE_MS = 100;
 export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}): McpServer {
   const { maxBodyBytes = MAX_BODY_BYTES, debounceMs = DEBOUNCE_MS, onError = () => {} } = options;
   const { surface = "lanes", toolSearch = false, run = false, nativeNames = "ops", instructions } = options;
-  const menu = { surface, toolSearch, run, nativeNames, shortcuts: options.shortcuts ?? [] };
+  const { shortcuts = [], learnedShortcuts = 0 } = options;
+  const menu = { surface, toolSearch, run, nativeNames, shortcuts, learnedShortcuts };
   const listings = createListings(gateway, { ...menu, ...(instructions !== undefined && { instructions }) });
+  const tasks = surface === "native" ? createTasks<ToolResult>(coreOf(gateway).clock) : undefined;
   const parts: ServerParts = {
     gateway,
     listings,
@@ -119,6 +127,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     version: options.version ?? PROGRAM_VERSION,
     listTtlMs: options.listTtlMs ?? LIST_TTL_MS,
     accepted: (envelope) => httpLane.accept(envelope),
+    tasks,
   };
   const serverInfo = { name: parts.name, version: parts.version };
   const httpLane = createHttpLane(parts, serverInfo);
@@ -187,6 +196,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     close: async () => {
       changes.close();
       httpLane.close();
+      tasks?.close();
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);
     },
   };

@@ -4,27 +4,26 @@ import { coreOf } from "../gateway-core.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { Json } from "../util/json.ts";
-import { type Caller, createAnswerCall } from "./answer-call.ts";
+import { type Caller, type CallParts, createAnswerCall } from "./answer-call.ts";
 import { endedIn, fromAuthInfo } from "./auth-info.ts";
 import type { CallLane } from "./call-lane.ts";
 import { load } from "./call-native.ts";
-import type { ToolCaller } from "./call-tool.ts";
 import { complete } from "./completion.ts";
 import { guarded, inRound } from "./in-round.ts";
 import { fromContext, type Incoming } from "./incoming.ts";
-import type { Listings } from "./listing.ts";
 import { toPage } from "./pages.ts";
 import type { Era } from "./plain-result.ts";
 import { toMessages } from "./prompts.ts";
 import { refusedState, unknownName, unknownResource } from "./protocol-errors.ts";
 import { findResource, toContents } from "./resources.ts";
 import { findAddress, getSkillParams, listSkillsParams, SKILLS_EXTENSION } from "./skills.ts";
+import { addTaskMethods, TASKS_CAPABILITY } from "./task-methods.ts";
+import { TASKS_EXTENSION } from "./tasks.ts";
 import { traced } from "./traced.ts";
 
-export interface ServerParts extends ToolCaller {
+export interface ServerParts extends CallParts {
   readonly name: string;
   readonly version: string;
-  readonly listings: Listings;
   readonly listTtlMs: number;
   /** The SDK has accepted a call of a single request with this envelope. */
   accepted(envelope: unknown): void;
@@ -54,6 +53,11 @@ const CAPABILITIES = {
   logging: {},
   extensions: { [SKILLS_EXTENSION]: {} },
 };
+const WITH_TASKS = {
+  ...CAPABILITIES,
+  tasks: TASKS_CAPABILITY,
+  extensions: { ...CAPABILITIES.extensions, [TASKS_EXTENSION]: {} },
+};
 
 /**
  * Creates one protocol endpoint for one principal, whose scopes may differ from one request to the next. Every
@@ -64,7 +68,7 @@ export async function createProtocolServer(
   given: Principal | undefined,
   connection?: Connection,
 ): Promise<Server> {
-  const { gateway, rounds, listings, listTtlMs } = parts;
+  const { gateway, rounds, listings, listTtlMs, tasks } = parts;
   const first = await listings.for(given);
   /** Without a connection the server lives for one request and keeps its first catalog. */
   const callerOf = async (principal: Principal | undefined) => {
@@ -76,7 +80,7 @@ export async function createProtocolServer(
   const server = new Server(
     { name: parts.name, version: parts.version },
     {
-      capabilities: CAPABILITIES,
+      capabilities: tasks ? WITH_TASKS : CAPABILITIES,
       instructions: first.listing.instructions,
       cacheHints: {
         "tools/list": cached,
@@ -134,9 +138,12 @@ export async function createProtocolServer(
     if (ended) return ended();
     if (!connection) parts.accepted(mcpReq.envelope);
     connection?.lane?.open({ era: connection.era, answer, log: logging(server) }, mcpReq.envelope);
-    const call = { name: params.name, args: params.arguments ?? {} };
+    const call = { name: params.name, args: params.arguments ?? {}, task: params.task };
     return answer(call, fromContext(context), principalOf(context));
   });
+
+  if (tasks)
+    addTaskMethods(server, tasks, async (context) => (await callerOf(principalOf(context))).principal);
 
   server.setRequestHandler("prompts/list", async ({ params }, context) => {
     const { prompts, version } = (await callerOf(principalOf(context))).listing;

@@ -22,7 +22,7 @@ export interface LearningOptions {
 type Noted<E> = E extends LearningEvent ? Omit<E, "at"> : never;
 
 /** Learns from use which entries serve which queries, and which follow which. */
-export interface Learning extends Pick<LearningState, "after"> {
+export interface Learning extends Pick<LearningState, "after" | "favourites"> {
   /** Several queries of one ask are noted with the same `shown` array. */
   note(event: Noted<LearningEvent>): void;
   /** Ranks search's hits for a query again by what past use of the scope says, and by what often comes next. */
@@ -79,6 +79,7 @@ export function createLearning(
 
   return {
     after: (scope, route, principal) => state.after(scope, route, principal),
+    favourites: (scope, principal, most) => state.favourites(scope, principal, most),
     unmet: () => state.unmet(now()),
     repeated: () => state.repeated(),
     note: (noted) => {
