@@ -42,11 +42,11 @@ try {
     columns: COLUMNS,
     rows: ROWS,
     replace: [
+      [process.execPath, "/usr/bin/node"],
       [resolve("node_modules/.bin"), "/usr/local/bin"],
       [others, "/usr/local/bin"],
       [resolve("dist/bin"), "/usr/local/bin"],
       [resolve("."), "/usr/local/lib/keyhole"],
-      [process.execPath, "/usr/bin/node"],
       [home, "/home/you"],
     ],
     steps: [

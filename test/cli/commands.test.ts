@@ -255,3 +255,16 @@ test("a wrong command names its own help, and a server that was never listed dra
   const { errors: told } = await keyhole(home, ["approve", "--config", config]);
   expect(told).toBe("tasks waits for your consent to start: keyhole servers allow tasks\n");
 });
+
+test("servers and pins list as JSON, without the values of variables", async () => {
+  const { home, config, agree } = setUp({ API_TOKEN: "sesame" });
+  const servers = async () => (await keyhole(home, ["servers", "--json", "--config", config])).out;
+  expect(JSON.parse(await servers())).toMatchObject([{ label: "tasks", isAllowed: false }]);
+  await agree("servers", "allow", "--all");
+  expect(JSON.parse(await servers())).toMatchObject([{ label: "tasks", isAllowed: true }]);
+  expect(await servers()).not.toContain("sesame");
+  const pins = JSON.parse((await keyhole(home, ["pins", "--json", "--config", config])).out);
+  expect(pins).toContainEqual(
+    expect.objectContaining({ route: "tasks://tools/add", source: "tasks", state: "pending" }),
+  );
+});
