@@ -1,13 +1,16 @@
 // The gain of search from use: the queries of a set are split at random; one part is used, the other is asked.
-// "before" asks the same part without any use (0 uses).
+// "before" asks the same part without any use (0 uses), "naive" adds the squared cosines of the eight nearest uses to
+// search's scores. Phrases: half of the tools get the used queries as phrases of their authors.
 import { join } from "node:path";
 import { analyzeQuery, cutQuery } from "../src/search/analysis/analyze-query.ts";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
 import { createLearning, type Learning } from "../src/search/learning/learning.ts";
+import { liftByPhrases, type Phrased } from "../src/search/learning/phrase-lift.ts";
 import type { SearchHit } from "../src/search/port/search-index.ts";
 import { createStaticEmbedder } from "../src/search/vectors/static-embedder.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { createRandom, type Random } from "./corpus.ts";
+import { createNaiveNeighbours } from "./naive-neighbours.ts";
 import { measure } from "./search-metrics.ts";
 import { type Question, readSearchSet, type SearchSet } from "./search-sets.ts";
 import { listSets } from "./tool-sets.ts";
@@ -21,8 +24,11 @@ const SHOWN = 10;
 const SCOPE = "bench";
 const ASKING = { scope: SCOPE, conversation: "asking", principal: "asking" };
 
+const MOST_PHRASES = 30;
+
 interface Asked extends Question {
   readonly hits: readonly SearchHit[];
+  readonly vector: Float32Array;
 }
 
 export const benchmark: Benchmark = async ({ data }) => {
@@ -33,18 +39,21 @@ export const benchmark: Benchmark = async ({ data }) => {
     const asked = await searchAll(set);
     // Every tool may be used: how much do used tools gain? Only half of them may be: how much do the others lose?
     for (const half of [false, true]) rows.push(...(await curve(name, asked, half)));
+    rows.push(...(await phrases(name, asked)));
   }
   return rows;
 };
 
 async function searchAll(set: SearchSet): Promise<Asked[]> {
-  const index = createEmbeddedIndex({ embedder: createStaticEmbedder() });
+  const embedder = createStaticEmbedder();
+  const index = createEmbeddedIndex({ embedder });
   await index.put(set.documents);
   await index.settled();
   const asked: Asked[] = [];
   for (const question of set.questions) {
     const hits = await index.search({ query: question.query, limit: DEPTH, filter: { scopes: [] } });
-    asked.push({ ...question, hits });
+    const [vector] = await embedder.embed([question.query]);
+    asked.push({ ...question, hits, vector: vector! });
   }
   return asked;
 }
@@ -55,35 +64,77 @@ async function curve(name: string, asked: readonly Asked[], half: boolean): Prom
     for (const uses of USES) {
       const tested: Asked[] = [];
       const answers: string[][] = [];
+      const naiveAnswers: string[][] = [];
       for (let split = 0; split < SPLITS; split++) {
         const random = createRandom(1, split, 7);
-        const { learning, known, rest } = learn(shuffled(asked, random), uses, wrong, half, random);
+        const { learning, naive, known, rest } = learn(shuffled(asked, random), uses, wrong, half, random);
         for (const question of rest.filter(({ gold }) => gold.some((id) => known.has(id)) !== half)) {
           const lifted = await learning.lift(ASKING, question.query, question.hits);
           tested.push(question);
           answers.push(lifted.map((hit) => hit.id));
+          naiveAnswers.push(naive.rank(question.vector, question.hits));
         }
       }
-      if (tested.length === 0) continue;
-      const after = measure(tested, answers);
-      const before = measure(
-        tested,
-        tested.map(({ hits }) => hits.map((hit) => hit.id)),
-      );
       const system = `${half ? "never used" : "used"}, ${Math.round(wrong * 100)} % wrong`;
-      const row = { bench: "learning", case: `${name}, ${uses} uses`, system, unit: "share" };
-      for (const metric of ["R@1", "R@5"] as const) {
-        rows.push({ ...row, metric: `${metric} before`, value: before[metric] });
-        rows.push({ ...row, metric, value: after[metric] });
-      }
+      rows.push(...compare(`${name}, ${uses} uses`, system, tested, { "": answers, " naive": naiveAnswers }));
     }
   }
   return rows;
 }
 
+/** Do phrases of some tools push the others down? */
+async function phrases(name: string, asked: readonly Asked[]): Promise<Row[]> {
+  const random = createRandom(1, 0, 7);
+  const questions = shuffled(asked, random);
+  const from = Math.floor(questions.length * (1 - ASKED_SHARE));
+  const tools = [...new Set(questions.flatMap(({ gold }) => gold))];
+  const phrased = new Map(
+    shuffled(tools, random)
+      .slice(tools.length / 2)
+      .map((id): [string, string[]] => [id, []]),
+  );
+  for (const { query, gold } of questions.slice(0, from)) {
+    for (const id of gold)
+      if ((phrased.get(id)?.length ?? MOST_PHRASES) < MOST_PHRASES) phrased.get(id)!.push(query);
+  }
+  const entries = Array.from(phrased, ([route, own]): Phrased => ({ route, phrases: own }));
+  const rows: Row[] = [];
+  for (const has of [true, false]) {
+    const tested = questions
+      .slice(from)
+      .filter(({ gold }) => gold.some((id) => phrased.get(id)?.length) === has);
+    const answers: string[][] = [];
+    for (const { query, hits } of tested) {
+      answers.push((await liftByPhrases(query, hits, entries)).map((hit) => hit.id));
+    }
+    rows.push(...compare(`${name}, phrases`, has ? "tools with" : "tools without", tested, { "": answers }));
+  }
+  return rows;
+}
+
+function compare(
+  name: string,
+  system: string,
+  tested: readonly Asked[],
+  answers: Readonly<Record<string, readonly string[][]>>,
+): Row[] {
+  if (tested.length === 0) return [];
+  const before = tested.map(({ hits }) => hits.map((hit) => hit.id));
+  const row = { bench: "learning", case: name, system, unit: "share" };
+  return Object.entries({ " before": before, ...answers }).flatMap(([suffix, ids]) => {
+    const metrics = measure(tested, ids);
+    return (["R@1", "R@5"] as const).map((metric) => ({
+      ...row,
+      metric: `${metric}${suffix}`,
+      value: metrics[metric],
+    }));
+  });
+}
+
 /** Uses the first questions, each tool at most `uses` times; `rest` is for asking. */
 function learn(questions: readonly Asked[], uses: number, wrong: number, half: boolean, random: Random) {
   const learning = createLearning(termsOf);
+  const naive = createNaiveNeighbours();
   const from = Math.floor(questions.length * (1 - ASKED_SHARE));
   const tools = [...new Set(questions.flatMap(({ gold }) => gold))];
   const unused = new Set(half ? shuffled(tools, random).slice(0, tools.length / 2) : []);
@@ -98,8 +149,9 @@ function learn(questions: readonly Asked[], uses: number, wrong: number, half: b
       routes.push(random() < wrong && !unused.has(other) ? other : id);
     }
     use(learning, question, routes, `${number}`);
+    for (const route of routes) naive.add(question.vector, route);
   }
-  return { learning, known, rest: questions.slice(from) };
+  return { learning, naive, known, rest: questions.slice(from) };
 }
 
 /** One ask and the calls that followed it, as a gateway records them. */

@@ -115,7 +115,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const extractor = createExtractor((detail) => notice("extraction-failed", detail));
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
   const chooseShortcuts = createShortcutChooser(
-    (scope, principal, most) => learning?.favourites(scope, principal, most) ?? [],
+    (scope, principal) => learning?.favourites(scope, principal) ?? [],
     options.cacheDirectory
       ? createMapMemo(join(options.cacheDirectory, "shortcuts.json"), KEPT_CHOICES)
       : undefined,

@@ -48,7 +48,9 @@ export async function run(args: readonly string[]): Promise<void> {
       ),
     past,
   });
-  for (const { message } of problems) console.error(message);
+  // The question about trust says what is left out without it.
+  const told = problems.filter(({ code }) => isPlain || !asksTrust || code !== "FOLDER_NOT_TRUSTED");
+  for (const { message } of told) console.error(message);
   try {
     if (isPlain) {
       const { plainChat } = await import("../tui/plain-chat.ts");

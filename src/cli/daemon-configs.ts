@@ -23,7 +23,7 @@ import { cacheFolder, recipesFolder } from "./user-folders.ts";
 /** A client of a config, and the way to make it open the config again. */
 interface Member {
   readonly request: ServeRequest;
-  readonly audit: Settings["audit"];
+  readonly settings: Pick<Settings, "audit" | "learning">;
   moveAway(): void;
 }
 
@@ -60,7 +60,8 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
       env: request.env,
       config: request.config,
     });
-    const member: Member = { request, audit: settings.audit, moveAway };
+    const { audit, learning } = settings;
+    const member: Member = { request, settings: { audit, learning }, moveAway };
     const config = await join(member);
     return {
       notes: [
@@ -93,7 +94,7 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
   }
 
   async function openPlace(place: Place, first: Member): Promise<Config> {
-    const { config, profile: chosen, trusted, env, cwd, learnedShortcuts: learned } = first.request;
+    const { config, profile: chosen, trusted, env, cwd } = first.request;
     const {
       options,
       servers: named,
@@ -108,13 +109,13 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
       servers: { environment: env, shared, limits: { idleMs } },
     });
     if (isForOne(named)) move(place, randomUUID());
-    const audit = openAudit(first.audit);
+    const audit = openAudit(first.settings.audit);
     const gateway = createGateway({
       cacheDirectory: cacheFolder(),
       index: openIndex(config, chosen),
-      ...openLearning(config, chosen, learned),
       recipes: recipesFolder(),
       ...(audit && { audit }),
+      learning: openLearning(first.settings.learning),
       ...options,
       principal: { id: "local", scopes: [], allowWrite: false },
     });
@@ -187,11 +188,11 @@ function isForOne(sources: readonly McpSource[]): boolean {
 }
 
 /** Equal for clients that would get the same gateway. */
-async function keyOf({ request, audit }: Member): Promise<string> {
+async function keyOf({ request, settings }: Member): Promise<string> {
   const { config, profile, trusted, env } = request;
   const text = await readFile(config, "utf8").catch(() => "");
   const used = [...text.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name);
   const variables = [...new Set(used)].sort().map((name) => [name, env[name] ?? null]);
   const path = await realpath(config).catch(() => config);
-  return contentHash([path, profile ?? null, trusted, audit, inherited(env), variables]);
+  return contentHash([path, profile ?? null, trusted, settings, inherited(env), variables]);
 }

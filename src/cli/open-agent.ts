@@ -31,6 +31,7 @@ import { toVisibleLine } from "../util/visible-text.ts";
 import { createHooks } from "./hooks.ts";
 import { closeAudit, openAudit, recordDecisions } from "./open-audit.ts";
 import { openConfig } from "./open-config.ts";
+import { openLearning } from "./open-learning.ts";
 import { openSkills } from "./open-skills.ts";
 import { chooseProvider, refuseFallback, telemetryName, withModel } from "./provider-in-use.ts";
 import { readSystemPrompt } from "./system-prompt.ts";
@@ -132,6 +133,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const gateway = createGateway({
     results,
     ...(audit && { audit }),
+    learning: openLearning(settings.learning),
     cacheDirectory: cacheFolder(),
     recipes: join(data, "recipes"),
     ...config,

@@ -6,7 +6,7 @@ import { type ChatQuestions, createChatQuestions, noticeOf } from "./chat-questi
 import { type OpenAgentOptions, type OpenedAgent, openAgent } from "./open-agent.ts";
 import { openOwnCommands } from "./own-commands.ts";
 import { type AdaptedChat, toChatAgent } from "./to-chat-agent.ts";
-import { giveTrust, showRequest, type TrustRequest, trustRequest } from "./trust-folder.ts";
+import { giveTrust, showContents, type TrustRequest, trustRequest } from "./trust-folder.ts";
 
 /** The agent of a chat. */
 export interface OpenedChat extends Pick<AdaptedChat, "past"> {
@@ -53,7 +53,7 @@ export async function openChat(options: OpenAgentOptions, resume?: string): Prom
     const request = await trustRequest(options.folder);
     if (await isTrusted(options.folder)) return yield noticeOf("The folder is trusted already.");
     if (isEmpty(request)) return yield noticeOf("The folder holds nothing that needs trust.");
-    const text = showRequest(request).join("\n");
+    const text = showContents(request).join("\n");
     if (!(yield* questions.ask("folder", text, signal)))
       return yield noticeOf("Not trusted: none of these files is used. /trust asks again.");
     await giveTrust(request);

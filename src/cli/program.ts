@@ -1,5 +1,5 @@
 import type { OperationName } from "../operations/operations.ts";
-import { isProblem } from "../schema/problem.ts";
+import { isProblem, type Problem } from "../schema/problem.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 
 /** The commands and what each does. */
@@ -65,6 +65,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   logs: { summary: "Show the log of the daemon.", load: () => import("./logs.ts") },
   lint: { summary: "Find definitions that models have trouble with.", load: () => import("./lint.ts") },
   bench: { summary: "Measure how well your own tools are found.", load: () => import("./bench.ts") },
+  report: { summary: "Show what use teaches about your catalog.", load: () => import("./report.ts") },
   completion: { summary: "Complete commands in your shell.", load: () => import("./completion.ts") },
   audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
   dashboard: {
@@ -106,11 +107,15 @@ async function start(command: Command, name: string, args: readonly string[]): P
     await run(withLongHelp(args), summaries());
   } catch (error) {
     await makeConsoleSafe();
-    console.error(
-      isProblem(error) ? `${error.code}: ${error.message}\n${error.next}` : unexpected(name, error),
-    );
+    console.error(isProblem(error) ? told(name, error) : unexpected(name, error));
     process.exit(1);
   }
+}
+
+function told(name: string, { code, message, next }: Problem): string {
+  // The table's own next step is for models, which send fields.
+  const step = code === "INVALID_INPUT" ? `keyhole ${name} --help shows how it is used.` : next;
+  return `${code}: ${message}\n${step}`;
 }
 
 async function makeConsoleSafe(): Promise<void> {

@@ -53,10 +53,10 @@ export async function serveHere({
   const gateway = createGateway({
     cacheDirectory: cacheFolder(),
     index: openIndex(resolve(path ?? ""), chosen),
-    ...openLearning(resolve(path ?? ""), chosen, learnedShortcuts),
     // Over HTTP several people may share a gateway: a recipe that one of them keeps is no tool of the others.
     ...(!http && { recipes: recipesFolder() }),
     ...(audit && { audit }),
+    learning: openLearning(opened.loaded.settings.learning),
     ...config,
     principal: { ...owner, allowWrite: owner.allowWrite || allowWrite || profile.allowWrite === true },
   });

@@ -8,13 +8,15 @@ const MOST_NAMED = 500;
 
 const known = new WeakMap<readonly Entry[], ReadonlyMap<string, readonly Entry[]>>();
 
-/** One line about a domain: its description, or the names of its tools if it has none. */
+/** One line about a domain: its description; without one, the names of its tools, or what its only tool does. */
 export function domainLine(name: string, view: View, maxChars: number): string {
   const description = view.domains.get(name)?.description ?? "";
   if (description !== "") return toSummary(description, maxChars);
   const groups = known.get(view.shown) ?? Map.groupBy(view.shown, ({ domain }) => domain);
   known.set(view.shown, groups);
   const usable = (groups.get(name) ?? []).filter((entry) => knownStatus(entry) === undefined);
+  const [only] = usable;
+  if (only && usable.length === 1) return toSummary(only.description, maxChars);
   const [tools, others] = [usable.filter(isTool), usable.filter((entry) => !isTool(entry))];
   const ordered = [...tools, ...others];
   const names = ordered.slice(0, MOST_NAMED).map((entry) => splitWords(entry.name).join(" "));

@@ -14,12 +14,10 @@ export type ChooseShortcuts = (
 ) => Promise<readonly string[]>;
 
 /** The entries that a principal uses most, most used first. */
-type Favourites = (scope: string, principal: string, most: number) => readonly string[];
+type Favourites = (scope: string, principal: string) => readonly string[];
 
 const routesSchema = z.array(z.string());
 const MAX_CHOICES = 1_000;
-/** Some favourites cannot be shortcuts. */
-const CONSIDERED = 4;
 
 /**
  * Chooses learned shortcuts once for each version of what a principal sees, so that the menu keeps its bytes and prompt
@@ -33,7 +31,7 @@ export function createShortcutChooser(favourites: Favourites, memo: MapMemo | un
     const kept = readRoutes(await memo?.get(key));
     if (kept) return kept;
     const { scopeKey, principal } = view;
-    const routes = favourites(scopeKey, principal.id, most * CONSIDERED)
+    const routes = favourites(scopeKey, principal.id)
       .filter((route) => isLearnable(view.find(route), view))
       .slice(0, most);
     if (routes.length > 0) await memo?.set(key, JSON.stringify(routes));

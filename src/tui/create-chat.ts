@@ -133,13 +133,13 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
   }
 
   function showFacts(title: string, facts: readonly Fact[]): void {
-    if (facts.length === 0) notice(`No ${title}.`);
+    if (facts.length === 0) notice(EMPTY[title] ?? `No ${title}.`);
     else show({ kind: "facts", title, facts: facts.map(cleanFact) });
   }
 
   async function openPicker(kind: PickTopic, title: string): Promise<void> {
     const choices = await agent.choices(kind);
-    if (choices.length === 0) return notice(`No ${kind}.`);
+    if (choices.length === 0) return notice(EMPTY[kind] ?? `No ${kind}.`);
     dispatch({ type: "picker", picker: { kind, title, choices } });
   }
 
@@ -323,6 +323,13 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
     },
   };
 }
+
+/** Sentences for lists that are empty. */
+const EMPTY: Readonly<Record<string, string>> = {
+  mcp: "No MCP servers. Outside of the chat, keyhole add adds one, and keyhole connect takes those of other clients over.",
+  sessions: "No earlier conversation of this folder is kept.",
+  messages: "Nothing was sent yet in this conversation.",
+};
 
 const NO_CLIPBOARD =
   "The clipboard has nothing that can be read here. Linux needs wl-clipboard or xclip; @path includes an image file.";

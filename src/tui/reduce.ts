@@ -86,6 +86,7 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
       );
     case "agent-start":
     case "llm-start":
+    case "llm-aside":
       return state;
     case "llm-thinking":
       return addThinking(receiving(state, event.text), event.text);
@@ -158,6 +159,9 @@ function count(tokens: number): string {
 
 function compactedText(event: Extract<AgentEvent, { type: "context-compacted" }>): string {
   const { by, replaced, before, after, failure } = event;
+  if (by === "handles") {
+    return `The conversation has become long: ${replaced} large results of earlier turns are behind handles now, and the model can still read them. Messages: ${count(before)} tokens before, ${count(after)} now.`;
+  }
   const what =
     by === "model"
       ? "The model summarized them"

@@ -1,16 +1,21 @@
 import { setImmediate } from "node:timers/promises";
 import type { SearchHit } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
-import { type Example, ExampleMemory, type Neighbour } from "./example-memory.ts";
-import { countVotes, liftHits } from "./lift-hits.ts";
-import { Reliability } from "./reliability.ts";
+import { ChoiceModel } from "./choice-model.ts";
+import { weighNeighbours } from "./evidence.ts";
+import { type Example, ExampleMemory } from "./example-memory.ts";
+import { leadOver, liftHits, SPARED, toCandidates } from "./lift-hits.ts";
+import { RivalBar } from "./rival-bar.ts";
 
 /** A change to the examples of a scope. The same changes in the same order give the same examples. */
 export type ExampleChange =
-  | ({ readonly kind: "add"; readonly scope: string; readonly query: string } & Omit<
-      Example,
-      "terms" | "vector"
-    >)
+  | ({
+      readonly kind: "add";
+      readonly scope: string;
+      readonly query: string;
+      /** Search's own order for the query: each entry with its share of the best score. */
+      readonly found: ReadonlyMap<string, number>;
+    } & Omit<Example, "terms" | "vector">)
   | { readonly kind: "weigh"; readonly scope: string; readonly id: string; readonly weight: number };
 
 /** Past queries that led to entries, by scope. */
@@ -28,7 +33,8 @@ const BATCH = 128;
 
 interface Scope {
   readonly memory: ExampleMemory;
-  readonly reliability: Reliability;
+  readonly model: ChoiceModel;
+  readonly bar: RivalBar;
 }
 
 export function createExampleStore(
@@ -44,7 +50,7 @@ export function createExampleStore(
   function scopeOf(name: string): Scope {
     const known = scopes.get(name);
     if (known) return known;
-    const made = { memory: new ExampleMemory(), reliability: new Reliability() };
+    const made = { memory: new ExampleMemory(), model: new ChoiceModel(), bar: new RivalBar() };
     scopes.set(name, made);
     return made;
   }
@@ -64,15 +70,16 @@ export function createExampleStore(
   }
 
   function apply(change: ExampleChange, vector: Float32Array | undefined): void {
-    const { memory, reliability } = scopeOf(change.scope);
+    const scope = scopeOf(change.scope);
+    const { memory } = scope;
     if (change.kind === "weigh") {
       const example = memory.get(change.id);
       if (example) example.weight = change.weight;
       return;
     }
-    const { kind: _, scope: __, query, ...rest } = change;
+    const { kind: _, scope: __, query, found, ...rest } = change;
     const example: Example = { ...rest, terms: [...new Set(termsOf(query))], vector };
-    if (example.weight > 0) predict(example, memory, reliability);
+    if (example.weight > 0) learnFrom(example, found, scope);
     memory.add(example);
     examples.set(example, memory);
     forgetOldest(example, memory);
@@ -99,30 +106,41 @@ export function createExampleStore(
       await settle();
       const known = scopes.get(scope);
       if (!known || known.memory.size === 0) return hits;
-      const { memory, reliability } = known;
+      const { memory, model, bar } = known;
       const [vector] = await embedAll(embedder, [query]);
       const neighbours = memory.nearest([...new Set(termsOf(query))], vector, NEIGHBOURS);
-      return liftHits(
-        hits,
-        countVotes(neighbours, now),
-        (certainty) => reliability.trust(certainty),
-        (route) => memory.knows(route),
-      );
+      const wasUsed = (route: string) => memory.knows(route);
+      return liftHits(hits, weighNeighbours(neighbours, now), { model, bar: bar.value, wasUsed });
     },
   };
 }
 
-/** Compares a use with what the uses before it would have said. */
-function predict(example: Example, memory: ExampleMemory, reliability: Reliability): void {
-  const neighbours = memory
-    .nearest(example.terms, example.vector, NEIGHBOURS)
-    .filter((neighbour: Neighbour) => neighbour.example.ask !== example.ask);
-  const { votes } = countVotes(neighbours, example.at);
-  let surest: { readonly route: string; readonly certainty: number } | undefined;
-  for (const [route, { certainty }] of votes) {
-    if (certainty > (surest?.certainty ?? 0)) surest = { route, certainty };
+/** Compares a use with what search and the uses before it would have said, and corrects what is trusted. */
+function learnFrom(
+  example: Example,
+  found: ReadonlyMap<string, number>,
+  { memory, model, bar }: Scope,
+): void {
+  if (memory.size === 0) return;
+  const { route, at } = example;
+  const wasUsed = (other: string) => memory.knows(other);
+  const earlier = memory
+    .nearest(example.terms, example.vector, 2 * NEIGHBOURS)
+    .filter((neighbour) => neighbour.example.ask !== example.ask);
+  const first = [...found].slice(0, SPARED);
+  if (first.some(([id]) => id === route)) {
+    const ofOthers = earlier.filter((neighbour) => neighbour.example.route !== route).slice(0, NEIGHBOURS);
+    bar.observe(leadOver(route, toCandidates(first, weighNeighbours(ofOthers, at)), model, wasUsed));
   }
-  if (surest) reliability.observe(surest.certainty, surest.route === example.route, example.shortfall === 0);
+  // The first use of an entry cannot be foreseen from uses, so it says nothing about their worth.
+  if (!wasUsed(route)) return;
+  const candidates = toCandidates(found, weighNeighbours(earlier.slice(0, NEIGHBOURS), at));
+  const chosen = candidates.get(route);
+  if (!chosen) return;
+  model.learn(
+    chosen,
+    [...candidates].filter(([id]) => wasUsed(id)).map(([, candidate]) => candidate),
+  );
 }
 
 /** Vectors of the texts that the embedder reads. Where it fails, words alone decide. */

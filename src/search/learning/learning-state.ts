@@ -23,7 +23,7 @@ export interface LearningState {
   apply(event: LearningEvent): void;
   after: FollowUps["after"];
   /** Entries that the principal, or several of its scope, often use, most often first. */
-  favourites(scope: string, principal: string, most: number): readonly string[];
+  favourites(scope: string, principal: string): readonly string[];
   /** Entries that often run after the one that the conversation used last, most often first. */
   expected(caller: Caller, now: number): readonly string[];
   /** Most often asked first. */
@@ -129,7 +129,7 @@ export function createLearningState(
     const shortfall = 1 - (query.found.get(route) ?? 0);
     const shown = query.shown.includes(route);
     const example = { id, route, at, weight, ask: query.id, shown, shortfall, passedOver };
-    change({ kind: "add", scope, query: query.query, ...example });
+    change({ kind: "add", scope, query: query.query, found: query.found, ...example });
   }
 
   function isSameNeed(one: string, other: string): boolean {
@@ -159,7 +159,7 @@ export function createLearningState(
       repeats.note(event);
     },
     after: follows.after,
-    favourites: (scope, principal, most) => uses.after(scope, START, principal, most),
+    favourites: (scope, principal) => uses.after(scope, START, principal, Number.POSITIVE_INFINITY),
     repeated: repeats.list,
     expected: ({ scope, conversation, principal }, now) => {
       const last = lastUsed().get(conversation);

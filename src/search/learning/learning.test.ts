@@ -71,10 +71,61 @@ test("a single distant example raises an entry less than a near one", async () =
   expect(distant).toBeLessThan(near / 4);
 });
 
-test("a use of what search ranks first anyway changes nothing", async () => {
+test("a use of what search ranks first anyway leaves the order as it is", async () => {
   const learning = createLearning(termsOf);
   await useOnce(learning, "send an invoice", "a");
-  expect(await liftOf(learning, "send an invoice", "a")).toBe(0);
+  const after = await learning.lift(CALLER, "send an invoice", HITS);
+  expect(after.map((hit) => hit.id)).toEqual(["a", "b", "c"]);
+});
+
+/** A catalog of pairs: search ranks the wrong one of each first. */
+const PAIRS = ["flights", "hotels", "invoices", "contacts", "tickets", "songs"];
+const pairOf = (thing: string) => [
+  { id: `wrong-${thing}`, score: 1 },
+  { id: `right-${thing}`, score: 0.6 },
+];
+
+async function teachPairs(
+  learning: Learning,
+  times: number,
+  routeOf: (thing: string, time: number) => string,
+) {
+  for (let time = 0; time < times; time++) {
+    for (const thing of PAIRS) {
+      const query = `please deal with ${thing} number${time}`;
+      const conversation = `${thing}-${time}`;
+      await learning.lift(CALLER, query, pairOf(thing));
+      learning.note(ask(query, [`wrong-${thing}`, `right-${thing}`], conversation));
+      learning.note(use(routeOf(thing, time), conversation));
+    }
+  }
+}
+
+test("where past use has been right, distant neighbours count more; where it has been wrong, less", async () => {
+  const right = createLearning(termsOf);
+  await teachPairs(right, 12, (thing) => `right-${thing}`);
+  const erratic = createLearning(termsOf);
+  await teachPairs(erratic, 12, (thing, time) => `${time % 2 === 0 ? "right" : "wrong"}-${thing}`);
+  const query = "somehow deal with flights again";
+  const lift = await liftOf(right, query, "right-flights", pairOf("flights"));
+  expect(lift).toBeGreaterThan(await liftOf(erratic, query, "right-flights", pairOf("flights")));
+  expect(await firstOf(right, query, pairOf("flights"))).toBe("right-flights");
+});
+
+test("one wrong use among several right ones does not undo them", async () => {
+  const learning = createLearning(termsOf);
+  await teachPairs(learning, 5, (thing, time) => `${time === 2 ? "wrong" : "right"}-${thing}`);
+  expect(await firstOf(learning, "deal with hotels please", pairOf("hotels"))).toBe("right-hotels");
+});
+
+test("entries that an ask led to beside another one do not count as passed over", async () => {
+  const learning = createLearning(termsOf);
+  await learning.lift(CALLER, "book and pay", HITS);
+  learning.note(ask("book and pay", ["a", "b"]));
+  learning.note(use("b"));
+  learning.note(use("a"));
+  const after = await learning.lift(CALLER, "book and pay", HITS);
+  expect(after.map((hit) => hit.id)).toEqual(["a", "b", "c"]);
 });
 
 test("a first hit that was never used stays first unless it was passed over", async () => {

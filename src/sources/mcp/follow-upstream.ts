@@ -268,7 +268,9 @@ function toDomain(
   { label, description, scopes, readBeforeWrite }: FollowUpstreamOptions,
   instructions: string | undefined,
 ): Domain {
-  const told = instructions && toSummary(toVisibleText(instructions), 300);
+  // Instructions under a heading are a manual for the server and do not say what it is for.
+  const isManual = instructions?.trimStart().startsWith("#") === true;
+  const told = instructions && !isManual ? toSummary(toVisibleText(instructions), 300) : undefined;
   // A server that says nothing of itself is described by the tools that the reader may see.
   const text = description ?? told ?? "";
   return { name: label, description: text, scopes, rules: [], ...(readBeforeWrite && { readBeforeWrite }) };
