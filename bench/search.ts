@@ -6,10 +6,6 @@ import { cutQuery } from "../src/search/analysis/analyze-query.ts";
 import { splitClauses } from "../src/search/analysis/split-clauses.ts";
 import { createEmbeddedIndex } from "../src/search/embedded-index.ts";
 import type { SearchIndex } from "../src/search/port/search-index.ts";
-import {
-  cutWhereRelevanceFalls,
-  type RelevanceCutOptions,
-} from "../src/search/ranking/cut-where-relevance-falls.ts";
 import { VectorSide } from "../src/search/vector-side.ts";
 import type { Embedder } from "../src/search/vectors/embedder.ts";
 import { createMiniLmEmbedder } from "../src/search/vectors/minilm-embedder.ts";
@@ -27,11 +23,13 @@ const LIMIT = 10;
 const BORROWED = 500;
 const ODD_ROUNDS = 20;
 const SHOWN_QUERIES = 200;
-const SHOWN: Readonly<Record<string, RelevanceCutOptions | undefined>> = {
-  all: undefined,
-  cut: {},
-  wide: { share: 0.35 },
+/** Answers as `ask` cuts them itself, and with as many hits as a caller wants. */
+const SHOWN: Readonly<Record<string, { readonly limit?: number }>> = {
+  default: {},
+  ten: { limit: 10 },
+  twelve: { limit: 12 },
 };
+const ALL_SETS = "all sets";
 /** Queries of a careless or hostile caller. */
 const ODD_QUERIES = [
   "",
@@ -62,7 +60,7 @@ export const benchmark: Benchmark = async ({ data }) => {
     rows.push(...(await wholeAsk(name, set, own.length > 0 ? own : borrowed)));
     if (own.length > 0) rows.push(...(await shown(name, set)));
   }
-  return rows;
+  return [...rows, ...meansOf(rows.filter(({ system }) => system.startsWith("shown-")))];
 };
 
 /** Queries for sets that have none. The time of an ask does not depend on whether it finds anything. */
@@ -119,17 +117,21 @@ async function quality(name: string, system: string, set: SearchSet, find: Find)
   }));
 }
 
-/**
- * Compares the recall of an answer with its tokens: all hits of `ask` (`all`), or only those before relevance falls
- * off (`cut`, and `wide` with a lower share).
- */
+/** The mean over the sets, for each system and metric. */
+function meansOf(rows: readonly Row[]): Row[] {
+  const groups = Map.groupBy(rows, ({ system, metric }) => `${system} ${metric}`);
+  return Array.from(groups.values(), (group) => ({
+    ...group[0]!,
+    case: ALL_SETS,
+    value: group.reduce((sum, { value }) => sum + value, 0) / group.length,
+  }));
+}
+
+/** Compares the recall of what an answer shows with the tokens that it takes. */
 async function shown(name: string, set: SearchSet): Promise<Row[]> {
   const countTokens = await loadTokenCounter();
   const { domains, routes } = toDomains(set.tools);
   const gateway = createGateway({ domains, learning: false });
-  const index = createEmbeddedIndex({ embedder: createStaticEmbedder() });
-  await index.put(set.documents);
-  await index.settled();
   const step = Math.max(1, Math.floor(set.questions.length / SHOWN_QUERIES));
   const questions = set.questions.filter((_, at) => at % step === 0);
   const rows: Row[] = [];
@@ -137,9 +139,7 @@ async function shown(name: string, set: SearchSet): Promise<Row[]> {
     const tokens: number[] = [];
     const answers: string[][] = [];
     for (const { query } of questions) {
-      const found = await index.search({ query, limit: 2 * LIMIT, filter: FILTER });
-      const limit = options ? Math.max(1, cutWhereRelevanceFalls(found, options)) : LIMIT;
-      const { text, hits } = await gateway.ask({ query, limit });
+      const { text, hits } = await gateway.ask({ query, ...options });
       tokens.push(countTokens(text));
       answers.push(hits.map(({ route }) => routes.get(route)!));
     }

@@ -117,6 +117,7 @@ export const REQUIREMENTS = {
   "tokens:own-principal":
     "each token of an agent is a principal with its own scopes and right to write, until it expires or is revoked",
   "mcp:both-eras": "one server answers clients of both protocol revisions alike, over stdio and HTTP",
+  "mcp:fast-lane": "calls that pass the SDK by are answered with the same bytes as calls that do not",
   "mcp:text-alone": "a model gets only the text of an answer, unless the caller asks for the structure",
   "mcp:surfaces": "four surfaces offer the same operations, with correct annotations and output schemas",
   "mcp:byte-stable": "tools/list has the same bytes before and after discovery, calls and reconnects",

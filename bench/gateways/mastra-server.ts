@@ -48,8 +48,11 @@ serveApp({
   },
   call: async (name, args) => {
     const result = await (await started).tools[name]!.execute(args, {});
-    const isResult = typeof result === "object" && result !== null && "content" in result;
-    return isResult ? result : { content: [{ type: "text", text: JSON.stringify(result) }] };
+    const { content } = result as { content?: unknown };
+    // Structured content comes alone, and it may have a field of that name.
+    return Array.isArray(content)
+      ? (result as object)
+      : { content: [{ type: "text", text: JSON.stringify(result) }] };
   },
   close: () => client.disconnect(),
 });

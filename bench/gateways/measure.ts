@@ -36,13 +36,16 @@ export async function measureStarts(measured: Measured): Promise<Figures> {
   const figures: Figures = new Map();
   await inFolder(async (folder) => {
     const mark = markOf(measured);
-    await session(measured, folder, figures, "cold", mark);
-    // A daemon that the first client has started is there for the second.
-    await session(measured, folder, figures, "warm", mark);
-    figures.set("left_processes", await leftAfter(mark));
-    await stop(measured, folder, mark);
-    figures.set("left_after_stop", await leftAfter(mark));
-    await killMarked(mark);
+    try {
+      await session(measured, folder, figures, "cold", mark);
+      // A daemon that the first client has started is there for the second.
+      await session(measured, folder, figures, "warm", mark);
+      figures.set("left_processes", await leftAfter(mark));
+      await stop(measured, folder, mark);
+      figures.set("left_after_stop", await leftAfter(mark));
+    } finally {
+      await killMarked(mark);
+    }
   });
   return figures;
 }

@@ -80,6 +80,14 @@ export type AgentEvent = { readonly span: SpanContext } & (
       /** The tools that the model calls next. */
       readonly calls?: readonly { readonly callId: string; readonly tool: string; readonly args: unknown }[];
     }
+  | {
+      /** A request beside the conversation. Its tokens are billed too, and are not part of its context. */
+      readonly type: "llm-aside";
+      readonly by: "sub-agent" | "summary";
+      readonly usage: TokenUse;
+      /** The model that answered, as the provider names it. */
+      readonly model?: string;
+    }
   /** Output of a running command, as it arrives. */
   | { readonly type: "tool-output"; readonly callId: string; readonly text: string }
   | { readonly type: "tool-start"; readonly callId: string; readonly tool: string; readonly args: unknown }

@@ -42,6 +42,8 @@ test("near the window the model summarizes the older part, and the person is tol
   expect(told.length).toBeGreaterThan(0);
   expect(told[0]).toMatchObject({ by: "model" });
   expect(told[0]!.after).toBeLessThan(told[0]!.before);
+  // The request for the summary is counted too.
+  expect(events.filter((event) => event.type === "llm-aside")).toHaveLength(told.length);
   const last = model.requests.at(-1)!;
   const [, first] = last.messages;
   expect(first!.text).toContain(SUMMARY_START);
@@ -178,7 +180,7 @@ test("a summary on demand stands for everything, also after a resumption", async
     signal: new AbortController().signal,
     emit,
   });
-  expect(told).toHaveLength(1);
+  expect(told).toMatchObject([{ type: "llm-aside" }, { type: "context-compacted" }]);
   expect(model.requests.at(-1)!.messages.at(-1)!.text).toContain("keep above all: the kettle");
   await session.end();
   const resumed = (await agent.openSession({ resume: session.id })) as SessionState;

@@ -12,6 +12,7 @@ import { modelOf, nameOf } from "./model-of.ts";
 import { toRequest } from "./model-request.ts";
 import type { Untraced } from "./run-context.ts";
 import { skillsFor } from "./skills-for.ts";
+import { toTokenUse } from "./token-use.ts";
 
 /** Requests over this share of the window are summarized first. */
 const COMPACT_AT = 0.8;
@@ -126,7 +127,8 @@ export async function compactSession(
   // The cache is lost anyway, so tools that were found long ago go as well.
   session.tools = [];
   session.log?.compacted({ summary: compacted.summary, kept: compacted.messages.length - 1 });
-  const { by, replaced, failure } = compacted;
+  const { by, replaced, failure, spent } = compacted;
+  if (spent) emit({ type: "llm-aside", by: "summary", usage: toTokenUse(spent.usage), model: spent.model });
   emit({
     type: "context-compacted",
     by,

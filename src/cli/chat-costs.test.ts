@@ -25,6 +25,16 @@ test("/cost adds up the provider's own counts, with reads and writes of its cach
   ]);
 });
 
+test("sub-agents and summaries cost too, and do not change the context", () => {
+  const costs = createChatCosts();
+  costs.note(end("claude-sonnet-5-5", { input: 1_000, output: 0, cached: 0 }));
+  const usage = { input: 1_000_000, output: 0, cached: 0 };
+  costs.note(told({ type: "llm-aside", by: "sub-agent", model: "claude-sonnet-5-5", usage }));
+  expect(costs.dollars).toBeCloseTo(2.002, 10);
+  expect(costs.lastTokens).toBe(1_000);
+  expect(costs.facts()[0]).toEqual({ name: "requests", text: "2" });
+});
+
 test("a model without a price is named, and /clear starts again", () => {
   const costs = createChatCosts();
   costs.note(end("our-own", { input: 10, output: 1, cached: 0 }));

@@ -20,9 +20,10 @@ export function createChatCosts(): ChatCosts {
   const unpriced = new Set<string>();
   return {
     note: (event) => {
-      if (event.type !== "llm-end") return;
+      if (event.type !== "llm-end" && event.type !== "llm-aside") return;
       const { input, cached, output, cacheWritten = 0 } = event.usage;
-      lastTokens = input + output;
+      // The requests of sub-agents and summaries cost as well, and are no part of the context.
+      if (event.type === "llm-end") lastTokens = input + output;
       use.requests += 1;
       use.input += input;
       use.cached += cached;

@@ -110,7 +110,10 @@ export async function toChatAgent(
     const compacted = await compactSession(agent, session as SessionState, options);
     if (!compacted) emit({ type: "notice", text: "There is nothing to summarize yet." });
     queue.close();
-    yield* queue.values();
+    for await (const event of queue.values()) {
+      costs.note(event);
+      yield event;
+    }
   }
 
   /** Runs a tool for the person, outside of a run, with the same permissions as the model's calls. */

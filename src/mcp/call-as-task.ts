@@ -1,15 +1,16 @@
-import { isInputRequiredResult, ProtocolErrorCode, type ServerContext } from "@modelcontextprotocol/server";
+import { isInputRequiredResult, ProtocolErrorCode } from "@modelcontextprotocol/server";
 import type { ToolResult } from "./call-native.ts";
 import { callTool, type ToolCaller } from "./call-tool.ts";
 import type { Listing } from "./listing.ts";
 import { refusedTask } from "./protocol-errors.ts";
 import type { Round } from "./round.ts";
-import { isModern, toCreated } from "./task-methods.ts";
+import { toCreated } from "./task-methods.ts";
 import { TASKS_EXTENSION, type Tasks } from "./tasks.ts";
 
 interface Call {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
+  readonly task?: { readonly ttl?: number | undefined } | undefined;
 }
 
 /**
@@ -20,13 +21,13 @@ interface Call {
  */
 export function becomesTask(
   { toolbox }: Listing,
-  { name }: Call,
-  asked: boolean,
+  { name, task }: Call,
   { options }: Round,
-  context: ServerContext,
+  isModern: boolean,
 ): boolean {
+  const asked = task !== undefined;
   const canBe = toolbox.entries.get(name)?.presentation?.runsAsTask === true;
-  if (isModern(context)) return canBe && takesTasks(options.client?.capabilities);
+  if (isModern) return canBe && takesTasks(options.client?.capabilities);
   if (asked && !canBe)
     throw refusedTask(`The tool ${name} does not run as a task.`, ProtocolErrorCode.MethodNotFound);
   return asked;
@@ -38,13 +39,13 @@ export async function callAsTask(
   tasks: Tasks<ToolResult>,
   listing: Listing,
   call: Call,
-  { round, context, ttlMs }: { round: Round; context: ServerContext; ttlMs: number | undefined },
+  { round, isModern }: { readonly round: Round; readonly isModern: boolean },
 ): Promise<ToolResult> {
   const decisions = await listing.toolbox.decide(call.name, call.args, round.options);
   const asksFirst = caller.approvals === "client" && round.canAsk && !round.state;
   if (asksFirst && decisions.some((decision) => decision.do === "ask"))
     return callTool(caller, listing, call, round);
-  const task = tasks.start(round.principal.id, ttlMs, async (signal, report) => {
+  const task = tasks.start(round.principal.id, call.task?.ttl, async (signal, report) => {
     const { client } = round.options;
     const progress = ({ message }: { readonly message?: string }) => message !== undefined && report(message);
     const options = { ...round.options, signal, ...(client && { client: { ...client, progress } }) };
@@ -52,7 +53,7 @@ export async function callAsTask(
     if (!isInputRequiredResult(result)) return result;
     throw refusedTask("The tool asks for input: call it without a task.");
   });
-  return toCreated(task, context);
+  return toCreated(task, isModern);
 }
 
 function takesTasks(capabilities: Readonly<Record<string, unknown>> = {}): boolean {

@@ -57,14 +57,14 @@ export function addTaskMethods(
 }
 
 /** The answer to a call that became a task. The SDK refuses results of tools without content. */
-export function toCreated(task: Task<ToolResult>, context: ServerContext): CallToolResult {
-  return isModern(context)
+export function toCreated(task: Task<ToolResult>, isModern: boolean): CallToolResult {
+  return isModern
     ? { resultType: "task", content: [], ...toModern(task) }
     : { content: [], task: toLegacy(task) };
 }
 
 /** A request of the newer revision carries the capabilities of its client. */
-export function isModern({ mcpReq }: ServerContext): boolean {
+function isModern({ mcpReq }: ServerContext): boolean {
   return mcpReq.envelope !== undefined;
 }
 

@@ -19,6 +19,8 @@ import { countWanted, mergeRankings, needsIn, type Ranking, rank, withRelated } 
 import { resultTypeOf } from "./result-type-of.ts";
 
 const FEW_HITS = 3;
+/** A sentence with several needs shows this many hits for each, since most of its parts are details of one. */
+const MOST_OF_A_NEED = 3;
 const LEARNED_CHARS = 200;
 const MOST_SUGGESTIONS = 5;
 const MOST_NEAR = 8;
@@ -79,7 +81,9 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
   const rankings = await Promise.all(queries.map((query) => rank(query, input, context)));
   const count = countWanted(input, rankings);
   const ranked = rankings.flatMap(({ entries }) => entries);
-  const relevant = withAlike(mergeRankings(rankings.map(withoutRest), count), ranked, count);
+  const most = input.queries || rankings.length === 1 ? count : MOST_OF_A_NEED;
+  const worthy = rankings.map((ranking) => withoutRest(ranking, most));
+  const relevant = withAlike(mergeRankings(worthy, count), ranked, count);
   const hits = withRelated(
     isFree(input, rankings) ? relevant : mergeRankings(rankings, count),
     input,
@@ -120,8 +124,9 @@ function isSure({ named, keep, entries }: Ranking): boolean {
   return keep > 0 && keep <= FEW_HITS && (named || keep < entries.length);
 }
 
-function withoutRest(ranking: Ranking): Ranking {
-  return { ...ranking, entries: ranking.entries.slice(0, Math.max(1, ranking.keep)) };
+function withoutRest(ranking: Ranking, most: number): Ranking {
+  const keep = ranking.named ? ranking.keep : Math.min(ranking.keep, most);
+  return { ...ranking, entries: ranking.entries.slice(0, Math.max(1, keep)) };
 }
 
 function toText(output: AskOutput): string {

@@ -51,6 +51,8 @@ const PRICE = {
   note: 90,
 };
 const DESCRIPTION_CHARS = 90;
+/** The first hits are told in full. A caller reads on only if none of them fits, so the rest is told shortly. */
+const TOLD_IN_FULL = 3;
 /** Reserved for the count of omitted lines and for the session's handle. */
 const CLOSING_TOKENS = 40;
 /** The share of an answer that may go to the names of domains whose entry points were left out. */
@@ -140,6 +142,7 @@ function toParts(found: Found, { words }: Room): Part[] {
   const matched = [...new Set(found.hits.map((entry) => entry.domain))];
   const first = found.hits[0];
   const hitSet = new Set(found.hits);
+  const inFull = new Set(found.hits.slice(0, Math.max(TOLD_IN_FULL, found.queries.length)));
   const isRepeated = (entry: Entry) => entry !== first && found.shownBefore.has(entry);
   const isWanted = (entry: Entry) =>
     !hitSet.has(entry) && !isRepeated(entry) && (input.kinds?.includes(entry.kind) ?? true);
@@ -159,7 +162,10 @@ function toParts(found: Found, { words }: Room): Part[] {
       domainPart(name, view.domains.get(name)?.description ?? "", PRICE.domain),
       ...found.hits
         .filter((entry) => entry.domain === name && !isRepeated(entry))
-        .map((entry) => hitPart(formsOf(entry), entry === first, found.relevant.has(entry))),
+        .map((entry) => {
+          const part = hitPart(formsOf(entry), entry === first, found.relevant.has(entry));
+          return inFull.has(entry) ? part : toldShortly(part);
+        }),
       ...pointsOf(name).map((entry) => entryPointPart(entry, PRICE.entryPoint)),
     ]),
     ...found.hits.filter(isRepeated).map((entry) => repeatedPart(entry, found.relevant.has(entry))),
@@ -186,6 +192,12 @@ function hitPart(forms: readonly Hit[], first: boolean, isRelevant: boolean): Pa
     missed: true,
     put: (draft, form) => draft.hits.push(isRelevant ? forms[form]! : { ...forms[form]!, weak: true }),
   };
+}
+
+/** Leaves out the fullest form. */
+function toldShortly(part: Part): Part {
+  const put: Part["put"] = (draft, form) => part.put(draft, form + 1);
+  return { ...part, forms: part.forms.slice(1), prices: part.prices.slice(1), put };
 }
 
 function repeatedPart(entry: Entry, isRelevant: boolean): Part {

@@ -43,7 +43,7 @@ export function hitForms(entry: Entry): readonly Hit[] {
     kind === "resource" ? {} : { signature: toSignature(entry.inputSchema, { maxChars, requiredOnly }) };
   const forms = [
     { ...bare, ...why, ...signature(160), summary: toSummary(entry.description, 160), ...dontOf(entry) },
-    { ...bare, ...why, ...signature(90), summary: toSummary(entry.description, 70) },
+    { ...bare, ...why, ...signature(80, true), summary: toSummary(entry.description, 70) },
     { ...bare, ...why, ...signature(60, true) },
     { ...bare, ...(status && { unavailable: status.state }) },
   ];

@@ -305,3 +305,36 @@ test("the first search after a put waits for vectors that are made at once", asy
   const hits = await index.search({ query: "列出拉取请求", limit: 1, filter });
   expect(hits[0]?.id).toBe("a");
 });
+
+test("a long query about the bodies of skills is settled by words, since vectors stand for descriptions only", async () => {
+  const skill = (id: string, description: string, content: string) => ({
+    ...tool(id, id, description),
+    kind: "skill" as const,
+    content,
+  });
+  const near = ["review", "merge", "inspect", "branch", "commit", "rebase", "squash", "approve", "comment"];
+  const documents = [
+    skill(
+      "house-rules",
+      "Habits of this team.",
+      "Before a changelog goes out, sort its lines by breaking change.",
+    ),
+    ...near.map((verb) =>
+      skill(`${verb}-code`, `Helps to ${verb} changes of code before they go out.`, verb),
+    ),
+  ];
+  const index = createEmbeddedIndex({ embedder: createStaticEmbedder() });
+  await index.put(documents);
+  await index.settled();
+  const deciding = async (query: string) => {
+    let by: string | undefined;
+    const note = (noted: { readonly by: string }) => {
+      by = noted.by;
+    };
+    const hits = await index.search({ query, limit: 5, filter, note });
+    return [hits[0]?.id, by];
+  };
+  const long = "sort the changelog and its lines so that a breaking change stands first";
+  expect(await deciding(long)).toEqual(["house-rules", "words"]);
+  expect((await deciding("look over my code changes"))[1]).toBe("both");
+});

@@ -6,6 +6,7 @@ import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { type ClauseRanking, rankClauses } from "./lexical/rank-clauses.ts";
 import type { SearchHit, SearchRequest } from "./port/search-index.ts";
 import { fuse, type Scored } from "./ranking/fusion.ts";
+import { seenShare } from "./seen-share.ts";
 import type { VectorSide } from "./vector-side.ts";
 
 const MAX_LIMIT = 1_000;
@@ -34,7 +35,8 @@ export async function searchBoth(
   }
   const found = ranking.hits.map((hit) => hit.id);
   const near = side.search(vectors, request.filter, found);
-  const { hits, by } = fuse(ranking.hits, near, ranking.whole.sureName, side.fluency(query));
+  const trust = side.fluency(query) * seenShare(words, ranking);
+  const { hits, by } = fuse(ranking.hits, near, ranking.whole.sureName, trust);
   request.note?.({ by, wordsMs, vectorsMs: embedMs + watch() });
   return toHits(words, ranking, hits.slice(0, limit), request, near);
 }

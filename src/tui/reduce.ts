@@ -86,6 +86,7 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
       );
     case "agent-start":
     case "llm-start":
+    case "llm-aside":
       return state;
     case "llm-thinking":
       return addThinking(receiving(state, event.text), event.text);

@@ -33,6 +33,7 @@ export function createFollowUps(): FollowUps {
       doneBy().set(key, principals.set(next, ofNext));
     },
     after: (scope, route, principal, most = MAX_NEXT) => {
+      if (doneBy().size === 0) return NOTHING;
       const followed = doneBy().get(JSON.stringify([scope, route]));
       if (!followed) return NOTHING;
       const counts = new Map(own.of(JSON.stringify([scope, principal, route])));

@@ -31,9 +31,10 @@ export function openLearningLog(path: string | undefined): LearningLog {
   let pending: LearningEvent[] = [];
   let isCut = false;
   function flush(): void {
-    const text = toLines(pending);
+    const unwritten = pending;
     pending = [];
-    if (text === "" || path === undefined) return;
+    if (unwritten.length === 0 || path === undefined) return;
+    const text = toLines(unwritten);
     // A write that failed may have left half a line.
     const start = isCut ? "\n" : "";
     isCut = true;

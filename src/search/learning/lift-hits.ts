@@ -12,8 +12,8 @@ export interface Judge {
 
 /** Hits that a caller looks at first: those of them that were never used keep their places. */
 export const SPARED = 5;
-/** An entry was passed over if most of the voices say so. */
-const MOST = 0.5;
+/** An entry was passed over if three in four voices say so: many neighbours, or one that is nearly the query. */
+const MOST = 0.75;
 
 /**
  * Ranks hits by search and past use together. Nothing is known of an entry that was never used, so it keeps its

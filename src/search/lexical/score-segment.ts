@@ -16,14 +16,13 @@ export interface PostingList {
 /** Room for scores, kept between searches: all zero when not in use. */
 export class Scratch {
   scores = new Float64Array(0);
+  /** Documents with a score; those that can still make the list come first. */
   touched = new Uint32Array(0);
-  candidates = new Uint32Array(0);
 
   reserve(documents: number): void {
     if (this.scores.length >= documents) return;
     this.scores = new Float64Array(documents);
     this.touched = new Uint32Array(documents);
-    this.candidates = new Uint32Array(documents);
   }
 }
 
@@ -46,10 +45,14 @@ export function scoreSegment(
   let count = 0;
   let bar = threshold;
   let next = 0;
+  // A query of many short lists would spend more on the bar than on its postings, so it moves only after as many.
+  let sinceBar = 0;
   for (; next < lists.length && rest[next]! >= bar; next++) {
     count = takeUp(lists[next]!, mask, scores, touched, count);
-    const left = postingsFrom(lists, next + 1);
-    if (left > count && count >= limit) bar = Math.max(bar, kthLargest(scores, touched, count, limit));
+    sinceBar += lists[next]!.end - lists[next]!.start;
+    if (count < limit || sinceBar < count || postingsFrom(lists, next + 1) <= count) continue;
+    bar = Math.max(bar, kthLargest(scores, touched, count, limit));
+    sinceBar = 0;
   }
   if (next < lists.length) bar = complete(lists, next, rest, bar, limit, scratch, count);
   for (let at = 0; at < count; at++) {
@@ -106,28 +109,28 @@ function complete(
   scratch: Scratch,
   touchedCount: number,
 ): number {
-  const { scores, touched, candidates } = scratch;
+  const { scores, touched } = scratch;
   let bar = startBar;
-  let count = keepReaching(touched, touchedCount, candidates, scores, bar - rest[from]!);
+  let count = keepReaching(touched, touchedCount, scores, bar - rest[from]!);
   for (let next = from; next < lists.length; next++) {
     const list = lists[next]!;
-    addTo(list, candidates, count, scores);
+    addTo(list, touched, count, scores);
     if (next + 1 === lists.length) break;
-    if (count > 4 * limit) bar = Math.max(bar, kthLargest(scores, candidates, count, limit));
-    count = keepReaching(candidates, count, candidates, scores, bar - rest[next + 1]!);
+    if (count > 4 * limit) bar = Math.max(bar, kthLargest(scores, touched, count, limit));
+    count = keepReaching(touched, count, scores, bar - rest[next + 1]!);
   }
   return bar;
 }
 
-function keepReaching(
-  from: Uint32Array,
-  count: number,
-  to: Uint32Array,
-  scores: Float64Array,
-  needed: number,
-): number {
+/** Moves the documents that have the needed score to the front, and counts them. */
+function keepReaching(documents: Uint32Array, count: number, scores: Float64Array, needed: number): number {
   let kept = 0;
-  for (let at = 0; at < count; at++) if (scores[from[at]!]! >= needed) to[kept++] = from[at]!;
+  for (let at = 0; at < count; at++) {
+    const document = documents[at]!;
+    if (scores[document]! < needed) continue;
+    documents[at] = documents[kept]!;
+    documents[kept++] = document;
+  }
   return kept;
 }
 

@@ -16,7 +16,12 @@ test("a list that never falls is cut at the most", () => {
   expect(cutWhereRelevanceFalls(hits(1, 1, 1), { most: 2 })).toBe(2);
 });
 
-test("a lower share shows more; nothing found shows nothing", () => {
-  expect(cutWhereRelevanceFalls(hits(1, 0.45, 0.4), { share: 0.4 })).toBe(3);
+test("in a long list only hits that stand out from the background are shown", () => {
+  const flat = hits(1, 0.75, 0.65, ...Array(17).fill(0.6));
+  expect(cutWhereRelevanceFalls(flat)).toBe(2);
+  expect(cutWhereRelevanceFalls(flat, { share: 0.1 })).toBe(3);
+});
+
+test("nothing found shows nothing", () => {
   expect(cutWhereRelevanceFalls([])).toBe(0);
 });

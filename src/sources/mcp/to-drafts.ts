@@ -87,13 +87,13 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
           repeatable: readOnlyHint === true || idempotentHint === true,
           caller,
           check: checkOffered(tool, (listing) => listing.tools.tools, route, options),
-          work: (client, request) =>
+          work: (client, request, callTool) =>
             traceRequest(trace, about("tools/call", options, tool.name), async (meta) => {
               const passed = passThrough(client, caller, options, meta);
               const call = { name: tool.name, arguments: params, ...passed.params };
               const answer = needsTask(tool, client)
                 ? callTask(client, call, { label, signal, request, caller })
-                : client.callTool(call, { ...request, ...passed.options, toolDefinition });
+                : callTool(call, { ...request, ...passed.options, toolDefinition });
               return answer.catch(passError(caller));
             }),
         },
