@@ -27,7 +27,8 @@ const failures: string[] = [];
 try {
   for (const { file, code } of examples) writeFileSync(file, `${code}\nexport {};\n`);
   const compilerOptions = { noUnusedLocals: false, rootDir: ".." };
-  const files = examples.map(({ file }) => file);
+  // Declarations of packages that the project does not install.
+  const files = [...examples.map(({ file }) => file), "../src/plain-tools/langchain-core.d.ts"];
   writeFileSync(
     join(FOLDER, "tsconfig.json"),
     JSON.stringify({ extends: "../tsconfig.json", compilerOptions, files, include: [], exclude: [] }),
