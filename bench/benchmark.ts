@@ -6,6 +6,8 @@ export interface Row {
   readonly metric: string;
   readonly value: number;
   readonly unit: string;
+  /** Why there is no figure. The value is NaN then, which JSON writes as null. */
+  readonly note?: string;
 }
 
 export interface BenchOptions {

@@ -3,7 +3,7 @@
 // `tokens_to_file` counts all that a model reads and writes until then: the menu, the search, the call, the file.
 // `rss_mb` is the memory of the system without the servers behind it, daemons included. `left_processes` still run after
 // the client; Keyhole and mcporter keep a daemon for the next one, and `left_after_stop` still run after it was told to
-// stop. A system that lists every tool has no search and no `recall_at_5`.
+// stop. A system that lists every tool has no search: its `recall_at_5` says that it does not apply.
 import { spawnSync } from "node:child_process";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -42,11 +42,16 @@ export const benchmark: Benchmark = async ({ systems }) => {
     for (const measured of ready) {
       const { name } = measured.peer;
       console.error(`peers: ${name}, round ${round + 1} of ${ROUNDS}`);
-      const figures = [
-        await measureStarts(measured),
-        ...(round === 0 ? [await measureBroken(measured)] : []),
-      ];
-      rounds.set(name, [...(rounds.get(name) ?? []), ...figures]);
+      try {
+        const figures = [
+          await measureStarts(measured),
+          ...(round === 0 ? [await measureBroken(measured)] : []),
+        ];
+        rounds.set(name, [...(rounds.get(name) ?? []), ...figures]);
+      } catch (error) {
+        // One peer that fails must not cost the figures of the others.
+        console.error(`peers: ${name} failed: ${(error as Error).message}`);
+      }
     }
   }
   const menu = countTokens(JSON.stringify(tools));
@@ -59,7 +64,8 @@ function toRows(rounds: ReadonlyMap<string, readonly Figures[]>): Row[] {
   return [...rounds].flatMap(([system, figures]) =>
     metrics.flatMap((metric) => {
       const values = figures.flatMap((round) => round.get(metric) ?? []);
-      return values.length === 0 ? [] : [toRow(system, metric, percentile(values, 50))];
+      if (values.length > 0) return [toRow(system, metric, percentile(values, 50))];
+      return [{ ...toRow(system, metric, Number.NaN), note: "does not apply: it lists every tool" }];
     }),
   );
 }

@@ -1,12 +1,14 @@
 // Compares Keyhole's index with other embedded engines, from a thousand documents to a million.
-import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Benchmark, Row } from "./benchmark.ts";
+import { printBars } from "./scale/bars.ts";
 import { installPeers } from "./scale/peers.ts";
+import { type Outcome, runMeasure } from "./scale/run-measure.ts";
 import { SYSTEMS, type System } from "./scale/systems.ts";
+import { VECTOR_SYSTEMS } from "./scale/vectors/systems.ts";
 
 const SIZES: readonly (readonly [name: string, documents: number])[] = [
   ["1k", 1_000],
@@ -16,7 +18,9 @@ const SIZES: readonly (readonly [name: string, documents: number])[] = [
   ["1M", 1_000_000],
 ];
 const MEASURE = fileURLToPath(new URL("scale/measure.ts", import.meta.url));
-const MAX_PHASE_MS = 600_000;
+const MEASURE_VECTORS = fileURLToPath(new URL("scale/vectors/measure.ts", import.meta.url));
+/** With fewer vectors every one is compared. */
+const LEAST_VECTORS = 64_000;
 /** A peer that took longer than this at one size is not tried at the next. */
 const MAX_PEER_MS = 120_000;
 
@@ -42,9 +46,26 @@ export const benchmark: Benchmark = async ({ docs = Number.POSITIVE_INFINITY, sy
       );
       running = running.filter((other) => other !== system);
     }
+    if (documents >= LEAST_VECTORS) rows.push(...(await vectorRows(size, documents, running)));
   }
+  printBars(rows);
   return rows;
 };
+
+/** The nearest vectors of as many documents, for systems that are still measured. */
+async function vectorRows(size: string, documents: number, running: readonly System[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  const names = new Set(running.map(({ name }) => name));
+  for (const { name } of VECTOR_SYSTEMS.filter((system) => documents <= system.maxVectors)) {
+    if (!names.has(name)) continue;
+    const outcome = await inFolder((folder) =>
+      runMeasure(MEASURE_VECTORS, [name, String(documents), folder]),
+    );
+    if (outcome.figures === undefined) console.error(`scale: no vectors of ${name}: ${outcome.reason}`);
+    else rows.push(...toRows(size, name, outcome.figures));
+  }
+  return rows;
+}
 
 function chosenSystems(wanted: readonly string[] | undefined): readonly System[] {
   const named = SYSTEMS.filter(({ name }) => wanted === undefined || wanted.includes(name));
@@ -58,45 +79,24 @@ function chosenSystems(wanted: readonly string[] | undefined): readonly System[]
   return chosen.filter(({ isPeer }) => !isPeer);
 }
 
-type Outcome =
-  | { readonly figures: Readonly<Record<string, number>> }
-  | { readonly figures: undefined; readonly reason: string };
-
-async function measure(system: System, documents: number): Promise<Outcome> {
-  const folder = mkdtempSync(join(tmpdir(), "keyhole-scale-"));
-  try {
-    const built = await runPhase("build", system, documents, folder);
+function measure(system: System, documents: number): Promise<Outcome> {
+  return inFolder(async (folder) => {
+    const built = await runMeasure(MEASURE, ["build", system.name, String(documents), folder]);
     if (built.figures === undefined) return built;
     const disk_mb = sizeOf(folder) / 2 ** 20;
-    const served = await runPhase("serve", system, documents, folder);
+    const served = await runMeasure(MEASURE, ["serve", system.name, String(documents), folder]);
     if (served.figures === undefined) return served;
     return { figures: { ...built.figures, ...served.figures, disk_mb } };
+  });
+}
+
+async function inFolder(run: (folder: string) => Promise<Outcome>): Promise<Outcome> {
+  const folder = mkdtempSync(join(tmpdir(), "keyhole-scale-"));
+  try {
+    return await run(folder);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-function runPhase(phase: string, system: System, documents: number, folder: string): Promise<Outcome> {
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const child = spawn(
-    process.execPath,
-    ["--expose-gc", "--max-old-space-size=8192", MEASURE, phase, system.name, String(documents), folder],
-    { stdio: ["ignore", "pipe", "pipe"], timeout: MAX_PHASE_MS, killSignal: "SIGKILL" },
-  );
-  let output = "";
-  let complaints = "";
-  child.stdout.on("data", (chunk) => (output += chunk));
-  child.stderr.on("data", (chunk) => (complaints = (complaints + chunk).slice(-2_000)));
-  child.on("error", (error) => resolve({ figures: undefined, reason: error.message }));
-  child.on("close", (code, signal) => {
-    // Engines may print too: the figures are on the last line.
-    const line = output.trimEnd().split("\n").at(-1) ?? "";
-    if (code === 0) return resolve({ figures: JSON.parse(line) as Record<string, number> });
-    const error = complaints.match(/^\w*Error.*$/m)?.[0] ?? complaints.trim().split("\n").at(-1) ?? "";
-    const stopped = signal === "SIGKILL" ? `stopped after ${MAX_PHASE_MS / 1000} s` : error;
-    resolve({ figures: undefined, reason: `${phase} failed: ${stopped}` });
-  });
-  return promise;
 }
 
 const UNITS: readonly (readonly [metric: string, unit: string])[] = [
@@ -108,6 +108,11 @@ const UNITS: readonly (readonly [metric: string, unit: string])[] = [
   ["reopen_ms", "ms"],
   ["upsert_p50", "ms"],
   ["upsert_p95", "ms"],
+  ["vectors_build_ms", "ms"],
+  ["vectors_p50", "ms"],
+  ["vectors_p95", "ms"],
+  ["vectors_exact_p50", "ms"],
+  ["vectors_recall", "R@10 of exact"],
 ];
 
 function toRows(size: string, system: string, figures: Readonly<Record<string, number>>): Row[] {

@@ -20,5 +20,6 @@ function pad(cell: string, width: number, column: number): string {
 
 function format(value: number | undefined): string {
   if (value === undefined) return "";
+  if (Number.isNaN(value)) return "n/a";
   return Number.isInteger(value) ? value.toLocaleString("en") : value.toPrecision(4);
 }

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { ASSERTIONS } from "./assertions.ts";
 import type { LabRow } from "./finding.ts";
 
 const FOLDER = resolve(import.meta.dirname, "facts");
@@ -10,7 +11,12 @@ export async function readFacts(client: string): Promise<LabRow[]> {
   return JSON.parse(text) as LabRow[];
 }
 
-export async function writeFacts(client: string, rows: readonly LabRow[]): Promise<void> {
+/** Facts that this run has not looked at stay as they are. */
+export async function writeFacts(client: string, found: readonly LabRow[]): Promise<void> {
+  const looked = new Set(found.map(({ assertion }) => assertion));
+  const kept = (await readFacts(client)).filter(({ assertion }) => !looked.has(assertion));
+  const order = ASSERTIONS.map(({ name }) => name);
+  const rows = [...found, ...kept].sort((a, b) => order.indexOf(a.assertion) - order.indexOf(b.assertion));
   await writeFile(fileOf(client), `${JSON.stringify(rows, undefined, 2)}\n`);
 }
 

@@ -9,10 +9,11 @@ import { serveScriptedModel } from "../src/testing/serve-scripted-model.ts";
 import { findClient } from "./clients.ts";
 import { connectKeyhole } from "./connect-keyhole.ts";
 import type { Assignment, Observed, TapRecord } from "./observed.ts";
+import { type PersonRun, runWithPerson } from "./person.ts";
 import { leftProcesses } from "./processes.ts";
 import { scenario } from "./scenarios.ts";
 import { revealsIn, scriptOf } from "./script.ts";
-import { writeConfig } from "./write-config.ts";
+import { closedFile, writeConfig } from "./write-config.ts";
 
 /** Clients take seconds; a machine with other work may take minutes. */
 const DEADLINE_MS = 300_000;
@@ -33,7 +34,8 @@ const setup = {
   model: model.url,
   prompt: "Read the quarterly report with your tools.",
 };
-const { args, env = {}, files = {} } = client.launch(setup);
+const person = assignment.scenario === "person" ? client.person : undefined;
+const { args, env = {}, files = {} } = (person ?? client).launch(setup);
 for (const [path, text] of Object.entries(files)) await write(resolve(home, path), text);
 const log = join(folder, "tap.jsonl");
 const serve = [
@@ -49,23 +51,17 @@ await connectKeyhole(client, setup, {
 });
 
 const started = Date.now();
-const child = spawn(join(installed, "node_modules", ".bin", client.bin), args, {
-  cwd: project,
-  env: {
-    HOME: home,
-    PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
-    TERM: "dumb",
-    LANG: "C.UTF-8",
-    ...env,
-  },
-  stdio: ["ignore", "pipe", "pipe"],
-});
-let output = "";
-child.stdout.on("data", (data) => (output += data));
-child.stderr.on("data", (data) => (output += data));
-const timer = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MS + seconds * 1_000);
-const [code] = await once(child, "exit");
-clearTimeout(timer);
+const command = [join(installed, "node_modules", ".bin", client.bin), ...args];
+const variables = {
+  HOME: home,
+  PATH: `${dirname(process.execPath)}:/usr/local/bin:/usr/bin:/bin`,
+  TERM: "dumb",
+  LANG: "C.UTF-8",
+  ...env,
+};
+const { code, output, forms } = person
+  ? await runWithPerson(command, person, { folder: project, env: variables, prompt: setup.prompt, log })
+  : await runHeadless();
 const observed: Observed = {
   code,
   ms: Date.now() - started,
@@ -74,12 +70,26 @@ const observed: Observed = {
   requests: model.requests.map(({ body }) => body),
   reveals: Math.max(0, ...model.requests.map((request) => revealsIn(request, client))),
   tap: await readTap(log),
+  forms,
+  closed: await readLines(closedFile(folder)),
   left: await leftProcesses(),
   leftAfterStop: await leftAfterStop(),
 };
 await model.close();
 await writeFile(join(folder, "observed.json"), JSON.stringify(observed));
 process.exit(0);
+
+async function runHeadless(): Promise<PersonRun> {
+  const [program = "", ...given] = command;
+  const child = spawn(program, given, { cwd: project, env: variables, stdio: ["ignore", "pipe", "pipe"] });
+  let printed = "";
+  child.stdout.on("data", (data) => (printed += data));
+  child.stderr.on("data", (data) => (printed += data));
+  const timer = setTimeout(() => child.kill("SIGKILL"), DEADLINE_MS + seconds * 1_000);
+  const [exit] = await once(child, "exit");
+  clearTimeout(timer);
+  return { code: exit, output: printed, forms: [] };
+}
 
 /** The daemon outlives its clients for a while, with the servers that they share; a person can stop it. */
 async function leftAfterStop(): Promise<readonly string[]> {
@@ -98,7 +108,9 @@ async function write(path: string, text: string): Promise<void> {
 }
 
 async function readTap(path: string): Promise<TapRecord[]> {
-  if (!existsSync(path)) return [];
-  const lines = (await readFile(path, "utf8")).trim().split("\n");
-  return lines.map((line) => JSON.parse(line) as TapRecord);
+  return (await readLines(path)).map((line) => JSON.parse(line) as TapRecord);
+}
+
+async function readLines(path: string): Promise<string[]> {
+  return existsSync(path) ? (await readFile(path, "utf8")).trim().split("\n") : [];
 }

@@ -1,8 +1,9 @@
 import type { Program } from "../src/clients/client.ts";
 import type { ScriptedCall } from "../src/testing/model-wire/scripted-exchange.ts";
 
-/** A scenario of the lab: one headless conversation of a client with a scripted model. */
-export type ScenarioName = "tour" | "hung" | "silent";
+/** A scenario of the lab: one conversation of a client with a scripted model, headless or with a person. */
+export const SCENARIOS = ["tour", "hung", "silent", "person"] as const;
+export type ScenarioName = (typeof SCENARIOS)[number];
 
 /** A folder of its own, an address of the model and a prompt, from which a client is started. */
 export interface Setup {
@@ -23,6 +24,19 @@ export interface Launch {
   readonly files?: Readonly<Record<string, string>>;
 }
 
+/** How a person uses a client in a terminal. Keys have tmux's names. */
+export interface Person {
+  /** Without a prompt, which the person types. */
+  launch(setup: Setup): Launch;
+  /** Screens of the client itself that come before, with the keys that pass them. */
+  readonly screens?: readonly { readonly sees: string; readonly press: readonly string[] }[];
+  /** The screen at which the client takes the prompt. Default: it has listed the tools. */
+  readonly ready?: string;
+  /** Keys that accept and decline the form of a server. */
+  readonly accept: readonly string[];
+  readonly decline: readonly string[];
+}
+
 /** An MCP client that the lab runs. A new client is a file in `clients/` and a row of `CLIENTS`. */
 export interface LabClient {
   /** The name that `keyhole connect` has for it, if it has one. */
@@ -35,6 +49,8 @@ export interface LabClient {
   /** `gate`: run by every check. `named`: run by name. `others`: run by `--others`, too. */
   readonly group: "gate" | "named" | "others";
   launch(setup: Setup): Launch;
+  /** Absent for a client that shows no forms. */
+  readonly person?: Person;
   /** Which of the client's configs `keyhole connect` would write. Default: the first. */
   readonly place?: number;
   /** Writes Keyhole's entry. Default: the entry that `keyhole connect` writes. */

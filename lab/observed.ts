@@ -42,6 +42,10 @@ export interface Observed {
   /** How many tools of the client itself the model called before it saw Keyhole's. */
   readonly reveals: number;
   readonly tap: readonly TapRecord[];
+  /** The screens on which a person answered questions. */
+  readonly forms: readonly string[];
+  /** The quarters whose books were closed, one for each run of the tool. */
+  readonly closed: readonly string[];
   /** Command lines of the processes that were still there after the client had left. */
   readonly left: readonly string[];
   /** Those that were still there after the daemon had been stopped. */

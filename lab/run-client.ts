@@ -6,17 +6,20 @@ import { text } from "node:stream/consumers";
 import { loadTokenCounter } from "../src/util/tokens.ts";
 import { ASSERTIONS } from "./assertions.ts";
 import type { Finding, LabRow, Seen } from "./finding.ts";
-import type { LabClient, ScenarioName } from "./lab-client.ts";
+import { type LabClient, SCENARIOS, type ScenarioName } from "./lab-client.ts";
 import { spawnInNamespace } from "./namespace.ts";
 import type { Assignment, Observed } from "./observed.ts";
 import { scenario } from "./scenarios.ts";
 import { stepSeen } from "./step-seen.ts";
+import { whyNoTerminal } from "./terminal.ts";
 
 export interface RunOptions {
   readonly installed: string;
   readonly version: string;
   /** How long the silent call lasts. */
   readonly seconds: number;
+  /** Runs this one alone. */
+  readonly scenario?: ScenarioName | undefined;
   readonly serveArgs: readonly string[];
   /** Keeps the folders of the runs for a look. */
   readonly keep: boolean;
@@ -26,7 +29,7 @@ export interface RunOptions {
 export async function runClient(client: LabClient, options: RunOptions): Promise<LabRow[]> {
   const countTokens = await loadTokenCounter();
   const rows: LabRow[] = [];
-  const scenarios = (["tour", "hung", "silent"] as const).map(async (name) => {
+  const scenarios = scenariosOf(client, options).map(async (name) => {
     const observed = await runScenario(client, name, options);
     const seen =
       typeof observed === "string" ? observed : toSeen(client, observed, name, options, countTokens);
@@ -38,6 +41,14 @@ export async function runClient(client: LabClient, options: RunOptions): Promise
   await Promise.all(scenarios);
   const order = ASSERTIONS.map(({ name }) => name);
   return rows.sort((a, b) => order.indexOf(a.assertion) - order.indexOf(b.assertion));
+}
+
+function scenariosOf({ title, person }: LabClient, { scenario: only }: RunOptions): ScenarioName[] {
+  const missing = person && whyNoTerminal();
+  if (missing) console.error(`No person answers questions in ${title}: ${missing}.`);
+  return SCENARIOS.filter((name) => name !== "person" || (person && !missing)).filter(
+    (name) => only === undefined || only === name,
+  );
 }
 
 function toSeen(

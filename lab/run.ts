@@ -7,7 +7,7 @@ import { ASSERTIONS } from "./assertions.ts";
 import { findClient, LAB_CLIENTS } from "./clients.ts";
 import { diffFacts, readFacts, writeFacts } from "./facts.ts";
 import type { LabRow } from "./finding.ts";
-import type { LabClient } from "./lab-client.ts";
+import { type LabClient, SCENARIOS } from "./lab-client.ts";
 import { whyNoNamespace } from "./namespace.ts";
 import { runClient } from "./run-client.ts";
 
@@ -18,6 +18,7 @@ const USAGE = `Usage: npm run clients [-- NAME…] [options]
   --others       ${named("others").join(", ")}
   --newest       the newest versions, with what differs from the recorded facts
   --record       records the facts, from which docs/clients.md is made
+  --scenario S   one conversation alone: ${SCENARIOS.join(", ")}
   --seconds N    how long the silent call lasts (default: 100)
   --serve ARG    an argument more for keyhole serve, e.g. --serve=--no-daemon
   --keep         keeps the folders of the runs
@@ -30,6 +31,7 @@ const { positionals, values } = parseArgs({
     others: { type: "boolean", default: false },
     newest: { type: "boolean", default: false },
     record: { type: "boolean", default: false },
+    scenario: { type: "string" },
     seconds: { type: "string", default: "100" },
     serve: { type: "string", multiple: true, default: [] },
     keep: { type: "boolean", default: false },
@@ -38,7 +40,9 @@ const { positionals, values } = parseArgs({
   },
 });
 const unknown = positionals.find((name) => !findClient(name));
-if (values.help || unknown !== undefined || !(Number(values.seconds) > 0)) {
+const scenario = SCENARIOS.find((name) => name === values.scenario);
+const isWrong = unknown !== undefined || scenario !== values.scenario || !(Number(values.seconds) > 0);
+if (values.help || isWrong) {
   console.error(USAGE);
   process.exit(values.help ? 0 : 2);
 }
@@ -74,6 +78,7 @@ async function rowsOf(client: LabClient): Promise<LabRow[]> {
     installed: installed.folder,
     version: installed.version,
     seconds: Number(values.seconds),
+    scenario,
     serveArgs: values.serve,
     keep: values.keep,
   };

@@ -39,6 +39,11 @@ const confirm: Step = {
   tool: "exec",
   args: { op: "books.close_books", args: { quarter: "Q3" } },
 };
+const close = (id: string, quarter: string): Step => ({
+  ...confirm,
+  id,
+  args: { ...confirm.args, args: { quarter } },
+});
 const remove: Step = {
   id: "refused",
   tool: "exec",
@@ -61,6 +66,10 @@ export function scenario(name: ScenarioName, seconds: number): Scenario {
   }
   if (name === "hung") {
     return { steps: [ask, remove], servers: { reports: REPORTS, archive: HUNG }, allowWrite: false };
+  }
+  if (name === "person") {
+    const steps = [close("approved", "Q3"), close("declined", "Q4")];
+    return { steps, servers: { reports: REPORTS }, allowWrite: true, confirms: true };
   }
   const slow: Step = {
     id: "slow",

@@ -4,6 +4,9 @@ import { findTool, offeredTools } from "./offered-tools.ts";
 import type { Step } from "./scenarios.ts";
 import { toolResults } from "./tool-results.ts";
 
+/** The last words of every conversation. */
+export const DONE = "All steps are done.";
+
 /**
  * A model that makes the calls of a scenario, one in each turn. The conversation itself says which is next, because
  * clients repeat requests and ask for titles in between.
@@ -14,7 +17,7 @@ export function scriptOf(client: LabClient, steps: readonly Step[]) {
     if (offered.length === 0) return { text: "Report" };
     const before = revealsIn({ messages }, client);
     const step = steps[toolResults(body).length - before];
-    if (!step) return { text: "All steps are done." };
+    if (!step) return { text: DONE };
     const tool = findTool(offered, step.tool);
     const reveal = client.reveal?.[before];
     if (!tool && reveal) return { calls: [reveal] };

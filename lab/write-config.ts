@@ -13,12 +13,18 @@ export async function writeConfig(
 ): Promise<string[]> {
   const json = JSON.stringify({ mcpServers: servers });
   const path = join(folder, confirms ? "keyhole.config.mjs" : "servers.json");
-  await writeFile(path, confirms ? moduleText(dist, json) : json);
+  await writeFile(path, confirms ? moduleText(dist, json, closedFile(folder)) : json);
   return ["--config", path, ...(confirms ? [] : ["--trust"])];
 }
 
-function moduleText(dist: string, json: string): string {
+/** A line for each run of the tool that must be confirmed. */
+export function closedFile(folder: string): string {
+  return join(folder, "closed.txt");
+}
+
+function moduleText(dist: string, json: string, closed: string): string {
   return `
+import { appendFileSync } from "node:fs";
 import { defineDomain, defineTool } from ${JSON.stringify(join(dist, "index.js"))};
 import { fromMcpConfig } from ${JSON.stringify(join(dist, "sources/index.js"))};
 
@@ -28,7 +34,10 @@ const closeBooks = defineTool({
   description: "Close the books of a quarter for ever.",
   inputSchema: { type: "object", properties: { quarter: { type: "string" } }, required: ["quarter"] },
   requiresConfirmation: true,
-  execute: ({ quarter }) => \`The books of \${quarter} are closed.\`,
+  execute: ({ quarter }) => {
+    appendFileSync(${JSON.stringify(closed)}, quarter + "\\n");
+    return \`The books of \${quarter} are closed.\`;
+  },
 });
 export const domains = [defineDomain({ name: "books", description: "The books of the company.", tools: [closeBooks] })];
 export const sources = fromMcpConfig(${JSON.stringify(json)}, { trusted: true });

@@ -1,6 +1,7 @@
 // Builds `dist/`, the package as published. Its manifest is the workspace's without the fields that only the
 // workspace needs. Types follow the files of `src/`. Code is bundled into few files, with the packages that a start
-// needs, because a start spends most of its time finding and opening modules.
+// needs, because a start spends most of its time finding and opening modules. `build/keyhole.mcpb` is the same program
+// as a bundle.
 import { spawnSync } from "node:child_process";
 import {
   copyFileSync,
@@ -12,10 +13,11 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { buildConsole } from "./build-console.ts";
 import { manifestFiles } from "./manifests.ts";
+import { zip } from "./zip.ts";
 
 rmSync("dist", { recursive: true, force: true });
 const { status } = spawnSync("tsc", ["-p", "tsconfig.build.json"], { stdio: "inherit" });
@@ -41,6 +43,7 @@ const programFiles = [
   ...Object.values(bin as Record<string, string>),
   "src/testing/chaos-upstream.ts",
   "src/sandbox/worker.ts",
+  "src/search/lexical/segment-worker.ts",
 ];
 const inputs = [...Object.values(root.exports as Record<string, string>), ...programFiles].map((file) => [
   file.replace(/^(\.\/)?src\//, "").replace(/\.ts$/, ""),
@@ -59,9 +62,9 @@ const TYPED = ["@modelcontextprotocol/client", "@modelcontextprotocol/server"];
 const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
   [
     "problem",
-    /src\/schema\/(?:problems?|say)\.ts$|src\/util\/program-version\.ts$|src\/cli\/(?:keep-compiled|user-folders)\.ts$/,
+    /src\/schema\/(?:problems?|say)\.ts$|src\/util\/program-version\.ts$|src\/cli\/(?:keep-compiled|user-folders|program)\.ts$/,
   ],
-  ["relay", /src\/cli\/(?:serve|serve-by-daemon|safe-console)\.ts$/],
+  ["relay", /src\/cli\/serve-by-daemon\.ts$/],
   ["spawn-daemon", /src\/cli\/spawn-daemon\.ts$/],
   ["core", /src\/(?:index|gateway)\.ts$/],
   ["mcp", /src\/mcp\/mcp-server\.ts$/],
@@ -70,20 +73,42 @@ const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
 const bundle = await rolldown({
   input: Object.fromEntries(inputs),
   platform: "node",
+  // The program loads a module late where it can. That another part of the bundle needs it at once is no mistake.
+  onLog: (level, log, tell) => {
+    if (log.code !== "INEFFECTIVE_DYNAMIC_IMPORT") tell(level, log);
+  },
   // Its main file is UMD, whose inner `require` calls fail in a bundle.
   resolve: { alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" } },
   transform: { define: { "process.env.NODE_ENV": JSON.stringify("production") } },
   external: (id) =>
     id.startsWith("node:") || external.some((name) => id === name || id.startsWith(`${name}/`)),
 });
+/** A process keeps the source of what it runs, so comments and spaces cost memory. Names stay, for stack traces. */
+const minify = { compress: false, mangle: false, codegen: { removeWhitespace: true } } as const;
 const { output } = await bundle.write({
   dir: "dist",
+  minify,
   entryFileNames: "[name].js",
   chunkFileNames: "shared/[name]-[hash].js",
   codeSplitting: {
     groups: PARTS.map(([name, test], index) => ({ name, test, priority: PARTS.length - index })),
   },
 });
+// The client of the daemon once more, alone: see bin/start.cjs.
+const relay = await rolldown({
+  input: "src/cli/serve-by-daemon.ts",
+  platform: "node",
+  preserveEntrySignatures: "allow-extension",
+});
+await relay.write({
+  dir: "dist/relay",
+  format: "cjs",
+  minify,
+  entryFileNames: "[name].cjs",
+  chunkFileNames: "[name]-[hash].cjs",
+});
+for (const file of globSync("dist/{**/*.js,relay/*.cjs}"))
+  writeFileSync(file, toAscii(readFileSync(file, "utf8")));
 writeFileSync(
   "dist/THIRD-PARTY.md",
   thirdParty([
@@ -126,7 +151,7 @@ const manifest = {
 };
 forgiveOptionalTypes();
 dropPrivateTypes(doors.map(([, { types }]) => types));
-writeFileSync("dist/package.json", `${JSON.stringify(manifest, null, 2)}\n`);
+writeFileSync("dist/package.json", toJson(manifest));
 await buildConsole();
 for (const folder of ["bin", "models", "bundled-skills", "console/built"])
   cpSync(folder, `dist/${folder}`, { recursive: true });
@@ -135,13 +160,43 @@ copyFileSync(
   "dist/sandbox/engine.wasm",
 );
 cpSync("docs", "dist/docs", { recursive: true, filter: (path) => !path.includes("decisions") });
-for (const [path, value] of Object.entries(manifestFiles(root))) {
-  // The bundle is a package of its own, which the published one does not hold.
-  const target = path.startsWith("mcpb/") ? join("build", path) : join("dist", path);
-  mkdirSync(dirname(target), { recursive: true });
-  writeFileSync(target, `${JSON.stringify(value, null, 2)}\n`);
-}
 for (const file of ["README.md", "LICENSE", "settings.schema.json"]) copyFileSync(file, `dist/${file}`);
+const { "mcpb/manifest.json": bundleManifest, ...manifests } = manifestFiles(root);
+// Before the manifests, which the bundle does not need.
+mkdirSync("build", { recursive: true });
+writeFileSync(`build/${name}.mcpb`, bundleOf(bundleManifest));
+for (const [path, value] of Object.entries(manifests)) {
+  const target = join("dist", path);
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, toJson(value));
+}
+
+/** The bundle for Claude Desktop: its manifest and the program. */
+function bundleOf(manifest: unknown): Buffer {
+  const program = globSync("dist/**/*", { withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map((file) => join(file.parentPath, file.name))
+    .filter((file) => !/^dist.docs|\.d\.ts$/.test(file))
+    .sort();
+  return zip([
+    { path: "manifest.json", bytes: Buffer.from(toJson(manifest)), mode: 0o644 },
+    ...program.map((file) => ({
+      path: `server/${relative("dist", file).replaceAll(sep, "/")}`,
+      bytes: readFileSync(file),
+      mode: file.includes("bin") ? 0o755 : 0o644,
+    })),
+  ]);
+}
+
+function toJson(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** Escapes all other characters: one of them doubles the memory that the source of a whole file takes. */
+function toAscii(code: string): string {
+  if (/\\[\u0080-\uffff]/.test(code)) throw new Error("An escaped character cannot be escaped once more.");
+  return code.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
 
 /**
  * Lets declarations import types of packages that a user need not have: where one is absent, its types are `any`

@@ -1,4 +1,5 @@
-// Installs the packed package into an empty folder and tries it on every Node that is alive, without a network.
+// Installs the packed package into an empty folder and tries it on every Node that is alive, without a network, and on
+// old ones, which get one sentence.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +8,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { fetchNode, installPacked } from "./packed.ts";
 
 const VERSIONS = ["22.23.3", "24.9.0"];
+const OLD = ["12.22.12", "18.20.8"];
 
 const CONFIG = `import { defineDomain, defineTool } from "keyhole";
 import { z } from "zod";
@@ -27,7 +29,10 @@ try {
   for (const node of [process.execPath, ...VERSIONS.flatMap((version) => fetchNode(version) ?? [])]) {
     await tryOn(node);
   }
-  tryOld();
+  for (const version of OLD) {
+    const node = fetchNode(version);
+    if (node !== undefined) tryOld(node, version);
+  }
 } finally {
   remove();
 }
@@ -66,14 +71,11 @@ async function tryOn(node: string): Promise<void> {
   await client.close();
 }
 
-/** An old Node gets one sentence. The first file has to be readable for it, so its own version is changed here. */
-function tryOld(): void {
-  const pretend = "Object.defineProperty(process.versions, 'node', { value: '18.20.1' })";
-  const script = `${pretend}; require(${JSON.stringify(join(folder, "node_modules/keyhole/bin/keyhole.cjs"))})`;
-  const { status, stderr } = spawnSync(process.execPath, ["-e", script], { encoding: "utf8" });
-  const sentence =
-    "Keyhole needs Node 22.15 or newer, and this is Node 18.20.1. Install a newer one and try again.\n";
-  expect("v18.20.1", "start", [status, stderr], [1, sentence]);
+/** An old Node gets one sentence: the first file has to be readable for it. */
+function tryOld(node: string, version: string): void {
+  const { status, stderr } = spawnSync(node, [program, "serve"], { encoding: "utf8" });
+  const sentence = `Keyhole needs Node 22.15 or newer, and this is Node ${version}. Install a newer one and try again.\n`;
+  expect(version, "start", [status, stderr], [1, sentence]);
 }
 
 function expect(version: string, what: string, actual: unknown, expected: unknown): void {

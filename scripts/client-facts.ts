@@ -1,3 +1,4 @@
+import { ASSERTIONS } from "../lab/assertions.ts";
 import { LAB_CLIENTS } from "../lab/clients.ts";
 import { readFacts } from "../lab/facts.ts";
 import type { LabRow } from "../lab/finding.ts";
@@ -11,6 +12,8 @@ const COLUMNS = {
   error: "an error",
   image: "a picture",
   approval: "a person must approve, nobody is there",
+  approved: "a person approves",
+  declined: "a person declines",
   "silent-call": "a long silent call",
 } as const;
 
@@ -29,11 +32,13 @@ export async function clientFacts(): Promise<string> {
   return `\n${table.join("\n")}\n\n${advice.join("\n")}\n`;
 }
 
-function tableLine({ title, packages }: LabClient, facts: readonly LabRow[]): string {
+function tableLine({ title, packages, person }: LabClient, facts: readonly LabRow[]): string {
   const version = facts[0]?.version ?? Object.values(packages)[0];
   const cells = Object.keys(COLUMNS).map((name) => {
     const row = facts.find(({ assertion }) => assertion === name);
-    return row ? cellOf(row, facts) : "not run";
+    if (row) return cellOf(row, facts);
+    const isForPerson = ASSERTIONS.some((one) => one.name === name && one.scenario === "person");
+    return isForPerson && !person ? "the client shows no forms" : "not run";
   });
   return `| ${title} ${version} | ${cells.join(" | ")} |`;
 }

@@ -5,7 +5,7 @@ import { settingsFileSchema } from "../src/config/settings-schema.ts";
 import { PROBLEMS } from "../src/schema/problems.ts";
 import { LAYERS } from "../test/layers.ts";
 import { clientFacts } from "./client-facts.ts";
-import { clientSnippets } from "./client-snippets.ts";
+import { clientSnippets, shortSnippets } from "./client-snippets.ts";
 import { providersTable, providerVariablesTable } from "./provider-tables.ts";
 
 const pages: Record<string, string> = {
@@ -14,6 +14,7 @@ const pages: Record<string, string> = {
   "ARCHITECTURE.md": architecturePage(),
   "docs/models.md": withPart("docs/models.md", "providers", providersTable()),
   "docs/configuration.md": withPart("docs/configuration.md", "providers", providerVariablesTable()),
+  "README.md": withPart("README.md", "clients", await shortSnippets()),
   "docs/clients.md": withParts("docs/clients.md", {
     clients: await clientSnippets(),
     lab: await clientFacts(),

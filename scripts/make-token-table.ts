@@ -1,10 +1,10 @@
 // Writes the vocabulary that token counts need, in the compact form of src/util/token-table.ts.
 import { readFileSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { packTokens } from "../src/util/token-table.ts";
+import { toolFile } from "./tool.ts";
 
-const encoding = createRequire(import.meta.url).resolve("gpt-tokenizer/encoding/o200k_base");
+const encoding = toolFile("tokenizer", "gpt-tokenizer/encoding/o200k_base");
 const data = join(dirname(encoding), "../../data/o200k_base.tiktoken");
 const tokens: Uint8Array[] = [];
 for (const line of readFileSync(data, "utf8").trim().split("\n")) {

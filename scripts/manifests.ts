@@ -21,7 +21,9 @@ const TOOLS = [
   ["exec", "Runs one tool."],
 ] as const;
 
-// The public formats, as far as Keyhole uses them. Strict, so that a misspelt field fails the build.
+// The public formats, as far as Keyhole uses them. Strict, so that a misspelt field fails the build. That of server.json
+// follows schemas/2025-12-11/server.schema.json of github.com/modelcontextprotocol/static: the same patterns and
+// limits. `npm run check -- manifests` has the readers of the others judge them.
 const serverJson = z.strictObject({
   $schema: z.literal("https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"),
   name: z
@@ -91,6 +93,7 @@ const plugin = z.strictObject({
 
 const marketplace = z.strictObject({
   name: z.string().regex(/^[a-z0-9]+(?:-[a-z0-9]+)*$/),
+  description: z.string(),
   owner: z.strictObject({ name: z.string() }),
   plugins: z.array(
     z.strictObject({ name: z.string(), source: z.string().startsWith("./"), description: z.string() }),
@@ -155,6 +158,7 @@ export function manifestFiles(facts: PackageFacts): Record<string, unknown> {
     }),
     ".claude-plugin/marketplace.json": marketplace.parse({
       name: `${name}-marketplace`,
+      description: "The plugin of Keyhole.",
       owner: author,
       plugins: [{ name, source: "./plugin", description: short }],
     }),

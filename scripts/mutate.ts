@@ -8,9 +8,11 @@ const REPORT = "coverage/mutation.json";
 const [first, ...others] = process.argv.slice(2);
 const reports = first === "--keep" ? others : [REPORT];
 if (first !== "--keep") {
-  const { status } = spawnSync("node_modules/.bin/stryker", ["run", ...process.argv.slice(2)], {
-    stdio: "inherit",
-  });
+  const { status } = spawnSync(
+    process.execPath,
+    ["scripts/tool.ts", "stryker", "stryker", "run", ...process.argv.slice(2)],
+    { stdio: "inherit" },
+  );
   if (status !== 0) process.exit(status ?? 1);
 }
 for (const report of reports) keepMutationScores(JSON.parse(readFileSync(report, "utf8")));

@@ -5,22 +5,33 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { recordTerminal } from "./record-terminal.ts";
 import { toSvg } from "./terminal/to-svg.ts";
+import { installTool } from "./tool.ts";
 
 const [COLUMNS, ROWS] = [112, 34];
 const LONG = 4_000;
-const SERVERS = {
+/** Servers by their programs: four of the project's own packages, four of tools/servers. */
+const OWN = {
   everything: "mcp-server-everything",
   filesystem: "mcp-server-filesystem",
   memory: "mcp-server-memory",
   thinking: "mcp-server-sequential-thinking",
 };
+const OTHERS = {
+  chrome: "chrome-devtools-mcp",
+  github: "mcp-server-github",
+  notion: "notion-mcp-server",
+  playwright: "playwright-mcp",
+};
+const SERVERS = { ...OWN, ...OTHERS };
 
 const home = mkdtempSync(join(tmpdir(), "keyhole-minute-"));
 try {
   const bin = join(home, "bin");
   mkdirSync(bin);
-  for (const program of Object.values(SERVERS))
+  const others = join(installTool("servers"), "node_modules/.bin");
+  for (const program of Object.values(OWN))
     symlinkSync(resolve("node_modules/.bin", program), join(bin, program));
+  for (const program of Object.values(OTHERS)) symlinkSync(join(others, program), join(bin, program));
   const program = `#!/bin/sh\nexec ${process.execPath} ${resolve("dist/bin/keyhole.cjs")} "$@"\n`;
   writeFileSync(join(bin, "keyhole"), program, { mode: 0o755 });
   writeCursorConfig();
@@ -31,10 +42,11 @@ try {
     columns: COLUMNS,
     rows: ROWS,
     replace: [
+      [process.execPath, "/usr/bin/node"],
       [resolve("node_modules/.bin"), "/usr/local/bin"],
+      [others, "/usr/local/bin"],
       [resolve("dist/bin"), "/usr/local/bin"],
       [resolve("."), "/usr/local/lib/keyhole"],
-      [process.execPath, "/usr/bin/node"],
       [home, "/home/you"],
     ],
     steps: [

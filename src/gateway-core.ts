@@ -9,6 +9,7 @@ import { problem } from "./schema/problem.ts";
 import type { Words } from "./schema/say.ts";
 import type { Source } from "./schema/source.ts";
 import type { SpentApprovals } from "./session/spent-approvals.ts";
+import type { ChooseShortcuts } from "./surfaces/choose-shortcuts.ts";
 import type { SurfaceOptions } from "./surfaces/surface.ts";
 import type { Clock } from "./util/clock.ts";
 
@@ -65,6 +66,7 @@ export interface GatewayCore {
   /** Waits a while for the servers of this principal that are still starting. */
   allStarted(principal: Principal): Promise<void>;
   readonly clock: Clock;
+  chooseShortcuts: ChooseShortcuts;
   /** The log of a gateway that keeps one. */
   readonly audit?: AuditStore | undefined;
   /** The sources in use. */

@@ -51,6 +51,7 @@ import {
 import { createSpentApprovals } from "./session/spent-approvals.ts";
 import { keepResult } from "./session/working-memory.ts";
 import { createRecipeSource, type RecipeSource } from "./sources/recipes/recipe-source.ts";
+import { createShortcutChooser } from "./surfaces/choose-shortcuts.ts";
 import { createMapMemo } from "./surfaces/map-memo.ts";
 import { createMenu } from "./surfaces/menu.ts";
 import { createDiscovery } from "./telemetry/discovery.ts";
@@ -65,6 +66,8 @@ const NOBODY: Principal = { id: "anonymous", scopes: [], allowWrite: false };
 
 /** How long a call waits for the server that it names. */
 const STARTING_MS = 10_000;
+/** Choices of shortcuts: one for each principal and catalog. */
+const KEPT_CHOICES = 256;
 
 const DEFAULT_LIMITS: Limits = {
   askTokens: 700,
@@ -111,6 +114,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   const learning = options.learning === false ? undefined : createLearning(termsOf, options.learning);
   const extractor = createExtractor((detail) => notice("extraction-failed", detail));
   const memo = options.cacheDirectory ? createMapMemo(join(options.cacheDirectory, "menus.json")) : undefined;
+  const chooseShortcuts = createShortcutChooser(
+    (scope, principal) => learning?.favourites(scope, principal) ?? [],
+    options.cacheDirectory
+      ? createMapMemo(join(options.cacheDirectory, "shortcuts.json"), KEPT_CHOICES)
+      : undefined,
+  );
   const shapes = createObservedShapes(options.cacheDirectory && join(options.cacheDirectory, "shapes.json"));
   const audit = options.audit && createAuditor(options.audit, (reason) => notice("audit-failed", reason));
   const ledger = createLedger(loadTokenCounter);
@@ -227,8 +236,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     pins: audit ? auditPins(pins, audit, owner.id) : pins,
     menu: async ({ principal = owner, session, ...menu } = {}) => {
-      const { viewFor } = await current();
-      const tools = await createMenu(viewFor(principal), { loadCounter: loadTokenCounter, memo }, menu);
+      const view = (await current()).viewFor(principal);
+      const shortcuts = await chooseShortcuts(view, menu);
+      const tools = await createMenu(view, { loadCounter: loadTokenCounter, memo }, { ...menu, shortcuts });
       if (session !== undefined) await noteMenu(tools, { principal, session });
       return tools;
     },
@@ -276,6 +286,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   };
   return withCore(gateway, {
     clock,
+    chooseShortcuts,
     ...runner,
     allStarted,
     noteMenu,

@@ -44,6 +44,8 @@ interface ShownMenu {
   readonly session: CallSession | undefined;
 }
 
+/** More answers than this wait only while the event loop is blocked, and would outlive a collection of garbage. */
+const MOST_WAITING = 64;
 const MOST_WAITING_CHARS = 1_000_000;
 const MOST_WAITING_MENUS = 1_000;
 
@@ -103,7 +105,7 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
       if (waiting.length === 0) setImmediate(settleAnswers).unref();
       waiting.push({ given, countTokens });
       waitingChars += given.text.length;
-      if (waitingChars > MOST_WAITING_CHARS) settleAnswers();
+      if (waiting.length >= MOST_WAITING || waitingChars > MOST_WAITING_CHARS) settleAnswers();
     },
     noteMenu: (tools, session) => {
       menus.push({ tools, session });

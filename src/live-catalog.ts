@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import type { Pins } from "./access/pins.ts";
 import { createViews, type View } from "./access/view.ts";
 import { buildCatalog, type Catalog } from "./catalog/catalog.ts";
-import type { Entry, EntryDraft } from "./schema/entry.ts";
+import type { Draft, Entry } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
 import type { SourceContent } from "./schema/source.ts";
 import type { SearchDocument, SearchIndex } from "./search/port/search-index.ts";
@@ -53,6 +53,7 @@ interface Waiting {
 }
 
 const REMEMBERED = 1_000;
+const PUT_AT_ONCE = 4_096;
 
 /** Creates the live catalog with its first content. Throws CATALOG_INVALID. */
 export function createLiveCatalog(
@@ -97,12 +98,26 @@ export function createLiveCatalog(
   /** Brings the index to another catalog. */
   async function bringIn(next: Generation, onFound = () => {}): Promise<void> {
     const documents = toDocuments(next.catalog);
-    const hashes = new Map(documents.map(({ document, hash }) => [document.id, hash]));
-    const changed = documents.filter(({ document, hash }) => indexed.get(document.id) !== hash);
-    await index.put(changed.map(({ document }) => document));
+    const hashes = new Map(documents.map(({ id, hash }) => [id, hash]));
+    await put(documents.filter(({ id, hash }) => indexed.get(id) !== hash));
     onFound();
-    await index.drop([...indexed.keys()].filter((id) => !hashes.has(id)));
+    const gone = [...indexed].filter(([id]) => !hashes.has(id));
+    // At the start the documents of a source that is late stay: it mostly has the same ones again.
+    if (starting) for (const [id, hash] of gone) hashes.set(id, hash);
+    else await index.drop(gone.map(([id]) => id));
     indexed = hashes;
+  }
+
+  /** Documents that stayed although no source has them any more go when the start is over. */
+  async function dropLeft(): Promise<void> {
+    const { catalog } = current;
+    if (indexed.size > catalog.entries.length) await bringIn(current);
+  }
+
+  /** Makes the documents of many entries in parts, because all of them would take much memory. */
+  async function put(documents: readonly HashedDocument[]): Promise<void> {
+    for (let from = 0; from === 0 || from < documents.length; from += PUT_AT_ONCE)
+      await index.put(documents.slice(from, from + PUT_AT_ONCE).map(({ make }) => make()));
   }
 
   function update(changes: Changes): Promise<void> {
@@ -186,6 +201,7 @@ export function createLiveCatalog(
         .catch(() => {})
         .then(() => {
           starting = false;
+          updates = updates.then(dropLeft).catch(() => {});
         });
     },
     update,
@@ -193,9 +209,7 @@ export function createLiveCatalog(
       updates = updates.then(async () => void (await until));
     },
     reindex: () => {
-      const done = updates
-        .then(() => filling)
-        .then(() => index.put(toDocuments(current.catalog).map(({ document }) => document)));
+      const done = updates.then(() => filling).then(() => put(toDocuments(current.catalog)));
       updates = done.catch(() => {});
       return done;
     },
@@ -222,9 +236,10 @@ function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins):
     drafts: pins.judge(withoutTaken(contents)),
     errors: all.flatMap((content) => content.errors ?? []),
   });
-  for (const { route, status } of catalog.entries) {
-    if (status?.state !== "invalid") continue;
-    publish({ type: "notice", notice: "entry-invalid", detail: `${route}: ${status.reason}` });
+  for (const entry of catalog.entries) {
+    // An entry that is not read yet is told of when somebody wants it.
+    if (entry.kept || entry.status?.state !== "invalid") continue;
+    publish({ type: "notice", notice: "entry-invalid", detail: `${entry.route}: ${entry.status.reason}` });
   }
   const remembered = new LRUCache<string, { readonly value: unknown }>({ max: REMEMBERED });
   return {
@@ -239,40 +254,46 @@ function toGeneration(contents: ReadonlyMap<string, SourceContent>, pins: Pins):
 }
 
 interface HashedDocument {
-  readonly document: SearchDocument;
+  readonly id: string;
   readonly hash: string;
+  make(): SearchDocument;
   /** Text of its domain that it contains. */
   readonly domain: string;
 }
 
 const documents = new WeakMap<Entry, HashedDocument>();
 
-/** Returns the documents in catalog order. Reuses those of unchanged entries. */
+/** Returns the documents in catalog order. Reuses those of unchanged entries, and reads no entry for its hash. */
 function toDocuments(catalog: Catalog): HashedDocument[] {
   const domains = new Map(
-    [...catalog.domains].map(([name, { description, searchConfig }]) => [
-      name,
-      JSON.stringify([description, searchConfig]),
-    ]),
+    [...catalog.domains].map(([name, { description, searchConfig, scopes }]) => {
+      const text = JSON.stringify([description, searchConfig, scopes]);
+      return [name, { text, hash: contentHash(text).slice(0, 8) }];
+    }),
   );
   return catalog.entries.map((entry) => {
-    const domain = domains.get(entry.domain) ?? "";
+    const { text: domain, hash: domainHash } = domains.get(entry.domain) ?? { text: "", hash: "" };
+    const toDocument = () => toSearchDocument(entry, catalog.domains.get(entry.domain));
+    if (entry.kept)
+      return { id: entry.route, hash: domainHash + entry.kept.digest, domain, make: toDocument };
     const known = documents.get(entry);
     if (known?.domain === domain) return known;
-    const document = toSearchDocument(entry, catalog.domains.get(entry.domain));
-    const made = { document, hash: contentHash(document).slice(0, 16), domain };
+    const document = toDocument();
+    const hash = contentHash(document).slice(0, 16);
+    const made = { id: document.id, hash, domain, make: () => document };
     documents.set(entry, made);
     return made;
   });
 }
 
 /** If two sources have a document at one route, the first source by id wins. */
-function withoutTaken(contents: ReadonlyMap<string, SourceContent>): EntryDraft[] {
+function withoutTaken(contents: ReadonlyMap<string, SourceContent>): Draft[] {
   const owners = new Map<string, string>();
   const [first, ...others] = contents;
   const ordered = [first!, ...others.sort(([left], [right]) => (left < right ? -1 : 1))];
-  return ordered.flatMap(([id, { drafts }]) =>
-    drafts.filter(({ kind, route, origin }) => {
+  return ordered.flatMap(([id, { drafts, kept = [] }]) => [
+    ...kept,
+    ...drafts.filter(({ kind, route, origin }) => {
       if (route === undefined) return true;
       const owner = owners.get(route) ?? id;
       owners.set(route, owner);
@@ -284,5 +305,5 @@ function withoutTaken(contents: ReadonlyMap<string, SourceContent>): EntryDraft[
       });
       return false;
     }),
-  );
+  ]);
 }

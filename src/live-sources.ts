@@ -1,6 +1,6 @@
 import type { Changes, LiveCatalog } from "./live-catalog.ts";
 import { isProblem, type Problem, problem } from "./schema/problem.ts";
-import type { Freshness, Source, SourceContent } from "./schema/source.ts";
+import { countDrafts, type Freshness, type Source, type SourceContent } from "./schema/source.ts";
 import { publish } from "./telemetry/events.ts";
 import { cutText } from "./util/cut-text.ts";
 import type { InFlight } from "./util/in-flight.ts";
@@ -70,8 +70,9 @@ interface Following {
 
 const FIRST_CONTENT_MS = 10_000;
 const CLOSE_MS = 10_000;
-/** The first catalog waits this long, so that it is not built again for each quick source. */
+/** The first catalog waits this long for a further source, so that it is not built again for each quick one. */
 const GATHER_MS = 100;
+const LONGEST_GATHER_MS = 1_000;
 /** Calls in flight may use a removed source for this long. */
 const DRAIN_MS = 60_000;
 
@@ -140,7 +141,7 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
     }
     try {
       await live.update({ [id]: content });
-      following.entries = content.drafts.length;
+      following.entries = countDrafts(content);
       following.takenAt = Date.now();
       delete following.error;
       publish({ type: "source", source: id, state: "loaded", entries: following.entries });
@@ -178,7 +179,7 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
   async function start(): Promise<void> {
     await live.fill();
     const begun = sources.map(follow);
-    live.gather(soonest(Promise.all(begun.map(({ offered }) => offered)), GATHER_MS));
+    live.gather(gathered(begun));
     await soonest(Promise.all(begun.map(({ first }) => first)), FIRST_CONTENT_MS);
     // Without sources, nothing else compares the catalog with the restored snapshot.
     if (begun.length === 0) await live.update({});
@@ -294,6 +295,21 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
       await soonest(Promise.all(all.map(({ ended }) => ended)), CLOSE_MS);
     },
   };
+}
+
+/** Waits while sources deliver one soon after the other. A late one holds nothing back. */
+async function gathered(begun: readonly Following[]): Promise<void> {
+  const end = performance.now() + LONGEST_GATHER_MS;
+  const waiting = new Set(begun);
+  const offers = begun.map(async (following) => {
+    await following.offered;
+    waiting.delete(following);
+  });
+  const all = Promise.all(offers);
+  for (let before = -1; waiting.size > 0 && waiting.size !== before && performance.now() < end; ) {
+    before = waiting.size;
+    await soonest(all, GATHER_MS);
+  }
 }
 
 function statusOf({ source, entries, takenAt, error }: Following): SourceStatus {

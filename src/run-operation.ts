@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { missingScopes } from "./access/view.ts";
 import { type CallBudget, callBudget } from "./call-budget.ts";
-import type { Approve, CallServices } from "./calls/call-environment.ts";
+import type { Approve, CallServices, RequestContext } from "./calls/call-environment.ts";
 import { type CallDecision, type CallPolicy, decideCall } from "./calls/decide-call.ts";
 import { findAddressed } from "./calls/find-addressed.ts";
 import type { GatewayOptions, OperationAnswer } from "./gateway-api.ts";
@@ -17,9 +17,9 @@ import {
   ROOT,
   toErrorAnswer,
 } from "./operations/error-answer.ts";
-import type { Outside } from "./operations/mark-outside.ts";
 import type { Limits, Operation, OperationContext } from "./operations/operation.ts";
 import { OPERATIONS, type OperationName } from "./operations/operations.ts";
+import { poisonOf } from "./operations/poison-of.ts";
 import { readInput } from "./operations/read-input.ts";
 import type { Room } from "./operations/room.ts";
 import { runRecipe } from "./operations/run-recipe.ts";
@@ -45,6 +45,8 @@ type AnyOperation = Operation<z.ZodType, unknown, z.ZodType>;
 
 /** The signal of callers that cannot cancel. */
 const NEVER = new AbortController().signal;
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The parts of a gateway that its calls work with. */
 export interface RunnerParts
@@ -99,10 +101,12 @@ export function createRunner(parts: RunnerParts): Runner {
     const watched = options.forPerson ? NOBODY : observers;
     const record = beginRecord(name, principal, given, options, watched);
     const call: Call = { operation, given, options, principal, words, traceId: record.traceId, storing: [] };
-    const limits = { ...parts.limits, ...options.limits };
+    const limits = options.limits ? { ...parts.limits, ...options.limits } : parts.limits;
     let session: CallSession | undefined;
     try {
-      const [countTokens] = await Promise.all([loadTokenCounter(), parts.ready()]);
+      const loading = loadTokenCounter();
+      await parts.ready();
+      const countTokens = await loading;
       try {
         const { input, ignored } = readInput(operation, given);
         const named = (input as { session?: string }).session;
@@ -131,7 +135,7 @@ export function createRunner(parts: RunnerParts): Runner {
         const asides = operation.asides?.(output, context, words) ?? [];
         if (!options.forPerson)
           ledger.note({ cause: operation.cause, text, asides, session, tokens, counted }, countTokens);
-        return { ...output, ok: error === undefined, ...(error && { error }), text };
+        return error ? { ...output, ok: false, error, text } : { ...output, ok: true, text };
       } catch (error) {
         return await refuse(call, error, session, countTokens, record);
       }
@@ -174,11 +178,14 @@ export function createRunner(parts: RunnerParts): Runner {
     const { approve = parts.approve, client, discovers, resume, signal = NEVER } = options;
     const notice: OperationContext["notice"] = (name, detail) =>
       publish({ type: "notice", notice: name, detail, traceId, principal: principal.id });
-    const context: OperationContext = {
+    // Every call makes one, and spreads in a literal cost more than its fields.
+    const request: Writable<RequestContext> = { signal, traceId };
+    if (client) request.client = client;
+    if (trace) request.trace = trace;
+    const context: Writable<OperationContext> = {
       view: viewFor(principal),
-      ...(session && { session }),
       services: options.forPerson ? quiet : services,
-      request: { signal, traceId, ...(client && { client }), ...(trace && { trace }) },
+      request,
       policy: policyOf(operation.name as OperationName, options),
       approve,
       callMs: budget.limits.callMs,
@@ -197,22 +204,24 @@ export function createRunner(parts: RunnerParts): Runner {
       results,
       plans,
       sandbox,
-      ...(resume !== undefined && { resume }),
-      ...(discovers !== undefined && { discovers }),
-      ...(parts.recipes && { recipes: parts.recipes }),
       runScript: (script, ended) => runRecipe(script, ended, { ...context, sandbox: parts.recipeSandbox }),
       remember,
     };
+    if (session) context.session = session;
+    if (resume !== undefined) context.resume = resume;
+    if (discovers !== undefined) context.discovers = discovers;
+    if (parts.recipes) context.recipes = parts.recipes;
     return context;
   }
 
   function roomOf(call: Call, context: OperationContext, budget: CallBudget, isNamed: boolean): Room {
-    return {
+    const room: Writable<Room> = {
       ...shownIn(call.words, budget.limits, context.countTokens),
       tokensLeft: budget.tokensLeft,
-      ...(isNamed && context.session && { session: context.session.handle }),
       keep: keeping(call, context.session),
     };
+    if (isNamed && context.session) room.session = context.session.handle;
+    return room;
   }
 
   function keeping({ principal, storing }: Call, session: CallSession | undefined): Room["keep"] {
@@ -237,8 +246,12 @@ export function createRunner(parts: RunnerParts): Runner {
       const view = (await parts.current(addresses, principal)).viewFor(principal);
       const policy = policyOf(name, options);
       return calls.flatMap(({ address, args, dryRun }) => {
-        const entry = findAddressed(address, view.find)?.entry;
-        return entry ? [decideCall(entry, principal, { args, dryRun }, policy)] : [];
+        const addressed = findAddressed(address, view.find);
+        if (!addressed) return [];
+        const { entry, params } = addressed;
+        // The call runs with the arguments in its address too.
+        const all = params ? { ...params, ...(args as object) } : args;
+        return [decideCall(entry, principal, { args: all, dryRun }, policy)];
       });
     },
   };
@@ -258,29 +271,12 @@ function policyOf(name: OperationName, { surface = {}, policy }: FaceOptions): C
 
 function shownIn(words: Words, limits: Limits, countTokens: TokenCounter): Omit<Room, "keep"> {
   const { askTokens, resultTokens, helpTokens, answerBytes } = limits;
-  const bounds = { askTokens, resultTokens, helpTokens, answerBytes };
-  return { words, countTokens, ...bounds, tokensLeft: Number.POSITIVE_INFINITY };
+  const tokensLeft = Number.POSITIVE_INFINITY;
+  return { words, countTokens, askTokens, resultTokens, helpTokens, answerBytes, tokensLeft };
 }
 
 function ignoredText(ignored: readonly string[]): string {
   return ignored.length === 0 ? "" : `\n[ignored unknown fields: ${ignored.slice(0, 8).join(", ")}]`;
-}
-
-/** The ways in which the texts of others in an answer try to steer a model. */
-function poisonOf(output: object, errors: readonly (ErrorAnswer | undefined)[]): readonly string[] {
-  const { meta, results = [] } = output as Answered & { readonly results?: readonly Answered[] };
-  const shown = [meta, ...results.flatMap(({ data, exec }) => [data, exec?.meta])];
-  return [...new Set([...errors, ...shown].flatMap((part) => part?.outside?.poison ?? []))];
-}
-
-interface Marked {
-  readonly outside?: Outside | undefined;
-}
-
-interface Answered {
-  readonly meta?: Marked;
-  readonly data?: Marked;
-  readonly exec?: { readonly meta?: Marked };
 }
 
 /** An answer fails if all its requests failed. The record's code is that of the first failure. */

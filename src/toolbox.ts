@@ -69,7 +69,7 @@ export interface FaceToolbox extends Toolbox {
  * ```
  */
 export async function createToolbox(gateway: Gateway, options: ToolboxOptions = {}): Promise<Toolbox> {
-  const { surface, toolSearch, run, nativeNames, shortcuts, ...call } = options;
+  const { surface, toolSearch, run, nativeNames, shortcuts, learnedShortcuts, ...call } = options;
   const { tools, ...toolbox } = await createFaceToolbox(gateway, { refuses: vendorsRefuse, ...options });
   return { tools, call: (name, args, callOptions) => toolbox.call(name, args, { ...call, ...callOptions }) };
 }
@@ -81,7 +81,8 @@ export async function createFaceToolbox(
     toolSearch = false,
     run = false,
     nativeNames = "ops",
-    shortcuts = [],
+    shortcuts: configured = [],
+    learnedShortcuts = 0,
     principal: given,
     refuses,
   }: MenuOptions & Pick<CallOptions, "principal"> & { readonly refuses?: (name: string) => boolean },
@@ -89,6 +90,7 @@ export async function createFaceToolbox(
   const core = coreOf(gateway);
   const view = await gateway.view(given && { principal: given });
   const { principal } = view;
+  const shortcuts = await core.chooseShortcuts(view, { shortcuts: configured, learnedShortcuts });
   const entries =
     surface === "native" ? nativeTools(view.shown, nativeNames, refuses) : new Map<string, Entry>();
   const names = new Map(

@@ -83,8 +83,8 @@ export const PROVIDER_CASES: readonly ProviderCase[] = [
     name: "gemini",
     variant: "generateContent",
     config: (url) => ({ gemini: { apiKey: SECRET, baseUrl: `${url}/v1beta` } }),
-    path: "/v1beta/models/gemini-2.0-flash-exp:generateContent",
-    streamPath: "/v1beta/models/gemini-2.0-flash-exp:streamGenerateContent?alt=sse",
+    path: "/v1beta/models/gemini-4-argon:generateContent",
+    streamPath: "/v1beta/models/gemini-4-argon:streamGenerateContent?alt=sse",
     auth: ["x-goog-api-key", SECRET],
   },
   {

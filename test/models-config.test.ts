@@ -77,11 +77,11 @@ test.each(["nobody", "constructor", "__proto__", "toString"])("provider %s is no
 });
 
 const FALLBACKS = [
-  ["openai", "OPENAI_API_KEY", "gpt-5-mini", {}],
-  ["anthropic", "ANTHROPIC_API_KEY", "claude-haiku-4-5", {}],
+  ["openai", "OPENAI_API_KEY", "gpt-6.1-sol", {}],
+  ["anthropic", "ANTHROPIC_API_KEY", "claude-sonnet-5-5", {}],
   ["azure", "AZURE_OPENAI_API_KEY", "gpt", AZURE],
   ["foundry", "AZURE_FOUNDRY_API_KEY", "gpt-4o", PROJECT],
-  ["gemini", "GOOGLE_API_KEY", "gemini-2.0-flash-exp", {}],
+  ["gemini", "GOOGLE_API_KEY", "gemini-4-argon", {}],
   ["github", "GITHUB_TOKEN", "gpt-4o-mini", {}],
   ["local", "", "llama3.3:latest", {}],
 ] as const;

@@ -81,7 +81,7 @@ test("batch reads its requests as JSON", async () => {
 test.each([
   [["asc"], 2, "Did you mean keyhole ask?"],
   [["ask", "x", "--explian"], 1, "did you mean --explain?"],
-  [["ask", "x"], 1, "the settings name no servers"],
+  [["ask", "x"], 1, "Keyhole has no servers yet."],
   [["ask", "x", "--url", "http://127.0.0.1:1/mcp"], 1, "No gateway answers at http://127.0.0.1:1/mcp"],
   [["ask", "x", "--url", "nowhere"], 1, "it is no address"],
 ])("keyhole %j says what is wrong", async (args, expected, said) => {

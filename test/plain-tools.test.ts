@@ -4,7 +4,6 @@ import {
   defineTool,
   type Gateway,
   toAnthropicTools,
-  toLangChainTools,
   toOpenAITools,
 } from "keyhole";
 import { expect, onTestFinished, test } from "vitest";
@@ -65,10 +64,4 @@ test("tool names are valid for every vendor", async () => {
   const { tools, call } = await toAnthropicTools(gateway, { surface: "native", nativeNames: "names" });
   expect(tools.map(({ name }) => name)).toEqual(["disk_read"]);
   expect((await call({ id: "toolu_1", name: "disk_read", input: {} })).content).toContain("words");
-});
-
-test("LangChain invokes the tools through its own interface", async () => {
-  const tools = await toLangChainTools(openShop());
-  const ask = tools.find(({ name }) => name === "ask")!;
-  expect(await ask.invoke({ query: "list orders" })).toContain("shop://tools/order/list");
 });

@@ -71,7 +71,9 @@ export const REQUIREMENTS = {
   "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",
   "upstream:processes": "processes of a server end with it, and it inherits only declared variables",
   "mcp:completion": "arguments are completed from their schema or by the server that they belong to",
+  "mcp:tasks": "tools that run as tasks work on every surface, and native clients that ask for a task get one",
   "menu:shortcuts": "chosen entries stand in the menu as tools, within its budget and always the same",
+  "menu:learned": "entries used most may stand in the menu, chosen once for each catalog",
   "upstream:shared": "gateways share a server that is the same, and nothing of one caller reaches another",
   "upstream:idle": "a server that nobody uses ends, and starts again when it is called",
   "daemon:shared":
@@ -115,6 +117,7 @@ export const REQUIREMENTS = {
   "tokens:own-principal":
     "each token of an agent is a principal with its own scopes and right to write, until it expires or is revoked",
   "mcp:both-eras": "one server answers clients of both protocol revisions alike, over stdio and HTTP",
+  "mcp:fast-lane": "calls that pass the SDK by are answered with the same bytes as calls that do not",
   "mcp:text-alone": "a model gets only the text of an answer, unless the caller asks for the structure",
   "mcp:surfaces": "four surfaces offer the same operations, with correct annotations and output schemas",
   "mcp:byte-stable": "tools/list has the same bytes before and after discovery, calls and reconnects",

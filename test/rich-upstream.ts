@@ -63,7 +63,7 @@ const server = () => {
         outputSchema: { type: "object" as const, properties: { total: { type: "number" } } },
         annotations: { title: "Everything", readOnlyHint: true, idempotentHint: true, openWorldHint: false },
         icons,
-        _meta: { "example.com/ui": { resourceUri: "ui://rich" } },
+        _meta: { ui: { resourceUri: "ui://rich/panel", visibility: ["model", "app"] } },
       },
       {
         name: "logo",
@@ -136,6 +136,13 @@ const server = () => {
         size: 70,
         icons,
       },
+      {
+        uri: "ui://rich/panel",
+        name: "panel",
+        description: "Shows everything.",
+        mimeType: "text/html;profile=mcp-app",
+        _meta: { ui: { csp: { connectDomains: ["https://api.example.com"] } } },
+      },
     ],
   }));
   made.setRequestHandler("resources/templates/list", async () => ({
@@ -145,6 +152,9 @@ const server = () => {
   }));
   made.setRequestHandler("resources/read", async ({ params: { uri } }) => ({
     contents: [
+      ...(uri.startsWith("ui://")
+        ? [{ uri, mimeType: "text/html;profile=mcp-app", text: "<!doctype html><p>Hi</p>" }]
+        : []),
       { uri, mimeType: "image/png", blob: PIXEL, _meta: { "example.com/page": 1 } },
       { uri: `${uri}#more`, mimeType: "text/plain", text: "And words." },
     ],

@@ -113,6 +113,20 @@ const TIDY = `
   return "tidied";`;
 
 describe("a plan", () => {
+  test("T22: shows and binds the arguments that stand in an address, and performs no others", async () => {
+    reset();
+    const code = `
+      await call("shop.order.delete?id=3");
+      const { items } = await tools.shop.order.list();
+      await call("shop.order.delete?id=" + items.at(-1).id);`;
+    const dry = await gateway.run({ code, dry_run: true });
+    expect(dry.effects).toMatchObject([{ args: { id: 3 } }, { args: { id: 3 } }]);
+    expect(dry.text).toContain('shop.order.delete {"id":3}');
+    const real = await gateway.run({ plan: dry.plan!.handle });
+    expect(real).toMatchObject({ ok: false, error: { code: "PLAN_DIFFERS" } });
+    expect(log).toEqual(["delete 3"]);
+  });
+
   verifies("run:plan", "lists the effects of a dry run, and performs exactly these", async () => {
     reset();
     const dry = await gateway.run({ code: TIDY, params: { below: 25 }, dry_run: true });

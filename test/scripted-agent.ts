@@ -93,6 +93,7 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
       yield told({ type: "context-compacted", by: "model", replaced: 4, before: 900, after: 90 });
     },
     image: async () => undefined,
+    clipboard: async () => undefined,
     setMode: (next) => {
       mode = next;
     },
@@ -103,7 +104,13 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
     ],
     rewind: async (message) => ({ past: [{ role: "user", text: "Before?" }], prompt: `again ${message}` }),
     undo: async () => ["Restored a.ts."],
+    trust: async function* () {
+      yield told({ type: "notice", text: "The folder is trusted already." });
+    },
     mcp: async (words) => [{ name: "shop", text: `works ${words.join(" ")}`.trim() }],
+    decideServer: async function* (words) {
+      yield told({ type: "notice", text: `Asked: ${words.join(" ")}.` });
+    },
     commands: () => [{ name: "review", summary: "Reviews the change." }],
     expand: async (name, argument) => `Prompt of ${name}: ${argument}`,
     list: async (topic: Topic): Promise<Fact[]> => [
@@ -116,6 +123,8 @@ export function createScriptedAgent(turns: readonly Turn[], more: Partial<ChatAg
       { role: "user", text: "Before?" },
       { role: "assistant", text: "Before **indeed**." },
     ],
+    rename: async () => {},
+    exportTo: async (file) => `/project/${file || "chat.md"}`,
     clear: async () => {},
     ...more,
   };

@@ -247,4 +247,61 @@ pdflatex --shell-escape x
 latexmk -shell-escape x
 lualatex -shell-escape x
 xelatex --enable-write18 x
+dart run x
+zig run a.zig
+zig build
+nim c -r a.nim
+crystal run a.cr
+odin run .
+ghc -e main a
+qjs x
+d8 x
+hermes x
+bpython x.py
+micropython x.py
+coffee x
+jiti x
+vite-node x
+babel-node x
+ts-node-esm x
+janet x
+fennel x
+swipl -g main x
+wasmtime x.wasm
+wasmer run x
+dotnet-script x
+gulp
+gulp build
+grunt
+dune exec x
+gleam run
+spago run
+rails runner x
+thor x
+artisan tinker
+wp eval x
+flutter run
+ng build
+k6 run a.js
+newman run a.json
+streamlit run a.py
+uvicorn a:b
+gunicorn a:b
+flask run
+django-admin shell
+celery -A a worker
+jupyter nbconvert --execute a.ipynb
+papermill a b
+msbuild x
+xcodebuild
+mkdocs build
+sphinx-build -c . a b
+jekyll build
+hugo
+lint-staged
+semantic-release
+packer build x
+nomad job run x
+consul exec id
+ghcup run x
 `;

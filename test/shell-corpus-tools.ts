@@ -176,4 +176,56 @@ gh --repo list alias set x !id
 pip --cache-dir list install x
 yarn --mode list run x
 systemctl --root status start x
+install --strip-program=./x -s a b
+gcc -B. a.c
+gcc @args
+openssl engine -t ./x.so
+loginctl enable-linger
+pandoc --filter ./x a.md
+pandoc --lua-filter=x.lua a.md
+pandoc -o out.html a.md
+convert a.svg msl:x
+magick a.svg b.png
+gs -dNOSAFER a.ps
+inkscape --actions=x a.svg
+soffice --headless --convert-to pdf a
+blender -b -P x.py
+mypy --config-file x
+pylint --init-hook=import-os a
+javac -processor x A.java
+javac @args
+kotlinc -script a.kts
+typedoc --plugin ./x
+asciidoctor -r ./x a.adoc
+markdownlint -r ./x a
+textlint --rulesdir x
+cspell -c x.js a
+commitlint -g x.js
+rspec -r ./x
+cucumber -r ./x
+semgrep --config ./x
+checkov --external-checks-dir ./x
+clang-tidy --load=./x.so a
+cppcheck --addon=./x.py a
+rename s/a/b/e a
+prename s/a/b/e a
+file -C -m x
+xdotool key a
+setcap cap_setuid+ep a
+gsettings set a b c
+dconf write a b
+defaults write a b
+update-ca-certificates
+aws s3 sync . x
+az vm delete
+firebase deploy
+vercel deploy
+wrangler deploy
+prisma db push
+rclone copy a b:
+twine upload x
+nuget install x
+ansible-galaxy install x
+ansible-pull -U x
+degit a b
 `;

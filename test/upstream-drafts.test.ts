@@ -4,11 +4,14 @@ import { defineDomain, defineTool } from "keyhole";
 import { expect } from "vitest";
 import { buildCatalog } from "../src/catalog/catalog.ts";
 import type { Listing } from "../src/sources/mcp/listing.ts";
+import { packTools } from "../src/sources/mcp/packed-tools.ts";
 import { toDrafts } from "../src/sources/mcp/to-drafts.ts";
 import { createUpstream } from "../src/sources/mcp/upstream.ts";
 import { systemClock } from "../src/util/clock.ts";
 import { verifies } from "./requirements.ts";
 import { chaos, gatewayOf } from "./upstream-kit.ts";
+
+type Listed = Omit<Listing, "tools"> & { readonly tools: readonly Tool[] };
 
 const upstream = createUpstream({
   label: "up",
@@ -39,9 +42,9 @@ const upstream = createUpstream({
   onChange: () => {},
 });
 
-function catalogOf(listing: Partial<Listing>) {
+function catalogOf({ tools = [], ...listing }: Partial<Listed>) {
   const whole = {
-    tools: [],
+    tools: packTools(tools).tools,
     prompts: [],
     resources: [],
     templates: [],
@@ -50,7 +53,7 @@ function catalogOf(listing: Partial<Listing>) {
     leftOut: [],
     ...listing,
   };
-  const drafts = toDrafts(whole, {
+  const { drafts, kept } = toDrafts(whole, {
     label: "up",
     program: "a program",
     trusted: true,
@@ -63,7 +66,7 @@ function catalogOf(listing: Partial<Listing>) {
     url: undefined,
   });
   const domain = { name: "up", description: "Upstream.", scopes: [], rules: [] };
-  return buildCatalog({ domains: [domain], drafts });
+  return buildCatalog({ domains: [domain], drafts: [...drafts, ...kept] });
 }
 
 function tool(name: string, annotations?: Tool["annotations"]): Tool {

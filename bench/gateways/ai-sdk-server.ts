@@ -1,51 +1,29 @@
-// An application on the AI SDK with the tools of several MCP servers behind `toolSearch()`. It answers list and call
-// over stdio like a server, so that it is measured like the gateways.
+// An application on the AI SDK with the tools of several MCP servers behind `toolSearch()`.
 import { readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { createMCPClient } from "@ai-sdk/mcp";
 import { Experimental_StdioMCPTransport as StdioTransport } from "@ai-sdk/mcp/mcp-stdio";
 import { asSchema, generateText, isStepCount, type ToolSet, toolSearch } from "ai";
 import { createScriptedModel } from "keyhole/testing";
 import type { Servers } from "./gateway-peer.ts";
+import { serveApp } from "./serve-app.ts";
 
 const servers = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as Servers;
 const connecting = connectAll();
 
-type Params = { name?: string; arguments?: Record<string, unknown> };
-
-const METHODS: Readonly<Record<string, (params: Params) => Promise<object>>> = {
-  initialize: async () => ({
-    protocolVersion: "2025-06-18",
-    capabilities: { tools: {} },
-    serverInfo: { name: "ai-sdk", version: "1" },
-  }),
-  // An application can ask the model only after its servers have listed their tools.
-  "tools/list": async () => {
+serveApp({
+  name: "ai-sdk",
+  menu: async () => {
     await connecting;
-    return { tools: [await definitionOf("search", toolSearch())] };
+    return [await definitionOf("search", toolSearch())];
   },
-  "tools/call": async ({ name = "", arguments: args = {} }) => {
-    const tools = await connecting;
-    if (name === "search") return text(await search(tools, String(args.query)));
-    return (await tools[name]!.execute!(args, {
-      toolCallId: "1",
-      messages: [],
-      context: {},
-    } as never)) as object;
+  search: async (query) => search(await connecting, query),
+  call: async (name, args) => {
+    const options = { toolCallId: "1", messages: [], context: {} };
+    return (await (
+      await connecting
+    )[name]!.execute!(args, options as never)) as object;
   },
-};
-
-createInterface({ input: process.stdin })
-  .on("line", async (line) => {
-    const { id, method, params = {} } = JSON.parse(line);
-    if (id === undefined) return;
-    const answer = await METHODS[method]!(params).then(
-      (result) => ({ result }),
-      (error: Error) => ({ error: { code: -32603, message: error.message } }),
-    );
-    process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id, ...answer })}\n`);
-  })
-  .on("close", () => process.exit(0));
+});
 
 /** A turn in which the model searches: it reads the result, and then the definitions that were added. */
 async function search(tools: ToolSet, query: string): Promise<string> {
@@ -81,8 +59,4 @@ async function connectAll(): Promise<ToolSet> {
 
 async function definitionOf(name: string, { description, inputSchema }: ToolSet[string]): Promise<object> {
   return { name, description, inputSchema: await asSchema(inputSchema).jsonSchema };
-}
-
-function text(value: string): object {
-  return { content: [{ type: "text", text: value }] };
 }

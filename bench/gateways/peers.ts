@@ -74,6 +74,16 @@ export const PEERS: readonly GatewayPeer[] = [
     search: (query) => ({ name: "search", args: { query } }),
     call: (server, tool, args) => ({ name: `${server}_${tool}`, args }),
   },
+  {
+    name: "mastra-tool-search",
+    packages: { "@mastra/core": "1.71.0", "@mastra/mcp": "2.0.0" },
+    start: async (setup) => {
+      const config = await writeConfig(setup, "mastra.json", setup.servers);
+      return node(setup, resolve(import.meta.dirname, "mastra-server.ts"), config, setup.installed);
+    },
+    search: (query) => ({ name: "search", args: { query } }),
+    call: (server, tool, args) => ({ name: `${server}_${tool}`, args }),
+  },
 ];
 
 function keyhole(...options: string[]): Omit<GatewayPeer, "name"> {

@@ -9,7 +9,7 @@ import type { CreateEngine } from "./engine.ts";
 import { toSearchDocument } from "./to-search-document.ts";
 
 /** Every put makes a segment that is merged later, so a large catalog is put in large batches. */
-const DOCUMENTS_PER_PUT = 16_000;
+const DOCUMENTS_PER_PUT = 64_000;
 
 /** Keyhole's index without vectors. */
 export const createEngine: CreateEngine = (folder) => {

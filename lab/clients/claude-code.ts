@@ -1,5 +1,7 @@
 import type { LabClient } from "../lab-client.ts";
 
+const KEY = "sk-ant-lab";
+
 export const claudeCode: LabClient = {
   name: "claude-code",
   title: "Claude Code",
@@ -8,18 +10,39 @@ export const claudeCode: LabClient = {
   group: "gate",
   launch: ({ model, prompt }) => ({
     args: ["-p", prompt, "--allowedTools", "mcp__keyhole"],
-    env: {
-      ANTHROPIC_BASE_URL: model,
-      ANTHROPIC_API_KEY: "sk-ant-lab",
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
-      DISABLE_AUTOUPDATER: "1",
-      // A machine with other work starts servers slowly.
-      MCP_TIMEOUT: "120000",
-    },
+    env: variables(model),
   }),
+  person: {
+    launch: ({ model, project }) => ({
+      args: ["--allowedTools", "mcp__keyhole"],
+      env: variables(model),
+      // A home in which the first questions of the client are answered.
+      files: {
+        ".claude.json": JSON.stringify({
+          hasCompletedOnboarding: true,
+          theme: "dark",
+          customApiKeyResponses: { approved: [KEY], rejected: [] },
+          projects: { [project]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+        }),
+      },
+    }),
+    accept: ["Enter"],
+    decline: ["Down", "Enter"],
+  },
   advice: [
     "The entry keeps Keyhole's tools loaded. Without `alwaysLoad` they wait behind the client's own search.",
     "It asks about every tool. Allow the reading ones once: `mcp__keyhole__ask`, `mcp__keyhole__help` and `mcp__keyhole__get`.",
     "Headless (`claude -p`), give them with `--allowedTools`.",
   ],
 };
+
+function variables(model: string): Record<string, string> {
+  return {
+    ANTHROPIC_BASE_URL: model,
+    ANTHROPIC_API_KEY: KEY,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_AUTOUPDATER: "1",
+    // A machine with other work starts servers slowly.
+    MCP_TIMEOUT: "120000",
+  };
+}

@@ -1,4 +1,4 @@
-import type { EntryDraft, EntryStatus, Origin } from "../schema/entry.ts";
+import type { Draft, EntryDraft, EntryStatus, Origin } from "../schema/entry.ts";
 import { createFence } from "../util/fence.ts";
 import { findPoisonIn, type PoisonKind } from "../util/find-poison.ts";
 import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
@@ -49,7 +49,7 @@ export interface Pins {
   /** Set if the store was damaged, so that everything waits for approval again. */
   readonly damage: string | undefined;
   /** Returns the drafts as they may be shown: unchanged if approved, otherwise without their definition. */
-  judge(drafts: readonly EntryDraft[]): EntryDraft[];
+  judge(drafts: readonly Draft[]): Draft[];
   /** Calls and awaits the listener after each change, also one by another process. Returns unsubscribe. */
   onChange(listener: () => Promise<void>): () => void;
   /**
@@ -97,8 +97,10 @@ export function createPins({ path }: PinsOptions = {}): Pins {
 
 export function createPinsOver(store: PinStore, { shared, strict }: Following): Pins {
   let judged = new Map<string, Judged>();
+  /** Without approvals nothing is looked up, which takes time for each of many tools. */
+  let isAnyApproved = true;
   let waitsForOthers = false;
-  const masked = new WeakMap<EntryDraft, EntryDraft>();
+  const masked = new WeakMap<Draft, EntryDraft>();
   const checked = new WeakMap<Origin["definition"], readonly PoisonKind[]>();
   const listeners = new Set<() => Promise<void>>();
   let following: NodeJS.Timeout | undefined;
@@ -121,13 +123,15 @@ export function createPinsOver(store: PinStore, { shared, strict }: Following): 
   }
 
   function stateOf({ route, origin }: Judged): PinState {
-    const approval = store.get(keyOf(route, origin));
+    const approval = isAnyApproved ? store.get(keyOf(route, origin)) : undefined;
     if (approval?.hash === origin.hash) return origin.trusted ? "trusted" : "approved";
     if (origin.trusted) return poisonOf(origin).length === 0 ? "trusted" : "flagged";
     return approval ? "changed" : "pending";
   }
 
-  function poisonOf({ definition }: Origin): readonly PoisonKind[] {
+  function poisonOf(origin: Origin): readonly PoisonKind[] {
+    if (origin.poison) return origin.poison as readonly PoisonKind[];
+    const { definition } = origin;
     const known = checked.get(definition) ?? findPoisonIn(definition);
     checked.set(definition, known);
     return known;
@@ -155,7 +159,7 @@ export function createPinsOver(store: PinStore, { shared, strict }: Following): 
     return selected.length;
   }
 
-  function judgeOne(draft: EntryDraft): EntryDraft {
+  function judgeOne(draft: Draft): Draft {
     const { origin, route } = draft;
     if (!origin || route === undefined) return draft;
     const pin = { route, origin };
@@ -165,7 +169,7 @@ export function createPinsOver(store: PinStore, { shared, strict }: Following): 
     const known = masked.get(draft);
     const reason = REASONS[state];
     if (known?.status?.reason === reason) return known;
-    const made = mask(draft, route, { state: "quarantined", reason });
+    const made = mask("read" in draft ? draft.read() : draft, route, { state: "quarantined", reason });
     masked.set(draft, made);
     return made;
   }
@@ -176,7 +180,9 @@ export function createPinsOver(store: PinStore, { shared, strict }: Following): 
     },
     judge: (drafts) => {
       judged = new Map();
+      isAnyApproved = store.keys().length > 0;
       const shown = drafts.map(judgeOne);
+      isAnyApproved = true;
       waitsForOthers = [...judged.values()].some(({ origin }) => !origin.trusted);
       return shown;
     },

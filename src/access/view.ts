@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Domain, Entry } from "../schema/entry.ts";
+import { type Domain, type Entry, knownStatus } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import { splitWords } from "../util/split-words.ts";
 
@@ -43,14 +43,30 @@ type Sight = Omit<View, "principal">;
 /** Creates views of one catalog. Principals with the same scopes share the work. */
 export function createViews(catalog: Snapshot): (principal: Principal) => View {
   const sights = new LRUCache<string, Sight>({ max: 64 });
-  return (principal) => {
+  /** A call looks at its view several times. A view counts only while the scopes are the same. */
+  const views = new WeakMap<Principal, { readonly scopes: readonly string[]; readonly view: View }>();
+
+  function viewOf(principal: Principal): View {
     const key = JSON.stringify([...new Set(principal.scopes)].sort());
     const known = sights.get(key);
     if (known) return { ...known, principal };
-    const made = createSight(catalog, principal, key);
+    const made = createSight(catalog, { ...principal, scopes: [...principal.scopes] }, key);
     sights.set(key, made);
     return { ...made, principal };
+  }
+
+  return (principal) => {
+    const { scopes } = principal;
+    const seen = views.get(principal);
+    if (seen && areEqual(seen.scopes, scopes)) return seen.view;
+    const view = viewOf(principal);
+    views.set(principal, { scopes: [...scopes], view });
+    return view;
   };
+}
+
+function areEqual(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((scope, index) => scope === other[index]);
 }
 
 function createSight(catalog: Snapshot, principal: Principal, scopeKey: string): Sight {
@@ -72,7 +88,9 @@ function createSight(catalog: Snapshot, principal: Principal, scopeKey: string):
     version: seesAll ? catalog.version : catalog.versionOf([...domains.values()], entries),
     scopeKey,
     domains,
-    starting: new Set(shown.filter(({ status }) => status?.state === "starting").map(({ domain }) => domain)),
+    starting: new Set(
+      shown.filter((entry) => knownStatus(entry)?.state === "starting").map(({ domain }) => domain),
+    ),
     entries,
     shown,
     entryPoints: Map.groupBy(

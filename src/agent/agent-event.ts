@@ -1,6 +1,7 @@
 import type { ModelMessage } from "ai";
 import type { FinishReason } from "../models/finish-reason.ts";
 import type { SpanContext } from "../schema/span-context.ts";
+import type { PromptFile } from "./prompt-file.ts";
 
 export type { SpanContext };
 
@@ -10,6 +11,8 @@ export interface TokenUse {
   readonly output: number;
   /** The part of the input that the provider had cached. */
   readonly cached: number;
+  /** The part of the input that the provider has put into its cache, if it tells. */
+  readonly cacheWritten?: number;
 }
 
 /** Why a run ended. */
@@ -46,10 +49,13 @@ export type AgentEvent = { readonly span: SpanContext } & (
   /** The model's thinking, as it arrives. */
   | { readonly type: "llm-thinking"; readonly step: number; readonly text: string }
   | {
-      /** The older part of the conversation was replaced by a summary, or by an index if the model wrote none. */
+      /**
+       * The conversation became shorter: a summary of the model stands for its older part, or an index if the model
+       * wrote none; or, as a first measure, handles stand for the large results of older turns.
+       */
       readonly type: "context-compacted";
-      readonly by: "model" | "index";
-      /** How many messages the summary stands for. */
+      readonly by: "model" | "index" | "handles";
+      /** How many messages the summary stands for, or how many results the handles. */
       readonly replaced: number;
       /** Tokens of the messages before and after. */
       readonly before: number;
@@ -73,6 +79,14 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly model?: string;
       /** The tools that the model calls next. */
       readonly calls?: readonly { readonly callId: string; readonly tool: string; readonly args: unknown }[];
+    }
+  | {
+      /** A request beside the conversation. Its tokens are billed too, and are not part of its context. */
+      readonly type: "llm-aside";
+      readonly by: "sub-agent" | "summary";
+      readonly usage: TokenUse;
+      /** The model that answered, as the provider names it. */
+      readonly model?: string;
     }
   /** Output of a running command, as it arrives. */
   | { readonly type: "tool-output"; readonly callId: string; readonly text: string }
@@ -110,6 +124,8 @@ export type AgentEvent = { readonly span: SpanContext } & (
       readonly error?: string;
       /** A unified diff, if a file was changed. */
       readonly diff?: string;
+      /** Images and other files of the result, for readers in the same process; never printed. */
+      readonly files?: readonly PromptFile[];
     }
   | { readonly type: "notice"; readonly text: string }
   | {

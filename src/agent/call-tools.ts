@@ -1,5 +1,5 @@
 import type { ToolResultPart, ToolSet } from "ai";
-import { outputText } from "../ai-sdk/tool-files.ts";
+import { outputFiles, outputText } from "../ai-sdk/tool-files.ts";
 import { isProblem } from "../schema/problem.ts";
 import type { ProblemCode } from "../schema/problems.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
@@ -126,6 +126,7 @@ async function callTool(
   const said = await hooks?.afterTool?.({ tool, args, ok, text: outputText(made.output) });
   const part = said === undefined ? made : withNote(made, said);
   const diff = diffOf(output);
+  const files = outputFiles(part.output);
   emit(
     {
       type: "tool-end",
@@ -136,6 +137,7 @@ async function callTool(
       ms: performance.now() - started,
       ...(!ok && { error: error ?? "INTERNAL" }),
       ...(diff !== undefined && { diff }),
+      ...(files.length > 0 && { files }),
     },
     span,
   );

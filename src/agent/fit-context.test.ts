@@ -42,6 +42,8 @@ test("near the window the model summarizes the older part, and the person is tol
   expect(told.length).toBeGreaterThan(0);
   expect(told[0]).toMatchObject({ by: "model" });
   expect(told[0]!.after).toBeLessThan(told[0]!.before);
+  // The request for the summary is counted too.
+  expect(events.filter((event) => event.type === "llm-aside")).toHaveLength(told.length);
   const last = model.requests.at(-1)!;
   const [, first] = last.messages;
   expect(first!.text).toContain(SUMMARY_START);
@@ -53,6 +55,31 @@ test("near the window the model summarizes the older part, and the person is tol
   expect(text).toContain("Turn 1: the shed?");
   // Nothing is lost for the person.
   expect(session.messages.filter(({ role }) => role === "user")).toHaveLength(8);
+});
+
+test("large results of earlier turns go behind handles first, and no summary is needed", async () => {
+  const { agent, session, model, gateway, folder } = await setUp(
+    ({ messages }) => {
+      const last = messages.at(-1)!;
+      if (last.role === "user" && last.text.startsWith("Read"))
+        return { calls: [{ name: "read", args: { path: "large.md" } }] };
+      return { text: "It is about a shed." };
+    },
+    { contextWindow: 12_000 },
+  );
+  writeFileSync(join(folder, "large.md"), `${LONG.trim()}\n`.repeat(5));
+  const events: AgentEvent[] = [];
+  for (let turn = 1; turn <= 5; turn += 1)
+    events.push(...(await all(run(agent, `Read it, turn ${turn}`, { session }))));
+  const told = events.filter((event) => event.type === "context-compacted");
+  expect(told.map(({ by }) => by)).toEqual(["handles", ...told.slice(1).map(() => "handles")]);
+  expect(told[0]!.after).toBeLessThan(told[0]!.before);
+  expect(model.requests.some(isSummaryRequest)).toBe(false);
+  const sent = model.requests.at(-1)!.messages;
+  expect(sent.filter(({ role }) => role === "user")).toHaveLength(5);
+  const handle = /result:\/\/[\w-]+/.exec(sent.find(({ text }) => text.includes("can be read at"))!.text)![0];
+  const { text } = await gateway.get({ routes: [{ route: handle, params: { grep: "green door" } }] });
+  expect(text).toContain("seven windows");
 });
 
 test("without a summary an index stands for the older part", async () => {
@@ -153,7 +180,7 @@ test("a summary on demand stands for everything, also after a resumption", async
     signal: new AbortController().signal,
     emit,
   });
-  expect(told).toHaveLength(1);
+  expect(told).toMatchObject([{ type: "llm-aside" }, { type: "context-compacted" }]);
   expect(model.requests.at(-1)!.messages.at(-1)!.text).toContain("keep above all: the kettle");
   await session.end();
   const resumed = (await agent.openSession({ resume: session.id })) as SessionState;
@@ -186,7 +213,7 @@ async function setUp(script: Parameters<typeof createScriptedModel>[0], more: ob
   onTestFinished(() => gateway.close());
   const model = createScriptedModel(script);
   const agent = createAgent({ gateway, model, instructions: "You are a test.", ...more });
-  return { agent, gateway, model, session: (await agent.openSession()) as SessionState };
+  return { agent, gateway, model, folder: root, session: (await agent.openSession()) as SessionState };
 }
 
 /** Counts a request as the model got it, apart from the agent's own way of making it. */

@@ -1,19 +1,23 @@
 import type { LanguageModel } from "ai";
 import { coreOf } from "../gateway-core.ts";
-import { modelFacts } from "../models/model-facts.ts";
+import { modelFacts } from "../models/providers/model-facts.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import type { Agent, SessionState } from "./agent.ts";
 import { type Compacted, compact } from "./context/compact.ts";
 import { type ContextCount, type ContextRequest, countContext, totalOf } from "./context/count-context.ts";
+import { foldResults } from "./context/fold-results.ts";
 import { disclose } from "./disclose.ts";
 import { toInstructions } from "./instructions.ts";
 import { modelOf, nameOf } from "./model-of.ts";
 import { toRequest } from "./model-request.ts";
 import type { Untraced } from "./run-context.ts";
 import { skillsFor } from "./skills-for.ts";
+import { toTokenUse } from "./token-use.ts";
 
 /** Requests over this share of the window are summarized first. */
 const COMPACT_AT = 0.8;
+/** The share of the window that a request may have without its large old results, so that no summary is needed. */
+const FOLDED_SHARE = 0.6;
 /** The share of the window that the latest messages keep. */
 const KEEP_SHARE = 0.2;
 /** For models that nobody has told the window of. */
@@ -63,8 +67,33 @@ export async function fitContext(
   const { window } = windowFor(agent, model);
   const limit = Math.floor(window * (agent.options.compactAt ?? COMPACT_AT));
   if (first.tokens * session.scale <= limit) return first;
+  if (await foldSession(agent, session, emit)) {
+    const folded = await count(await toNext());
+    // Unless that makes room for a while, the next turns would fill the window again.
+    if (folded.tokens * session.scale <= window * FOLDED_SHARE) return folded;
+  }
   const compacted = await compactSession(agent, session, { signal, emit, keep: KEEP_SHARE });
   return compacted ? count(await toNext()) : first;
+}
+
+/** Puts the large results of older turns behind handles and tells so. Returns false if there are none. */
+async function foldSession(agent: Agent, session: SessionState, emit: FitOptions["emit"]): Promise<boolean> {
+  const before = await countMessages(session);
+  const { messages, folded } = await foldResults(session.shown, {
+    countTokens: await loadTokenCounter(),
+    store: storeFor(agent, session, "a result of an earlier turn"),
+  });
+  if (folded === 0) return false;
+  session.shown = messages;
+  const after = await countMessages(session);
+  emit({ type: "context-compacted", by: "handles", replaced: folded, before, after });
+  return true;
+}
+
+/** Keeps a text of the conversation where the model can read it again. */
+function storeFor({ options: { gateway, principal } }: Agent, { handle }: SessionState, what: string) {
+  return (text: string) =>
+    coreOf(gateway).keep(text, what, { session: handle, ...(principal && { principal }) });
 }
 
 export interface FitOptions {
@@ -82,7 +111,6 @@ export async function compactSession(
   { keep, focus, signal, emit }: FitOptions & { readonly keep: number | "turn"; readonly focus?: string },
 ): Promise<Compacted | undefined> {
   const countTokens = await loadTokenCounter();
-  const { gateway, principal } = agent.options;
   const { window } = windowFor(agent, await modelOf(agent));
   const before = countMessages(session);
   const compacted = await compact(session.shown, {
@@ -90,11 +118,7 @@ export async function compactSession(
     countTokens,
     window,
     keep: keep === "turn" ? keep : Math.floor(window * keep),
-    store: (text) =>
-      coreOf(gateway).keep(text, "the older part of the conversation", {
-        session: session.handle,
-        ...(principal && { principal }),
-      }),
+    store: storeFor(agent, session, "the older part of the conversation"),
     focus,
     signal,
   });
@@ -103,7 +127,8 @@ export async function compactSession(
   // The cache is lost anyway, so tools that were found long ago go as well.
   session.tools = [];
   session.log?.compacted({ summary: compacted.summary, kept: compacted.messages.length - 1 });
-  const { by, replaced, failure } = compacted;
+  const { by, replaced, failure, spent } = compacted;
+  if (spent) emit({ type: "llm-aside", by: "summary", usage: toTokenUse(spent.usage), model: spent.model });
   emit({
     type: "context-compacted",
     by,

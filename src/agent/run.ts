@@ -164,7 +164,10 @@ function toLogged(event: AgentEvent): AgentEvent {
       const { diff: _, ...rest } = event;
       return rest;
     }
-    case "tool-end":
+    case "tool-end": {
+      const { files: _, ...rest } = event;
+      return { ...rest, text: "" };
+    }
     case "agent-end":
       return { ...event, text: "" };
     default:

@@ -1,10 +1,11 @@
-import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { ModelMessage } from "ai";
 import { hideSecrets } from "../net/known-secrets.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { createRedact } from "../util/redact.ts";
+import { writeFileAtomic } from "../util/write-file-atomic.ts";
 import type { AgentEvent } from "./agent-event.ts";
 import { createSessionId, headOf, isSessionId, readSession, type StoredSession } from "./read-session.ts";
 import { lockSession, unlockSession } from "./session-lock.ts";
@@ -31,6 +32,8 @@ export interface SessionSummary {
   readonly folder?: string;
   /** The first prompt. */
   readonly prompt?: string;
+  /** The title that a person gave it. */
+  readonly title?: string;
 }
 
 /** Conversations in a folder, each in a file of JSON lines. */
@@ -38,6 +41,8 @@ export interface SessionLogs {
   create(): SessionLog;
   /** Reads a conversation and opens it for writing. Rejects with SESSION_IN_USE if another process has it open. */
   resume(id: string): Promise<StoredSession & { readonly log: SessionLog }>;
+  /** Gives a conversation a title. */
+  rename(id: string, title: string): Promise<void>;
   /** Lists conversations, the latest first. */
   list(): Promise<SessionSummary[]>;
   /** The id of this project's latest conversation. */
@@ -57,6 +62,7 @@ export interface SessionLogsOptions {
 }
 
 const MAX_LISTED = 1_000;
+const MAX_TITLE_CHARS = 200;
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
@@ -86,6 +92,7 @@ export function createSessionLogs({
 }: SessionLogsOptions): SessionLogs {
   const redact = createRedact(secrets, { kinds: true });
   const fileOf = (id: string) => join(path, `${id}.jsonl`);
+  const titleFile = (id: string) => join(path, `${id}.title`);
 
   function openLog(id: string, header: object | undefined): SessionLog {
     let file: Promise<FileHandle> | undefined;
@@ -170,7 +177,8 @@ export function createSessionLogs({
   async function sweep(): Promise<void> {
     const oldest = Date.now() - maxAgeDays * DAY_MS;
     for (const { id, at } of await dated()) {
-      if (at.getTime() < oldest) await rm(fileOf(id), { force: true }).catch(() => {});
+      if (at.getTime() >= oldest) continue;
+      for (const file of [fileOf(id), titleFile(id)]) await rm(file, { force: true }).catch(() => {});
     }
   }
 
@@ -188,10 +196,19 @@ export function createSessionLogs({
     return found.flat();
   }
 
+  async function titleOf(id: string): Promise<{ title?: string }> {
+    const title = await readFile(titleFile(id), "utf8").catch(() => "");
+    return title === "" ? {} : { title };
+  }
+
   async function list(): Promise<SessionSummary[]> {
     const latest = (await dated()).sort((one, other) => other.at.getTime() - one.at.getTime());
     return Promise.all(
-      latest.slice(0, MAX_LISTED).map(async (one) => ({ ...one, ...(await headOf(fileOf(one.id))) })),
+      latest.slice(0, MAX_LISTED).map(async (one) => ({
+        ...one,
+        ...(await headOf(fileOf(one.id))),
+        ...(await titleOf(one.id)),
+      })),
     );
   }
 
@@ -208,6 +225,12 @@ export function createSessionLogs({
       return { ...stored, log: openLog(id, undefined) };
     },
     list,
+    rename: async (id, title) => {
+      if (!isSessionId(id)) throw problem("SESSION_UNKNOWN", { id: JSON.stringify(id.slice(0, 80)) });
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      const kept = redact(hideSecrets(title.slice(0, MAX_TITLE_CHARS)));
+      await writeFileAtomic(titleFile(id), kept, 0o600);
+    },
     latest: async () => (await list()).find((one) => one.folder === folder)?.id,
   };
 }

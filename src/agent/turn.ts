@@ -25,6 +25,7 @@ import { toRequest, toSent } from "./model-request.ts";
 import type { PromptFile } from "./prompt-file.ts";
 import type { RunContext } from "./run-context.ts";
 import { toAgentError } from "./to-agent-error.ts";
+import { plus, toTokenUse } from "./token-use.ts";
 
 /** One prompt on its way to its answer. */
 export interface Turn {
@@ -135,9 +136,9 @@ export async function createTurn(
         const isThere = NoSuchToolError.isInstance(part.error) && Object.hasOwn(disclosure.tools, tool);
         calls.push({ callId, tool, args, ...(part.invalid && !isThere && { invalid: part.error }) });
       } else if (part.type === "finish-step") {
-        usage = plus(usage, part.usage);
+        const used = toTokenUse(part.usage);
+        usage = plus(usage, used);
         finish = toFinishReason(part.finishReason);
-        const used = plus(NONE, part.usage);
         if (used.input > 0 && counted > 0) session.scale = used.input / counted;
         const { modelId } = part.response;
         emit({ type: "llm-end", step, text: said, usage: used, finish, model: modelId, calls }, span);
@@ -257,17 +258,4 @@ function toToolResult({ call, output, part }: ToolOutcome) {
   const type = part.output.type.startsWith("error") ? ("tool-error" as const) : ("tool-result" as const);
   const common = { toolCallId: call.callId, toolName: call.tool, input: call.args, dynamic: true as const };
   return { ...common, type, output, error: output } as StepResult<ToolSet>["toolResults"][number];
-}
-
-const NONE: TokenUse = { input: 0, output: 0, cached: 0 };
-
-function plus(
-  { input, output, cached }: TokenUse,
-  { inputTokens = 0, outputTokens = 0, inputTokenDetails }: StepResult<ToolSet>["usage"],
-): TokenUse {
-  return {
-    input: input + inputTokens,
-    output: output + outputTokens,
-    cached: cached + (inputTokenDetails?.cacheReadTokens ?? 0),
-  };
 }

@@ -21,6 +21,15 @@ export function toToolOutput({ ok, text, data }: ToolAnswer, tagged: boolean): T
   return { type: "content", value: [{ type: "text", text }, ...parts] };
 }
 
+/** The files of an output, as base64. */
+export function outputFiles(output: ToolOutput): { readonly mediaType: string; readonly data: string }[] {
+  if (output.type !== "content") return [];
+  return output.value.flatMap((part) => {
+    if (part.type !== "file" || part.data.type !== "data" || typeof part.data.data !== "string") return [];
+    return [{ mediaType: part.mediaType, data: part.data.data }];
+  });
+}
+
 /** The text of an output. Files are left out. */
 export function outputText(output: ToolOutput): string {
   if (output.type === "content")

@@ -7,4 +7,6 @@ export interface EntryRun {
   readonly value: Json;
   readonly guidance: readonly GuidanceStep[];
   readonly warnings: readonly string[];
+  /** The tokens that the entry asks to be shown, beyond the usual ones. */
+  readonly showUpTo?: number;
 }

@@ -72,7 +72,8 @@ async function make(
     const start = (call: CallContext) =>
       entry.kind === "tool" ? entry.call(args, call) : entry.load(args, call);
     const ran = await record.run(how, () => runEntry(entry, environment, start, { dry: false, args }));
-    return { ...ran, warnings: [...warnings, ...ran.warnings], dryRun: false };
+    const told = warnings.length === 0 ? ran.warnings : [...warnings, ...ran.warnings];
+    return { ...ran, warnings: told, dryRun: false };
   };
   // Reading twice does no harm, so a key of a read promises nothing and is not kept.
   if (wanted.idempotencyKey === undefined || entry.lane === "read") return run();

@@ -44,30 +44,31 @@ async function run(
   const name = addressOf(entry);
   const ms = (entry.kind === "tool" && entry.timeoutMs) || environment.callMs;
   let showUpTo: number | undefined;
-  const returned = await withDeadline({ ms, signal: request.signal, name }, (signal) =>
-    call({
+  const returned = await withDeadline({ ms, signal: request.signal, name }, (signal) => {
+    const context: { -readonly [K in keyof CallContext]: CallContext[K] } = {
       principal: view.principal,
       get signal() {
         return signal();
       },
       traceId: request.traceId,
-      ...(session && { session: session.handle }),
-      ...(request.client && { client: request.client }),
-      ...(request.trace && { trace: request.trace }),
       find: (wanted) => findWithin(environment, wanted),
-      ...(runScript && { runScript: (script) => runScript(script, signal()) }),
       showUpTo: (tokens) => {
         showUpTo = tokens;
       },
-    }),
-  );
+    };
+    if (session) context.session = session.handle;
+    if (request.client) context.client = request.client;
+    if (request.trace) context.trace = request.trace;
+    if (runScript) context.runScript = (script) => runScript(script, signal());
+    return call(context);
+  });
   const { content, guidance } = toGuidedResult(returned, entry.presentation?.outputSchema !== undefined);
   const json = toJson(content);
   if (!json.ok) throw problem("RESULT_INVALID", { name, reason: json.reason });
-  return {
+  const ran = {
     value: hideSecrets(json.value),
     guidance: guidanceSteps(entry, guidance, environment),
     warnings: json.warnings,
-    ...(showUpTo !== undefined && { showUpTo }),
   };
+  return showUpTo === undefined ? ran : { ...ran, showUpTo };
 }

@@ -13,25 +13,35 @@ interface Deadline {
  * Runs work with an AbortSignal, which is created only if the work reads it. Stops waiting when the time is over or
  * the caller cancels, even if the work ignores the signal.
  */
-export async function withDeadline<T>(
+export function withDeadline<T>(
   { ms, signal, name }: Deadline,
   work: (signal: () => AbortSignal) => Promise<T>,
 ): Promise<T> {
   const own = lazy(() => new AbortController());
-  const stop = Promise.withResolvers<never>();
-  const cancel = () => end(problem("CANCELLED", { name }));
-  const timer = setTimeout(() => end(problem("TIMEOUT", { name, ms })), ms);
-  function end(reason: Error): void {
-    stop.reject(reason);
-    own().abort(reason);
-  }
+  return new Promise((resolve, reject) => {
+    const cancel = () => stop(problem("CANCELLED", { name }));
+    const timer = setTimeout(() => stop(problem("TIMEOUT", { name, ms })), ms);
+    signal.addEventListener("abort", cancel, { once: true });
+    const end = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", cancel);
+    };
+    const fail = (error: unknown) => {
+      end();
+      reject(error);
+    };
+    function stop(reason: Error): void {
+      fail(reason);
+      own().abort(reason);
+    }
 
-  if (signal.aborted) cancel();
-  signal.addEventListener("abort", cancel, { once: true });
-  try {
-    return await Promise.race([stop.promise, signal.aborted ? stop.promise : work(() => own().signal)]);
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener("abort", cancel);
-  }
+    if (signal.aborted) {
+      cancel();
+      return;
+    }
+    work(() => own().signal).then((result) => {
+      end();
+      resolve(result);
+    }, fail);
+  });
 }

@@ -1,11 +1,14 @@
-import type { Domain, Entry, EntryDraft } from "../schema/entry.ts";
+import { hash } from "node:crypto";
+import type { Domain, Draft, Entry, EntryDraft, KeptDraft, ToolEntry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
 import type { SourceContent } from "../schema/source.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { catalogErrors } from "./catalog-errors.ts";
 import { completeEntry } from "./complete-entry.ts";
 import { ingestEntry } from "./ingest-entry.ts";
+import { KeptEntry } from "./kept-entry.ts";
 import { createNameLookup } from "./name-lookup.ts";
+import { parseRoute, routeToOp } from "./route.ts";
 
 /** An immutable snapshot of all entries. A change builds the next one. */
 export interface Catalog {
@@ -23,6 +26,9 @@ export interface Catalog {
   versionOf(domains: readonly Domain[], entries: readonly Entry[]): string;
 }
 
+/** Everything in a catalog. */
+type CatalogContent = Pick<SourceContent, "domains" | "errors"> & { readonly drafts: readonly Draft[] };
+
 const MENTION = /^@[a-z][a-z0-9+.-]*:\/\//i;
 
 /**
@@ -30,9 +36,12 @@ const MENTION = /^@[a-z][a-z0-9+.-]*:\/\//i;
  *
  * @throws `CATALOG_INVALID` with every error in the definitions
  */
-export function buildCatalog(content: SourceContent): Catalog {
+export function buildCatalog(content: CatalogContent): Catalog {
   const domains = new Map(content.domains.map((domain) => [domain.name, Object.freeze(domain)]));
-  const completed = content.drafts.map((draft) => toEntry(draft, domains.get(draft.domain)));
+  const scopes = new Map(content.domains.map((domain) => [domain.name, JSON.stringify(domain.scopes)]));
+  const completed = content.drafts.map((draft) =>
+    toEntry(draft, domains.get(draft.domain), scopes.get(draft.domain) ?? ""),
+  );
   const entries = completed.filter((entry) => typeof entry !== "string").sort(byRoute);
   const lookup = createNameLookup(entries);
   const errors = [
@@ -75,17 +84,39 @@ export function buildCatalog(content: SourceContent): Catalog {
   });
 }
 
-const known = new WeakMap<EntryDraft, { readonly scopes: string; readonly entry: Entry | string }>();
+const known = new WeakMap<Draft, { readonly scopes: string; readonly entry: Entry | string }>();
 
 /** Entries of unchanged drafts are reused, because a change of one source leaves the others' drafts alone. */
-function toEntry(draft: EntryDraft, domain: Domain | undefined): Entry | string {
-  const scopes = JSON.stringify(domain?.scopes);
+function toEntry(draft: Draft, domain: Domain | undefined, scopes: string): Entry | string {
   const made = known.get(draft);
   if (made && made.scopes === scopes) return made.entry;
-  const completed = completeEntry(draft, domain);
-  const entry = typeof completed === "string" ? completed : ingestEntry(completed);
+  const entry = "read" in draft ? toKeptEntry(draft, domain) : toWholeEntry(draft, domain);
   known.set(draft, { scopes, entry });
   return entry;
+}
+
+function toWholeEntry(draft: EntryDraft, domain: Domain | undefined): Entry | string {
+  const completed = completeEntry(draft, domain);
+  return typeof completed === "string" ? completed : ingestEntry(completed);
+}
+
+/** The part of {@link KeptEntry} that all tools of a domain share. */
+const sharing = new WeakMap<
+  Domain,
+  Pick<ConstructorParameters<typeof KeptEntry>[0], "scopes" | "complete">
+>();
+
+function toKeptEntry(draft: KeptDraft, domain: Domain | undefined): Entry | string {
+  const route = parseRoute(draft.route);
+  if (!domain || route?.domain !== draft.domain || route.kind !== "tool") {
+    return toWholeEntry(draft.read(), domain);
+  }
+  const shared = sharing.get(domain) ?? {
+    scopes: Object.freeze([...new Set(domain.scopes)].sort()),
+    complete: (read: EntryDraft) => toWholeEntry(read, domain) as ToolEntry,
+  };
+  sharing.set(domain, shared);
+  return new KeptEntry({ draft, op: routeToOp(route), ...shared });
 }
 
 function byRoute(left: Entry, right: Entry): number {
@@ -95,15 +126,17 @@ function byRoute(left: Entry, right: Entry): number {
 /** Ignores functions: canonical JSON leaves them out. */
 function versionOf(domains: readonly Domain[], entries: readonly Entry[]): string {
   const sortedDomains = [...domains].sort((left, right) => (left.name < right.name ? -1 : 1));
-  return contentHash([JSON.parse(JSON.stringify(sortedDomains)), entries.map(hashOf)]).slice(0, 16);
+  const lines = [contentHash(JSON.parse(JSON.stringify(sortedDomains))), ...entries.map(hashOf)];
+  return hash("sha256", lines.join("\n")).slice(0, 16);
 }
 
 const hashes = new WeakMap<Entry, string>();
 
 function hashOf(entry: Entry): string {
-  const hash = hashes.get(entry) ?? contentHash(JSON.parse(JSON.stringify(toHashed(entry)))).slice(0, 16);
-  hashes.set(entry, hash);
-  return hash;
+  if (entry.kept) return `${entry.route} ${entry.kept.digest}`;
+  const made = hashes.get(entry) ?? contentHash(JSON.parse(JSON.stringify(toHashed(entry)))).slice(0, 16);
+  hashes.set(entry, made);
+  return made;
 }
 
 /** The origin's hash covers its whole definition, whose largest parts need not be read again. */

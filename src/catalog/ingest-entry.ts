@@ -68,7 +68,7 @@ function cleanPolicy(policy: Policy): Policy {
 
 /** Cleans text, leaves data as it is, and leaves out what is too much. */
 function cleanPresentation(presentation: Presentation): Presentation {
-  const { title, annotations, outputSchema, icons, size, _meta } = presentation;
+  const { title, annotations, outputSchema, icons, size, runsAsTask, _meta } = presentation;
   const named = typeof annotations?.title === "string" && { title: cleanName(annotations.title) };
   const read = outputSchema && readSchema(outputSchema);
   return {
@@ -77,6 +77,7 @@ function cleanPresentation(presentation: Presentation): Presentation {
     ...(read?.ok && { outputSchema: cleanSchema(read.schema) }),
     ...(isModest(icons) && { icons }),
     ...(size !== undefined && { size }),
+    ...(runsAsTask && { runsAsTask }),
     ...(isModest(_meta) && { _meta }),
   };
 }

@@ -3,13 +3,15 @@ import { saveSetting } from "../config/save-setting.ts";
 import { problem } from "../schema/problem.ts";
 import { readServerConfig } from "../sources/mcp/config/server-config.ts";
 import { toLabel } from "../sources/mcp/from-mcp-config.ts";
+import { hasTerminal } from "./confirm.ts";
 import { readArgs } from "./read-args.ts";
 import { ownConfig, thisMachine } from "./this-machine.ts";
 
 const USAGE = `Usage: keyhole add NAME [--env NAME=VALUE]... -- COMMAND [ARGS]
        keyhole add NAME URL [--header "NAME: VALUE"]...
 
-Adds a server to Keyhole's own config. It starts after keyhole servers allow NAME.
+Adds a server to Keyhole's own config. In a terminal, asks whether it may start and shows what it offers for approval;
+otherwise keyhole servers allow NAME and keyhole approve NAME do that.
 
   --env NAME=VALUE        a variable of the program; VALUE may be \${NAME}
   --header "NAME: VALUE"  a header of every request
@@ -45,7 +47,10 @@ export async function run(args: readonly string[]): Promise<void> {
   if (Object.hasOwn(mcpServers, name))
     throw invalid(`the server ${name} exists; keyhole remove ${name} removes it`);
   await saveSetting(`mcpServers.${name}`, config, { file: ownConfig() });
-  console.log(`Added ${name}. Let it start: keyhole servers allow ${name}`);
+  console.log(`Added ${name}.`);
+  if (!hasTerminal()) return console.log(`Let it start: keyhole servers allow ${name}`);
+  const approve = await import("./approve.ts");
+  await approve.run([name]);
 }
 
 function pairs(texts: readonly string[], mark: string): Record<string, string> {

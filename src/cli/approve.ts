@@ -9,13 +9,15 @@ import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm, hasTerminal, shortHash } from "./confirm.ts";
 import { openConsents } from "./open-consents.ts";
 import { readArgs } from "./read-args.ts";
+import { allowServers } from "./servers.ts";
 import { showProgram } from "./show-program.ts";
 import { findServers, type Survey, surveyServers } from "./survey-servers.ts";
 
 const USAGE = `Usage: keyhole approve [SERVER]... [--yes HASH]
 
 Shows the definitions of servers that wait for you, one block for each server: what it runs, and for each definition
-its lane, its tokens, its description and what changed. Asks for each server in the terminal. Without a terminal,
+its lane, its tokens, its description and what changed. Asks for each server in the terminal, and first whether a server
+that has not run yet may start. Without a terminal,
 --yes has to repeat the hash of exactly what was shown. keyhole pins diff ROUTE shows one definition whole.
 
   --config FILE    as for keyhole serve
@@ -37,10 +39,14 @@ export async function run(args: readonly string[]): Promise<void> {
     },
   });
   if (values.help) return console.log(USAGE);
-  await tellWaiting(values.config);
+  const waiting = await askToStart(values.config, positionals);
   const survey = await surveyServers({ config: values.config, source: undefined, refresh: values.refresh });
   try {
-    for (const reason of survey.unreached) console.error(toVisibleLine(reason));
+    // It was said before why these cannot be listed.
+    const others = survey.unreached.filter(
+      (reason) => !waiting.some((label) => reason.startsWith(`mcp:${label} `)),
+    );
+    for (const reason of others) console.error(toVisibleLine(reason));
     if (survey.unreached.length > 0) process.exitCode = 1;
     const groups = groupsOf(survey, positionals);
     if (groups.size === 0) return console.log("Nothing waits for approval.");
@@ -91,17 +97,19 @@ async function approveAll(
   console.log(`Approved: ${await pins.approve({ pins: waiting })}.`);
 }
 
-/** Servers that may not start have said nothing yet that could be approved. */
-async function tellWaiting(config: string | undefined): Promise<void> {
+/**
+ * Servers that may not start have said nothing yet that could be approved. In a terminal the person is asked to let
+ * them start. Returns the labels of those that still wait.
+ */
+async function askToStart(config: string | undefined, wanted: readonly string[]): Promise<string[]> {
   const { guarded } = await findServers(config);
   const consents = openConsents();
-  for (const source of guarded) {
-    const { label } = source.program();
-    if (!consents.isGiven(source.program()))
-      console.error(
-        toVisibleLine(`${label} waits for your consent to start: keyhole servers allow ${label}`),
-      );
-  }
+  const waiting = () => guarded.map((source) => source.program()).filter((one) => !consents.isGiven(one));
+  const asked = waiting().filter(({ label }) => wanted.length === 0 || wanted.includes(label));
+  if (asked.length > 0 && hasTerminal()) await allowServers(asked, consents);
+  for (const { label } of waiting())
+    console.error(toVisibleLine(`${label} waits for your consent to start: keyhole servers allow ${label}`));
+  return waiting().map(({ label }) => label);
 }
 
 function groupsOf({ pins }: Survey, wanted: readonly string[]): Groups {

@@ -1,21 +1,22 @@
-import { readAuditFolder } from "../audit/audit-folder.ts";
-import { mergeChains } from "../audit/merge-chains.ts";
 import type { Gateway } from "../gateway-api.ts";
 import type { Entry } from "../schema/entry.ts";
+import { openLearningLog } from "../search/learning/learning-log.ts";
+import { usedQueries } from "../search/learning/used-queries.ts";
 import { splitWords } from "../util/split-words.ts";
 import { toSummary } from "../util/to-summary.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
-import { auditFolder } from "./open-audit.ts";
 import { openCatalog } from "./open-catalog.ts";
+import { learningFile } from "./open-learning.ts";
 import { readCatalogArgs } from "./read-args.ts";
 import { withProgress } from "./with-progress.ts";
 
 const USAGE = `Usage: keyhole bench [SERVER]... [--config FILE] [--json]
 
 Measures how well your own tools are found. Asks for every tool by its name and by its description, without saying
-where it is, and counts how often it is the first hit and among the first five; tools that you have used (by the audit
-log) are counted once more by themselves. Names those that are not found: keyhole lint says why. Calls no tool.
+where it is, and by the queries after which it was used, and counts how often it is the first hit and among the first
+five. What was learned from use is left out, so that search itself is measured. Names the tools that are not found:
+keyhole lint says why. Calls no tool.
 
   --config FILE    as for keyhole serve
   --json
@@ -23,8 +24,13 @@ log) are counted once more by themselves. Names those that are not found: keyhol
 
 const SHOWN = 10;
 
+interface Question {
+  readonly query: string;
+  readonly entry: Entry;
+}
+
 interface Row {
-  readonly queries: "name" | "description" | "used";
+  readonly queries: "name" | "description" | "use";
   readonly asked: number;
   readonly first: number;
   readonly five: number;
@@ -41,12 +47,12 @@ export async function run(args: readonly string[]): Promise<void> {
     const tools = catalog.entries.filter(
       ({ kind, visibility }) => kind === "tool" && visibility !== "hidden",
     );
-    const used = await usedOps();
-    const spent = tools.filter(({ op }) => used.has(op ?? ""));
+    const by = (toQuery: (entry: Entry) => string) =>
+      tools.map((entry) => ({ entry, query: toQuery(entry) }));
     const rows = [
-      await measure("name", catalog.gateway, tools, nameOf),
-      await measure("description", catalog.gateway, tools, describe),
-      await measure("used", catalog.gateway, spent, describe),
+      await measure("name", catalog.gateway, by(nameOf)),
+      await measure("description", catalog.gateway, by(describe)),
+      await measure("use", catalog.gateway, askedBefore(tools)),
     ];
     if (values.json) console.log(JSON.stringify(rows, null, 2));
     else
@@ -64,27 +70,33 @@ export async function run(args: readonly string[]): Promise<void> {
 async function measure(
   queries: Row["queries"],
   gateway: Gateway,
-  tools: readonly Entry[],
-  toQuery: (entry: Entry) => string,
+  questions: readonly Question[],
 ): Promise<Row> {
   const countTokens = await loadTokenCounter();
-  const missed: string[] = [];
+  const missed = new Set<string>();
   let [asked, first, five, tokens] = [0, 0, 0, 0];
   await withProgress(
-    () => `Asking by ${queries}: ${asked} of ${tools.length}`,
+    () => `Asking by ${queries}: ${asked} of ${questions.length}`,
     async () => {
-      for (const tool of tools) {
-        const answer = await gateway.ask({ query: toQuery(tool) });
-        const rank = answer.hits.findIndex(({ route }) => route === tool.route);
+      for (const { entry, query } of questions) {
+        const answer = await gateway.ask({ query });
+        const rank = answer.hits.findIndex(({ route }) => route === entry.route);
         asked += 1;
         tokens += countTokens(answer.text);
         if (rank === 0) first += 1;
         if (rank >= 0 && rank < 5) five += 1;
-        else missed.push(tool.op ?? tool.route);
+        else missed.add(entry.op ?? entry.route);
       }
     },
   );
-  return { queries, asked, first, five, tokens: Math.round(tokens / Math.max(1, asked)), missed };
+  return {
+    queries,
+    asked,
+    first,
+    five,
+    tokens: Math.round(tokens / Math.max(1, asked)),
+    missed: [...missed],
+  };
 }
 
 function nameOf({ name }: Entry): string {
@@ -95,12 +107,13 @@ function describe({ description, name }: Entry): string {
   return toSummary(description).replaceAll(name, "").trim() || splitWords(name).join(" ");
 }
 
-/** The ops that the audit log has a call of. */
-async function usedOps(): Promise<Set<string>> {
-  const used = new Set<string>();
-  for await (const { record } of mergeChains(readAuditFolder(auditFolder())))
-    if (record?.kind === "call-ended") used.add(record.op);
-  return used;
+/** The queries after which tools were used, by what learning keeps. */
+function askedBefore(tools: readonly Entry[]): Question[] {
+  const entries = new Map(tools.map((entry) => [entry.route, entry]));
+  return usedQueries(openLearningLog(learningFile()).events).flatMap(({ query, route }) => {
+    const entry = entries.get(route);
+    return entry ? [{ query, entry }] : [];
+  });
 }
 
 function lines({ queries, asked, first, five, tokens, missed }: Row): string[] {

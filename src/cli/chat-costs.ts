@@ -1,5 +1,5 @@
 import type { AgentEvent } from "../agent/agent-event.ts";
-import { MODEL_FACTS_DATE, priceOf } from "../models/model-facts.ts";
+import { costOf, MODEL_FACTS_DATE } from "../models/providers/model-facts.ts";
 import type { Fact } from "../tui/chat-agent.ts";
 
 /** Tokens and cost of a conversation, by the provider's own count of each request. */
@@ -13,26 +13,25 @@ export interface ChatCosts {
   clear(): void;
 }
 
-const MILLION = 1_000_000;
-
 export function createChatCosts(): ChatCosts {
-  const use = { requests: 0, input: 0, cached: 0, output: 0 };
+  const use = { requests: 0, input: 0, cached: 0, cacheWritten: 0, output: 0 };
   let lastTokens = 0;
   let dollars: number | undefined;
   const unpriced = new Set<string>();
   return {
     note: (event) => {
-      if (event.type !== "llm-end") return;
-      const { input, cached, output } = event.usage;
-      lastTokens = input + output;
+      if (event.type !== "llm-end" && event.type !== "llm-aside") return;
+      const { input, cached, output, cacheWritten = 0 } = event.usage;
+      // The requests of sub-agents and summaries cost as well, and are no part of the context.
+      if (event.type === "llm-end") lastTokens = input + output;
       use.requests += 1;
       use.input += input;
       use.cached += cached;
+      use.cacheWritten += cacheWritten;
       use.output += output;
-      const price = priceOf(event.model ?? "");
-      if (!price) return void unpriced.add(event.model ?? "the model");
-      const spent = (input - cached) * price.input + cached * price.cached + output * price.output;
-      dollars = (dollars ?? 0) + spent / MILLION;
+      const spent = costOf(event.model ?? "", event.usage);
+      if (spent === undefined) return void unpriced.add(event.model ?? "the model");
+      dollars = (dollars ?? 0) + spent;
     },
     get lastTokens() {
       return lastTokens;
@@ -44,16 +43,19 @@ export function createChatCosts(): ChatCosts {
       { name: "requests", text: count(use.requests) },
       {
         name: "input",
-        text: `${count(use.input)} tokens, ${count(use.cached)} of them cached by the provider`,
+        text: `${count(use.input)} tokens: ${count(use.cached)} read from the provider's cache, ${count(use.cacheWritten)} written to it`,
       },
       { name: "output", text: `${count(use.output)} tokens` },
       ...(dollars === undefined
         ? []
         : [{ name: "cost", text: `$${dollars.toFixed(4)}, by the list prices of ${MODEL_FACTS_DATE}` }]),
-      ...[...unpriced].map((name) => ({ name: "no price", text: `nobody has told that of ${name}` })),
+      ...[...unpriced].map((name) => ({
+        name: "no price",
+        text: `${name} is not in the list of ${MODEL_FACTS_DATE}; the cost leaves it out`,
+      })),
     ],
     clear: () => {
-      Object.assign(use, { requests: 0, input: 0, cached: 0, output: 0 });
+      Object.assign(use, { requests: 0, input: 0, cached: 0, cacheWritten: 0, output: 0 });
       lastTokens = 0;
       dollars = undefined;
       unpriced.clear();

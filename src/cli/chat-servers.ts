@@ -1,19 +1,33 @@
-import { waits } from "../access/pins.ts";
+import { type Pin, waits } from "../access/pins.ts";
+import type { AgentEvent } from "../agent/agent-event.ts";
 import type { Gateway } from "../gateway-api.ts";
 import { problem } from "../schema/problem.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
-import type { Fact } from "../tui/chat-agent.ts";
+import type { Fact, RunOptions } from "../tui/chat-agent.ts";
+import { POISON_KINDS } from "../util/find-poison.ts";
+import { nearest } from "../util/nearest.ts";
+import { type ChatQuestions, noticeOf } from "./chat-questions.ts";
+import { openConsents } from "./open-consents.ts";
 import { openUrl } from "./open-url.ts";
+import { showProgram } from "./show-program.ts";
 
 /** The MCP servers of a chat. */
 export interface ChatServers {
-  /** Lists the servers; `login NAME`, `refresh NAME` and `approve NAME` act on one. */
+  /** Lists the servers; `login NAME` and `refresh NAME` act on one. */
   command(words: readonly string[]): Promise<readonly Fact[]>;
+  /** Asks about a server: `approve NAME` its definitions, `allow NAME` its start. */
+  decide(words: readonly string[], options: RunOptions): AsyncGenerator<AgentEvent>;
   /** Sentences about servers that broke, or definitions that wait, since the last call. */
   news(): string[];
 }
 
-export function createChatServers(servers: readonly McpSource[], gateway: Gateway): ChatServers {
+const ACTIONS = ["login", "approve", "allow", "refresh"];
+
+export function createChatServers(
+  servers: readonly McpSource[],
+  gateway: Gateway,
+  questions: ChatQuestions,
+): ChatServers {
   const labelOf = ({ id }: McpSource) => id.slice("mcp:".length);
   const waiting = (label: string) =>
     gateway.pins.list().filter((pin) => waits(pin) && pin.route.startsWith(`${label}://`));
@@ -23,23 +37,22 @@ export function createChatServers(servers: readonly McpSource[], gateway: Gatewa
     const found = servers.find((server) => labelOf(server) === label);
     if (found) return found;
     const names = servers.map(labelOf).join(", ") || "none";
-    throw problem("INVALID_INPUT", {
-      operation: "/mcp",
-      reason: `server ${label} not found; there are: ${names}`,
-    });
+    throw invalid(`server ${label ?? ""} not found; there are: ${names}`);
   }
 
   function list(): Fact[] {
     return servers.map((server) => {
       const { status, entries, warnings } = server.diagnostics();
-      const pins = waiting(labelOf(server)).length;
+      const label = labelOf(server);
+      const pins = waiting(label).length;
       const parts = [
         status === undefined ? `works, ${entries} entries` : `${status.state}: ${status.reason}`,
-        ...(status?.state === "needs_login" ? [`/mcp login ${labelOf(server)}`] : []),
-        ...(pins > 0 ? [`${pins} definitions wait: /mcp approve ${labelOf(server)}`] : []),
+        ...(status?.state === "needs_login" ? [`/mcp login ${label}`] : []),
+        ...(needsConsent(server) ? [`/mcp allow ${label} shows what it runs`] : []),
+        ...(pins > 0 ? [`definitions that wait: ${pins}; /mcp approve ${label} shows them`] : []),
         ...warnings.slice(0, 3),
       ];
-      return { name: labelOf(server), text: parts.join("; ") };
+      return { name: label, text: parts.join("; ") };
     });
   }
 
@@ -55,33 +68,60 @@ export function createChatServers(servers: readonly McpSource[], gateway: Gatewa
     return [{ name: labelOf(server), text: [done, ...addresses].join("; ") }];
   }
 
-  /** Shows the definitions; with `yes`, approves exactly those that were shown. */
-  async function approve(server: McpSource, yes: boolean): Promise<Fact[]> {
-    const pins = waiting(labelOf(server));
-    if (pins.length === 0) return [{ name: labelOf(server), text: "nothing waits for approval" }];
-    if (yes) {
-      const count = await gateway.pins.approve({ pins });
-      return [{ name: labelOf(server), text: `${count} definitions approved` }];
-    }
+  /** A server that files name and that no person has allowed to run its program as it is now. */
+  function needsConsent(server: McpSource): boolean {
+    return server.diagnostics().status?.state === "quarantined";
+  }
+
+  async function* approve(server: McpSource, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const label = labelOf(server);
+    const pins = waiting(label);
+    if (pins.length === 0) return yield noticeOf(`Nothing of ${label} waits for approval.`);
+    const text = [`Server ${label}:`, ...pins.flatMap(definitionLines)].join("\n");
+    if (!(yield* questions.ask("definitions", text, signal))) return yield noticeOf("Nothing is approved.");
+    const count = await gateway.pins.approve({ pins });
+    yield noticeOf(`Approved definitions of ${label}: ${count}.`);
+  }
+
+  /** Everything that the definition has, or everything that changed in it. */
+  function definitionLines({ route, state, poison }: Pin): string[] {
+    const changes = gateway.pins.diff(route);
     return [
-      ...pins.map(({ route, state, poison }) => {
-        const changes = gateway.pins.diff(route).map((change) => JSON.stringify(change));
-        const warning = poison.length > 0 ? `Warning, it tries to steer a model: ${poison.join(", ")}. ` : "";
-        return { name: route, text: `${state}. ${warning}${changes.join(" ")}`.slice(0, 1_500) };
-      }),
-      { name: "approve", text: `/mcp approve ${labelOf(server)} yes approves them as they are shown` },
+      "",
+      `${route} (${state})`,
+      ...poison.map((kind) => `  ! It ${POISON_KINDS[kind]}.`),
+      ...changes.flatMap((change) => [
+        `  ${change.path}`,
+        ...("before" in change ? [`  - ${JSON.stringify(change.before)}`] : []),
+        ...("after" in change ? [`  + ${JSON.stringify(change.after)}`] : []),
+      ]),
     ];
   }
 
+  async function* allow(server: McpSource, signal: AbortSignal): AsyncGenerator<AgentEvent> {
+    const program = server.program();
+    const consents = openConsents();
+    if (consents.isGiven(program)) return yield noticeOf(`${program.label} may start already.`);
+    const text = [`Server ${program.label}:`, ...showProgram(program)].join("\n");
+    if (!(yield* questions.ask("server", text, signal))) return yield noticeOf("It does not start.");
+    await consents.give([program]);
+    await server.refresh();
+    yield noticeOf(list().find(({ name }) => name === labelOf(server))!.text);
+  }
+
   return {
-    command: async ([action, label, yes]) => {
+    command: async ([action, label]) => {
       if (action === undefined) return list();
       if (action === "login") return logIn(find(label));
-      if (action === "approve") return approve(find(label), yes === "yes");
-      if (action !== "refresh")
-        throw problem("INVALID_INPUT", { operation: "/mcp", reason: `${action} is no action` });
+      if (action !== "refresh") {
+        const [near] = nearest(action, ACTIONS, 1);
+        throw invalid(`${action} is no action${near ? `; did you mean ${near}?` : ""}`);
+      }
       await find(label).refresh();
       return list();
+    },
+    decide: async function* ([action, label], { signal }) {
+      yield* action === "allow" ? allow(find(label), signal) : approve(find(label), signal);
     },
     news: () => {
       const now = new Set(
@@ -94,7 +134,9 @@ export function createChatServers(servers: readonly McpSource[], gateway: Gatewa
               ? [`Server ${label}: ${status.reason}. /mcp shows more.`]
               : []),
             ...(pins > 0
-              ? [`Server ${label}: ${pins} definitions wait for approval. /mcp approve ${label} shows them.`]
+              ? [
+                  `Server ${label}: definitions wait for approval (${pins}). /mcp approve ${label} shows them.`,
+                ]
               : []),
           ];
         }),
@@ -104,4 +146,8 @@ export function createChatServers(servers: readonly McpSource[], gateway: Gatewa
       return fresh;
     },
   };
+}
+
+function invalid(reason: string) {
+  return problem("INVALID_INPUT", { operation: "/mcp", reason });
 }

@@ -23,22 +23,18 @@ export async function run(args: readonly string[]): Promise<void> {
   const values = readOptions(args);
   if (values.help) return console.log(USAGE);
   await loadPackage("ai", "keyhole chat", () => import("ai"));
-  const [{ openAgent }, { toChatAgent }, { openOwnCommands }, { openChatHistory }, { createChat }] =
-    await Promise.all([
-      import("./open-agent.ts"),
-      import("./to-chat-agent.ts"),
-      import("./own-commands.ts"),
-      import("./chat-history.ts"),
-      import("../tui/create-chat.ts"),
-    ]);
+  const [{ openChat }, { openChatHistory }, { createChat }] = await Promise.all([
+    import("./open-chat.ts"),
+    import("./chat-history.ts"),
+    import("../tui/create-chat.ts"),
+  ]);
   const folder = process.cwd();
   const { config, profile, provider, model, trust } = values;
   if (provider === undefined && !values.plain) await setUpFirst(folder);
-  const opened = await openAgent({ folder, config, profile, provider, model, trust });
-  const commands = await openOwnCommands([...(opened.trusted ? [folder] : []), homedir()], opened.gateway);
-  const { agent, past, close } = await toChatAgent(
-    opened,
-    commands,
+  const isPlain = values.plain || !process.stdin.isTTY || !process.stdout.isTTY;
+  const { agent, past, problems, asksTrust, modelName, close } = await openChat(
+    // The screen asks by itself.
+    { folder, config, profile, provider, model, trust, asksTrust: isPlain },
     values.continue ? "last" : values.resume,
   );
   const history = await openChatHistory(join(homedir(), ".keyhole", "history.jsonl"), folder);
@@ -52,9 +48,11 @@ export async function run(args: readonly string[]): Promise<void> {
       ),
     past,
   });
-  for (const { message } of opened.loaded.problems) console.error(message);
+  // The question about trust says what is left out without it.
+  const told = problems.filter(({ code }) => isPlain || !asksTrust || code !== "FOLDER_NOT_TRUSTED");
+  for (const { message } of told) console.error(message);
   try {
-    if (values.plain || !process.stdin.isTTY || !process.stdout.isTTY) {
+    if (isPlain) {
       const { plainChat } = await import("../tui/plain-chat.ts");
       await plainChat(chat, { input: process.stdin, write: (line) => process.stdout.write(`${line}\n`) });
     } else {
@@ -62,12 +60,12 @@ export async function run(args: readonly string[]): Promise<void> {
         import("../tui/show-chat.ts"),
         import("../tui/list-files.ts"),
       ]);
-      const banner = `Keyhole, ${opened.modelName()}. /help lists commands and keys.`;
+      const banner = `Keyhole, ${modelName()}. /help lists commands and keys.`;
+      if (asksTrust) void chat.askTrust();
       await showChat(chat, { banner, files: await listFiles(folder) });
     }
   } finally {
     await close();
-    await opened.close();
   }
   process.exit(0);
 }
@@ -75,13 +73,19 @@ export async function run(args: readonly string[]): Promise<void> {
 /** Lets the person choose a provider if nobody has yet. */
 async function setUpFirst(project: string): Promise<void> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) return;
-  const [{ firstRun, isFirstRun }, { loadSettings }, { settingsPath }] = await Promise.all([
+  const [{ firstRun, isFirstRun }, { openSecrets }, { loadSettings }, { settingsPath }] = await Promise.all([
     import("./first-run.ts"),
+    import("./open-secrets.ts"),
     import("../config/load-settings.ts"),
     import("../config/settings-path.ts"),
   ]);
   if (!isFirstRun(await loadSettings({ project }))) return;
-  const isSetUp = await firstRun(settingsPath(homedir()), { input: process.stdin, output: process.stdout });
+  const isSetUp = await firstRun({
+    file: settingsPath(homedir()),
+    secrets: openSecrets(),
+    input: process.stdin,
+    output: process.stdout,
+  });
   if (!isSetUp) process.exit(0);
 }
 

@@ -17,12 +17,13 @@ import { chooseSurface } from "./choose-surface.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
 import { openConfig } from "./open-config.ts";
 import { openIndex } from "./open-index.ts";
+import { openLearning } from "./open-learning.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
 /** A client of a config, and the way to make it open the config again. */
 interface Member {
   readonly request: ServeRequest;
-  readonly audit: Settings["audit"];
+  readonly settings: Pick<Settings, "audit" | "learning">;
   moveAway(): void;
 }
 
@@ -59,7 +60,8 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
       env: request.env,
       config: request.config,
     });
-    const member: Member = { request, audit: settings.audit, moveAway };
+    const { audit, learning } = settings;
+    const member: Member = { request, settings: { audit, learning }, moveAway };
     const config = await join(member);
     return {
       notes: [
@@ -107,12 +109,13 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
       servers: { environment: env, shared, limits: { idleMs } },
     });
     if (isForOne(named)) move(place, randomUUID());
-    const audit = openAudit(first.audit);
+    const audit = openAudit(first.settings.audit);
     const gateway = createGateway({
       cacheDirectory: cacheFolder(),
       index: openIndex(config, chosen),
       recipes: recipesFolder(),
       ...(audit && { audit }),
+      learning: openLearning(first.settings.learning),
       ...options,
       principal: { id: "local", scopes: [], allowWrite: false },
     });
@@ -133,10 +136,11 @@ export function createDaemonConfigs({ idleMs }: { readonly idleMs: number }): Da
       serverFor: (request) => {
         const surface = chooseSurface(request.surface, profile);
         const allowWrite = request.allowWrite || profile.allowWrite === true;
-        const { shortcuts } = request;
-        const name = JSON.stringify([surface, allowWrite, shortcuts]);
+        const { shortcuts, learnedShortcuts = 0 } = request;
+        const name = JSON.stringify([surface, allowWrite, shortcuts, learnedShortcuts]);
         const principal = { id: "local", scopes: [], allowWrite };
-        const server = servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts });
+        const server =
+          servers.get(name) ?? createMcpServer(gateway, { surface, principal, shortcuts, learnedShortcuts });
         servers.set(name, server);
         return server;
       },
@@ -184,11 +188,11 @@ function isForOne(sources: readonly McpSource[]): boolean {
 }
 
 /** Equal for clients that would get the same gateway. */
-async function keyOf({ request, audit }: Member): Promise<string> {
+async function keyOf({ request, settings }: Member): Promise<string> {
   const { config, profile, trusted, env } = request;
   const text = await readFile(config, "utf8").catch(() => "");
   const used = [...text.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name);
   const variables = [...new Set(used)].sort().map((name) => [name, env[name] ?? null]);
   const path = await realpath(config).catch(() => config);
-  return contentHash([path, profile ?? null, trusted, audit, inherited(env), variables]);
+  return contentHash([path, profile ?? null, trusted, settings, inherited(env), variables]);
 }

@@ -1,10 +1,15 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
+import type { Secrets } from "../access/secrets.ts";
 import type { LoadedSettings } from "../config/load-settings.ts";
 import { saveSetting } from "../config/save-setting.ts";
-import { MODEL_FACTS } from "../models/model-facts.ts";
+import { listModels } from "../models/list-models.ts";
 import { modelOf } from "../models/providers/define-provider.ts";
-import { getSupportedProviders, PROVIDERS } from "../models/providers/providers.ts";
+import { isModelNamed, MODEL_FACTS } from "../models/providers/model-facts.ts";
+import { getSupportedProviders, PROVIDERS, type ProviderName } from "../models/providers/providers.ts";
+import { systemClock } from "../util/clock.ts";
+import { nearest } from "../util/nearest.ts";
+import { toVisibleLine } from "../util/visible-text.ts";
 import { providersWithKeys } from "./provider-in-use.ts";
 
 /** Whether nobody has chosen a provider yet: not by a file, a variable or a key. */
@@ -23,11 +28,102 @@ export interface Terminal {
   readonly output: NodeJS.WritableStream;
 }
 
+export interface FirstRunOptions extends Terminal {
+  /** The settings file. */
+  readonly file: string;
+  /** Keeps the key. */
+  readonly secrets: Pick<Secrets, "set">;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+const MOST_SHOWN = 20;
+
 /**
- * Asks for a provider, its key and a model, and saves them in a file that only its owner can read. Returns false if
- * the person leaves without an answer.
+ * Asks for a provider, its key and a model of the provider's list. Keeps the key among the secrets and the rest in a
+ * file that only its owner can read. Returns false if the person leaves without an answer.
  */
-export async function firstRun(file: string, { input, output }: Terminal): Promise<boolean> {
+export async function firstRun(options: FirstRunOptions): Promise<boolean> {
+  const { file, secrets, env = process.env } = options;
+  const { ask, say, close } = openDialogue(options);
+
+  /** The key and the provider's list; undefined if the person leaves. A key that the provider refuses is asked again. */
+  async function askKey(provider: ProviderName): Promise<Keyed | undefined> {
+    const [variable] = (PROVIDERS[provider].env as { readonly apiKey?: readonly string[] }).apiKey ?? [];
+    while (true) {
+      const key = variable && (await ask(`Key (not shown; ${variable} works too): `, { isHidden: true }));
+      if (variable !== undefined) say("");
+      if (variable !== undefined && !key) return undefined;
+      const listed = await listModels(provider, key ? { apiKey: key } : {}, { env, clock: systemClock });
+      if (listed.success) return { key, listed: listed.result };
+      if (listed.error !== "AUTHENTICATION_ERROR") return { key, failure: listed.message };
+      say(`${provider} refuses this key.`);
+    }
+  }
+
+  async function askModel(provider: ProviderName, { listed, failure }: Keyed): Promise<string | undefined> {
+    const known = MODEL_FACTS.filter((facts) => facts.provider === provider).map(({ name }) => name);
+    if (failure !== undefined) say(`The list of models could not be read: ${toVisibleLine(failure)}`);
+    const models = listed ? [...known.filter((name) => listed.includes(name)), ...listed] : known;
+    const shown = [...new Set(models)].slice(0, MOST_SHOWN);
+    for (const [index, name] of shown.entries()) say(`  ${index + 1}  ${toVisibleLine(name)}`);
+    if (models.length > shown.length)
+      say(`  Any other name of the provider's ${listed?.length} models works too.`);
+    const usual = modelOf(PROVIDERS[provider], {});
+    while (true) {
+      const said = await ask(`Model${usual === undefined ? "" : ` (empty: ${usual})`}: `);
+      if (said === undefined) return undefined;
+      const model = choose(shown, said) ?? said;
+      if (model === "" || !listed || isModelNamed(model, listed)) return model;
+      const [near] = nearest(model, listed, 1);
+      say(
+        `${provider} has no model ${toVisibleLine(model)}.${near ? ` Did you mean ${toVisibleLine(near)}?` : ""}`,
+      );
+    }
+  }
+
+  try {
+    say("No model provider is set up yet. Choose one; an empty line leaves.");
+    const names = getSupportedProviders();
+    for (const [index, name] of names.entries()) say(`  ${index + 1}  ${name}`);
+    const provider = choose(names, await ask("Provider: "));
+    if (!provider) return false;
+    const keyed = await askKey(provider);
+    if (!keyed) return false;
+    const model = await askModel(provider, keyed);
+    if (model === undefined) return false;
+    await saveSetting("providers.default", provider, { file });
+    if (keyed.key) {
+      const place = await secrets.set(provider, keyed.key);
+      await saveSetting(
+        `providers.${provider}.apiKey`,
+        `\${${place === "keychain" ? "keychain" : "secret"}:${provider}}`,
+        { file },
+      );
+      say(
+        place === "keychain"
+          ? `The key is in the system's keychain, as ${provider}.`
+          : "The system has no keychain that can be used, so the key is in a file that only you can read.",
+      );
+    }
+    const field = PROVIDERS[provider].modelField({} as never);
+    if (model) await saveSetting(`providers.${provider}.${field}`, model, { file });
+    say(`Saved in ${file}, which only you can read. /model changes the model, keyhole secrets the key.`);
+    return true;
+  } finally {
+    close();
+  }
+}
+
+interface Keyed {
+  readonly key: string | undefined;
+  /** The provider's own list. */
+  readonly listed?: readonly string[];
+  /** Why there is none. */
+  readonly failure?: string;
+}
+
+/** Questions and answers in a terminal. A closed input answers undefined. */
+function openDialogue({ input, output }: Terminal) {
   let isHidden = false;
   // A key is typed without an echo.
   const echo = new Writable({
@@ -38,41 +134,17 @@ export async function firstRun(file: string, { input, output }: Terminal): Promi
   });
   const reader = createInterface({ input, output: echo, terminal: true });
   const left = new Promise<undefined>((resolve) => reader.once("close", () => resolve(undefined)));
-  const ask = async (question: string): Promise<string | undefined> =>
-    (await Promise.race([reader.question(question), left]))?.trim();
-  const say = (line: string) => void output.write(`${line}\n`);
-
-  try {
-    say("No model provider is set up yet. Choose one; an empty line leaves.");
-    const names = getSupportedProviders();
-    for (const [index, name] of names.entries()) say(`  ${index + 1}  ${name}`);
-    const provider = choose(names, await ask("Provider: "));
-    if (!provider) return false;
-    const [variable] = (PROVIDERS[provider].env as { readonly apiKey?: readonly string[] }).apiKey ?? [];
-    let key: string | undefined;
-    if (variable !== undefined) {
-      const asked = ask(`Key (not shown; ${variable} works too): `);
-      isHidden = true;
-      key = await asked;
+  return {
+    ask: async (question: string, hidden = { isHidden: false }): Promise<string | undefined> => {
+      const asked = Promise.race([reader.question(question), left]);
+      isHidden = hidden.isHidden;
+      const said = (await asked)?.trim();
       isHidden = false;
-      say("");
-      if (!key) return false;
-    }
-    const models = MODEL_FACTS.filter((facts) => facts.provider === provider).map(({ name }) => name);
-    for (const [index, name] of models.entries()) say(`  ${index + 1}  ${name}`);
-    const usual = modelOf(PROVIDERS[provider], {});
-    const said = await ask(`Model${usual === undefined ? "" : ` (empty: ${usual})`}: `);
-    if (said === undefined) return false;
-    const model = choose(models, said) ?? said;
-    await saveSetting("providers.default", provider, { file });
-    if (key) await saveSetting(`providers.${provider}.apiKey`, key, { file });
-    const field = PROVIDERS[provider].modelField({} as never);
-    if (model) await saveSetting(`providers.${provider}.${field}`, model, { file });
-    say(`Saved in ${file}, which only you can read. /model changes the model.`);
-    return true;
-  } finally {
-    reader.close();
-  }
+      return said;
+    },
+    say: (line: string) => void output.write(`${line}\n`),
+    close: () => reader.close(),
+  };
 }
 
 /** The entry of that number or name. */

@@ -31,6 +31,7 @@ import { toVisibleLine } from "../util/visible-text.ts";
 import { createHooks } from "./hooks.ts";
 import { closeAudit, openAudit, recordDecisions } from "./open-audit.ts";
 import { openConfig } from "./open-config.ts";
+import { openLearning } from "./open-learning.ts";
 import { openSkills } from "./open-skills.ts";
 import { chooseProvider, refuseFallback, telemetryName, withModel } from "./provider-in-use.ts";
 import { readSystemPrompt } from "./system-prompt.ts";
@@ -52,6 +53,10 @@ export interface OpenAgentOptions {
   readonly allow?: readonly string[];
   /** Asks a person. Without it, every question is answered with deny. */
   readonly ask?: Ask;
+  /** Whether a person is asked to trust the folder while it opens. Default: true. */
+  readonly asksTrust?: boolean;
+  /** Files as they were before each turn, of an agent that was open before. */
+  readonly checkpoints?: Checkpoints;
 }
 
 /** Results this long are shown whole; a read of a file has fewer. */
@@ -71,6 +76,8 @@ export interface OpenedAgent {
   modelName(): string;
   /** The model alone, and the settings of all providers. */
   model(): string | undefined;
+  /** Whether {@link setModel} has chosen it. */
+  wasModelChosen(): boolean;
   providers(): Settings["providers"];
   /** The mode of the permissions now. */
   mode(): PermissionMode;
@@ -88,24 +95,25 @@ export interface OpenedAgent {
 
 /** Opens the agent of `run` and `chat` from settings and config. */
 export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent> {
-  const { folder, trust = false, allowWrite = false, ask } = options;
+  const { folder, trust = false, allowWrite = false, ask, asksTrust = true } = options;
   const opened = await openConfig({
     folder,
     config: options.config,
     profile: options.profile,
     trust,
     usesFolder: true,
+    asksTrust,
     env: environment(options),
   });
   const { loaded, isFolderTrusted: trusted } = opened;
   const { settings } = loaded;
   refuseFallback(loaded, options);
-  if (!trusted) await tellLeftOut(folder);
+  if (!trusted && asksTrust) await tellLeftOut(folder);
   const data = settings.agent.dataDir || join(homedir(), ".keyhole");
   const secrets = [...secretVariables(process.env), ...secretsOf(settings)];
   knowSecrets(secrets);
   const results = createDiskResultStore({ path: join(data, "context"), secrets });
-  const checkpoints = createCheckpoints();
+  const checkpoints = options.checkpoints ?? createCheckpoints(folder);
   let mode: PermissionMode = "ask";
   const permissions = createPermissions({
     mode: () => mode,
@@ -125,6 +133,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   const gateway = createGateway({
     results,
     ...(audit && { audit }),
+    learning: openLearning(settings.learning),
     cacheDirectory: cacheFolder(),
     recipes: join(data, "recipes"),
     ...config,
@@ -136,6 +145,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
   });
   if (gateway.pins.damage) console.error(gateway.pins.damage);
   let providers = settings.providers;
+  let wasModelChosen = false;
   const vendor = providers.default;
   const client = createLLMClient({
     config: () => ({ providers, retry: settings.retry, idleTimeoutMs: settings.agent.idleTimeoutMs }),
@@ -188,6 +198,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     checkpoints,
     servers: sources.filter((source): source is McpSource => "logIn" in source),
     model: () => client.getModelName(),
+    wasModelChosen: () => wasModelChosen,
     providers: () => providers,
     modelName: () => [providers.default, client.getModelName()].filter(Boolean).join(" "),
     mode: () => mode,
@@ -196,6 +207,7 @@ export async function openAgent(options: OpenAgentOptions): Promise<OpenedAgent>
     },
     setModel: (name) => {
       providers = withModel(...chooseProvider(providers, name));
+      wasModelChosen = true;
     },
     observe: (events) => (telemetry ? observed(events, telemetry.record) : events),
     close: async () => {

@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { resolve } from "node:path";
-import { DEFAULT_CONFIGS } from "../config/default-configs.ts";
+import { isTrusted } from "../config/folder-trust.ts";
 import { type LoadedSettings, loadSettings } from "../config/load-settings.ts";
 import { settingsPath } from "../config/settings-path.ts";
 import type { GatewayOptions } from "../gateway-api.ts";
@@ -14,8 +13,10 @@ import { reasonOf } from "../util/reason-of.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { defaultConfig, isJsonConfig } from "./config-files.ts";
 import { serverOptions, settingsServers } from "./configured-servers.ts";
+import { fillSecrets } from "./fill-secrets.ts";
 import { loadModule } from "./load-module.ts";
 import { openPins } from "./open-pins.ts";
+import { withSecrets } from "./open-secrets.ts";
 import type { Report } from "./read-json-config.ts";
 import { setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
@@ -31,6 +32,8 @@ export interface ConfigOptions {
   readonly trust?: boolean;
   /** Whether the command uses the folder also with a named config, so that a person is asked to trust it. */
   readonly usesFolder?: boolean;
+  /** Whether a person in the terminal is asked to trust the folder. Default: true. */
+  readonly asksTrust?: boolean;
   /** Further options of the servers that files name. */
   readonly servers?: Pick<McpSourceOptions, "environment" | "shared" | "limits">;
   /** Receives sentences about servers that are set aside and fields that are not honoured. Default: stderr. */
@@ -66,9 +69,11 @@ export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfi
   if (config !== undefined && !existsSync(config))
     throw problem("CONFIG_INVALID", { path: config, reason: "the file does not exist" });
   const isFolderTrusted =
-    config === undefined || given.usesFolder ? await isTrustGiven(folder, config) : false;
+    config === undefined || given.usesFolder ? await isTrustGiven(folder, given) : false;
   const json = isJsonConfig(config) ? config : undefined;
-  const loaded = await loadSettings({ project: folder, ...(env && { env }), config: json });
+  const loaded = fillSecrets(await loadSettings({ project: folder, ...(env && { env }), config: json }), () =>
+    withSecrets(env ?? process.env),
+  );
   const modulePath =
     json === undefined ? (config ?? (isFolderTrusted ? defaultConfig(folder) : undefined)) : undefined;
   const module = modulePath === undefined ? undefined : await loadModule(modulePath);
@@ -110,18 +115,29 @@ export async function openConfig(given: ConfigOptions = {}): Promise<OpenedConfi
   };
 }
 
-async function isTrustGiven(folder: string, config: string | undefined): Promise<boolean> {
+async function isTrustGiven(
+  folder: string,
+  { config, asksTrust = true }: Pick<ConfigOptions, "config" | "asksTrust">,
+): Promise<boolean> {
+  if (!asksTrust) return isTrusted(folder);
   const { askForTrust } = await import("./trust-folder.ts");
   return askForTrust(folder, config === undefined);
 }
 
-/** Like {@link openConfig}, but refuses a config that has nothing to serve. */
+/**
+ * Like {@link openConfig}, but refuses to go on without anything to serve.
+ *
+ * @throws NO_SERVERS
+ */
 export async function openFilledConfig(given: ConfigOptions = {}): Promise<OpenedConfig> {
   const opened = await openConfig(given);
-  const { domains, sources } = opened.options;
-  if (domains.length + sources.length > 0 || given.config !== undefined) return opened;
-  const reason = "the file does not exist, and the settings name no servers";
-  throw problem("CONFIG_INVALID", { path: resolve(DEFAULT_CONFIGS[0]!), reason });
+  if (given.config === undefined && isEmpty(opened)) throw problem("NO_SERVERS");
+  return opened;
+}
+
+/** Whether a config has nothing to serve. */
+export function isEmpty({ options: { domains, sources } }: OpenedConfig): boolean {
+  return domains.length + sources.length === 0;
 }
 
 /**

@@ -8,6 +8,7 @@ import { askYesOrNo } from "./confirm.ts";
 import { listServers } from "./list-servers.ts";
 import { closeAudit, localUser, openAudit } from "./open-audit.ts";
 import { openFilledConfig } from "./open-config.ts";
+import { openLearning } from "./open-learning.ts";
 import type { Operator } from "./operator.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
 
@@ -44,6 +45,7 @@ export async function openLocal({
   const audit = openAudit(loaded.settings.audit);
   const gateway = createGateway({
     ...(audit && { audit }),
+    learning: openLearning(loaded.settings.learning),
     cacheDirectory: cacheFolder(),
     recipes: recipesFolder(),
     ...options,

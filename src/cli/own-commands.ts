@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { COMMAND_FOLDERS } from "../config/settings-path.ts";
 import type { Gateway } from "../gateway-api.ts";
 import type { Entry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
@@ -15,7 +16,6 @@ export interface OwnCommands {
 }
 
 const MAX_BYTES = 64 * 1024;
-const FOLDERS = [join(".keyhole", "commands"), join(".claude", "commands")];
 
 interface FileCommand extends OwnCommand {
   readonly text: string;
@@ -59,7 +59,7 @@ export async function openOwnCommands(places: readonly string[], gateway: Gatewa
 
 async function readCommands(place: string): Promise<FileCommand[]> {
   const commands: FileCommand[] = [];
-  for (const folder of FOLDERS) {
+  for (const folder of COMMAND_FOLDERS) {
     const names = await readdir(join(place, folder)).catch(() => []);
     for (const file of names.filter((name) => /^[\w.-]+\.md$/.test(name)).sort()) {
       const bytes = await readRegularFile(join(place, folder, file), MAX_BYTES).catch(() => undefined);
@@ -89,9 +89,10 @@ function toCommand(file: string, source: string): FileCommand | undefined {
 function withArguments(text: string, argument: string): string {
   const words = argument.split(/\s+/).filter(Boolean);
   if (!/\$(?:ARGUMENTS|\d)/.test(text)) return argument === "" ? text : `${text}\n\n${argument}`;
-  return text
-    .replaceAll("$ARGUMENTS", () => argument)
-    .replaceAll(/\$(\d)/g, (_, digit: string) => words[Number(digit) - 1] ?? "");
+  // In one pass, because the words themselves may have such signs.
+  return text.replaceAll(/\$(?:ARGUMENTS|(\d))/g, (_, digit?: string) =>
+    digit === undefined ? argument : (words[Number(digit) - 1] ?? ""),
+  );
 }
 
 /** `name=value` words by name; other words fill the first param. */

@@ -23,6 +23,7 @@ second. Servers that wait for a consent to start are not listed: keyhole servers
   --refresh        ask all servers, even those listed within a day
   --all            approve or revoke everything
   --yes HASH       approve without a terminal exactly what was listed under this hash
+  --json           the list as JSON
   --help
 
 Exits with 1 if a server could not be listed.`;
@@ -53,14 +54,15 @@ export async function run(args: readonly string[]): Promise<void> {
     for (const reason of survey.unreached) console.error(toVisibleLine(reason));
     if (survey.unreached.length > 0) process.exitCode = 1;
     if (action) await action(survey, target ?? "", values.yes);
-    else list(survey);
+    else list(survey, values.json);
   } finally {
     await survey.close();
   }
 }
 
-function list({ pins }: Survey): void {
+function list({ pins }: Survey, json: boolean): void {
   const found = pins.list().toSorted((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state));
+  if (json) return console.log(JSON.stringify(found.map(toJson), null, 2));
   const width = (field: "route" | "source") =>
     Math.max(0, ...found.map((pin) => toVisibleLine(pin[field]).length));
   const [routes, sources] = [width("route"), width("source")];
@@ -74,6 +76,10 @@ function list({ pins }: Survey): void {
     return count === 0 ? [] : `${count} ${state}`;
   });
   console.log(`${found.length} definitions${counts.length === 0 ? "" : `: ${counts.join(", ")}`}.`);
+}
+
+function toJson({ route, source, state, hash, poison }: Pin) {
+  return { route, source, state, hash, poison };
 }
 
 function showDiff({ pins }: Survey, route: string): void {
@@ -159,6 +165,7 @@ function readOptions(args: readonly string[]) {
       refresh: { type: "boolean", default: false },
       all: { type: "boolean", default: false },
       yes: { type: "string" },
+      json: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });

@@ -64,7 +64,8 @@ export async function printEvents(
 /** The line on stderr for an event, if it has one. */
 function asideOf(event: AgentEvent): string | undefined {
   if (event.type === "notice") return event.text;
-  if (event.type === "permission-request") return `Permission ${event.scope} needed: ${event.action}`;
+  if (event.type === "permission-request")
+    return [`Permission ${event.scope} needed: ${event.action}`, event.reason].filter(Boolean).join("\n");
   if (event.type === "permission-answer" && event.answer === "deny") return "Permission denied.";
   if (event.type === "llm-retry") return `Retrying in ${event.delayMs} ms: ${event.reason}`;
   if (event.type !== "agent-end" || event.outcome === "answered") return undefined;
@@ -76,6 +77,10 @@ function asideOf(event: AgentEvent): string | undefined {
 function toLine(event: AgentEvent): object {
   if (event.type === "llm-start") {
     const { messages: _, ...line } = event;
+    return line;
+  }
+  if (event.type === "tool-end") {
+    const { files: _, ...line } = event;
     return line;
   }
   if (event.type !== "llm-end") return event;

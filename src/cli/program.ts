@@ -1,5 +1,5 @@
 import type { OperationName } from "../operations/operations.ts";
-import { isProblem } from "../schema/problem.ts";
+import { isProblem, type Problem } from "../schema/problem.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 
 /** The commands and what each does. */
@@ -9,6 +9,8 @@ interface Command {
   readonly summary: string;
   /** Loads the command when it runs. */
   load(): Promise<{ run(args: readonly string[], summaries: Summaries): Promise<void> }>;
+  /** Takes over before anything else is loaded. Returns false if the command has to run. */
+  readonly serveEarly?: (args: readonly string[]) => Promise<boolean>;
 }
 
 /** The operations, which are loaded when one of them runs. The command `run` was there before the operation. */
@@ -35,7 +37,11 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   approve: { summary: "Show and approve what servers offer.", load: () => import("./approve.ts") },
   status: { summary: "Show clients, servers and their cost at a glance.", load: () => import("./status.ts") },
   doctor: { summary: "Find what is wrong, with the fix.", load: () => import("./doctor.ts") },
-  serve: { summary: "Serve a catalog to MCP clients, over stdio or HTTP.", load: () => import("./serve.ts") },
+  serve: {
+    summary: "Serve a catalog to MCP clients, over stdio or HTTP.",
+    load: () => import("./serve.ts"),
+    serveEarly: async (args) => (await import("./serve-by-daemon.ts")).serveByDaemon(args),
+  },
   ...Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),
   ),
@@ -59,6 +65,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   logs: { summary: "Show the log of the daemon.", load: () => import("./logs.ts") },
   lint: { summary: "Find definitions that models have trouble with.", load: () => import("./lint.ts") },
   bench: { summary: "Measure how well your own tools are found.", load: () => import("./bench.ts") },
+  report: { summary: "Show what use teaches about your catalog.", load: () => import("./report.ts") },
   completion: { summary: "Complete commands in your shell.", load: () => import("./completion.ts") },
   audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
   dashboard: {
@@ -93,17 +100,27 @@ export async function runProgram(words: readonly string[]): Promise<void> {
 }
 
 async function start(command: Command, name: string, args: readonly string[]): Promise<void> {
-  const { installSafeConsole } = await import("./safe-console.ts");
-  installSafeConsole();
   try {
+    if (await command.serveEarly?.(args)) return;
+    await makeConsoleSafe();
     const { run } = await command.load();
     await run(withLongHelp(args), summaries());
   } catch (error) {
-    console.error(
-      isProblem(error) ? `${error.code}: ${error.message}\n${error.next}` : unexpected(name, error),
-    );
+    await makeConsoleSafe();
+    console.error(isProblem(error) ? told(name, error) : unexpected(name, error));
     process.exit(1);
   }
+}
+
+function told(name: string, { code, message, next }: Problem): string {
+  // The table's own next step is for models, which send fields.
+  const step = code === "INVALID_INPUT" ? `keyhole ${name} --help shows how it is used.` : next;
+  return `${code}: ${message}\n${step}`;
+}
+
+async function makeConsoleSafe(): Promise<void> {
+  const { installSafeConsole } = await import("./safe-console.ts");
+  installSafeConsole();
 }
 
 function summaries(): Summaries {
@@ -117,7 +134,10 @@ function withLongHelp(args: readonly string[]): readonly string[] {
 }
 
 function usage(): string {
-  const lines = Object.entries(COMMANDS).map(([command, { summary }]) => `  ${command.padEnd(10)}${summary}`);
+  const width = Math.max(...Object.keys(COMMANDS).map(({ length }) => length)) + 2;
+  const lines = Object.entries(COMMANDS).map(
+    ([command, { summary }]) => `  ${command.padEnd(width)}${summary}`,
+  );
   return `Usage: keyhole COMMAND [options]
        keyhole [--yes] [--dry-run] [--json]   finds the servers of your MCP clients and their cost\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
 }

@@ -14,6 +14,7 @@ const redactKinds = createRedact([], { kinds: true });
  * answers.
  */
 export function installSafeConsole(): void {
+  if (globalThis.console instanceof SafeConsole) return;
   knowSecrets(secretVariables(process.env));
   globalThis.console = createSafeConsole(process.stdout);
   process.on("uncaughtException", (error: NodeJS.ErrnoException) => {

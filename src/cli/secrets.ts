@@ -13,13 +13,16 @@ const USAGE = `Usage: keyhole secrets [--config FILE] [--json]
        keyhole secrets set NAME
        keyhole secrets remove NAME
 
-Keeps values that configs name as \${secret:NAME} or \${input:NAME}, in a file that only you can read. Lists the names
-of secrets, those that servers need and who needs them; never a value. set asks for the value in the terminal without
+Keeps values that configs name as \${secret:NAME}, \${keychain:NAME} or \${input:NAME}: in the system's keychain
+(secret-tool on Linux, security on macOS), or without one in a file that only you can read. Lists the names of secrets,
+where they are, those that servers need and who needs them; never a value. set asks for the value in the terminal without
 showing it, or reads it from stdin. A server gets a new value when it starts next.
 
   --config FILE    as for keyhole serve
   --json
   -h, --help`;
+
+const PLACES = { keychain: "the system's keychain", file: "a file that only you can read" } as const;
 
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = readCatalogArgs("secrets", args);
@@ -41,8 +44,8 @@ export async function run(args: readonly string[]): Promise<void> {
 async function set(name: string): Promise<void> {
   const value = await readSecret(hasTerminal() ? `Value of ${name}: ` : undefined);
   if (value === "") throw invalid("the value is empty");
-  await openSecrets().set(name, value);
-  console.log(`Set ${name}. Use it as \${secret:${name}}.`);
+  const place = await openSecrets().set(name, value);
+  console.log(`Set ${name} in ${PLACES[place]}. Use it as \${secret:${name}}.`);
 }
 
 async function remove(name: string): Promise<void> {
@@ -59,14 +62,20 @@ async function list(config: string | undefined, isJson: boolean): Promise<void> 
     const { label, runs } = source.program();
     for (const name of secretNamesIn(runs)) needs.set(name, [...(needs.get(name) ?? []), label]);
   }
-  const set = openSecrets().names();
-  const found = [...new Set([...set, ...needs.keys()])]
-    .sort()
-    .map((name) => ({ name, set: set.includes(name), servers: needs.get(name) ?? [] }));
+  const secrets = openSecrets();
+  const set = secrets.names();
+  const found = [...new Set([...set, ...needs.keys()])].sort().map((name) => ({
+    name,
+    set: set.includes(name),
+    ...(set.includes(name) && { place: secrets.placeOf(name) }),
+    servers: needs.get(name) ?? [],
+  }));
   if (isJson) return console.log(JSON.stringify(found, null, 2));
-  const lines = found.map(({ name, set: isSet, servers: users }) => {
+  const lines = found.map(({ name, set: isSet, place, servers: users }) => {
     const used = users.length === 0 ? "used by no server" : `used by ${users.join(", ")}`;
-    return toVisibleLine(`${name}  ${isSet ? "set" : `missing: keyhole secrets set ${name}`}  ${used}`);
+    return toVisibleLine(
+      `${name}  ${isSet ? `set in ${PLACES[place ?? "file"]}` : `missing: keyhole secrets set ${name}`}  ${used}`,
+    );
   });
   console.log(lines.join("\n") || "No secrets. Set one: keyhole secrets set NAME");
 }

@@ -2,13 +2,15 @@ import { resolve } from "node:path";
 import { createGateway } from "../gateway.ts";
 import type { Gateway } from "../gateway-api.ts";
 import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
+import { problem } from "../schema/problem.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { chooseSurface } from "./choose-surface.ts";
 import { isJsonConfig } from "./config-files.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
-import { type OpenedConfig, openFilledConfig } from "./open-config.ts";
+import { isEmpty, type OpenedConfig, openConfig } from "./open-config.ts";
 import type { HttpArgs } from "./open-http.ts";
 import { openIndex } from "./open-index.ts";
+import { openLearning } from "./open-learning.ts";
 import { openLog } from "./open-log.ts";
 import { openTelemetry } from "./open-telemetry.ts";
 import { cacheFolder, recipesFolder } from "./user-folders.ts";
@@ -19,6 +21,7 @@ export interface ServeOptions {
   /** Default: that of the profile. */
   readonly surface: string | undefined;
   readonly shortcuts: readonly string[];
+  readonly learnedShortcuts: number;
   readonly trusted: boolean;
   readonly allowWrite: boolean;
   /** Serves HTTP instead of stdio. */
@@ -33,13 +36,16 @@ export async function serveHere({
   profile: chosen,
   surface,
   shortcuts,
+  learnedShortcuts,
   trusted,
   allowWrite,
   http,
 }: ServeOptions): Promise<void> {
   const json = isJsonConfig(path) ? path : undefined;
   void openLog(json);
-  const opened = await openFilledConfig({ config: path, profile: chosen, trust: trusted });
+  const opened = await openConfig({ config: path, profile: chosen, trust: trusted });
+  // A client starts this before its person has added a server, and servers that come later are served too.
+  if (isEmpty(opened)) console.error(`${problem("NO_SERVERS").message} ${problem("NO_SERVERS").next}`);
   const { profile } = opened;
   const audit = openAudit(opened.loaded.settings.audit);
   const { principal, ...config } = opened.options;
@@ -50,11 +56,16 @@ export async function serveHere({
     // Over HTTP several people may share a gateway: a recipe that one of them keeps is no tool of the others.
     ...(!http && { recipes: recipesFolder() }),
     ...(audit && { audit }),
+    learning: openLearning(opened.loaded.settings.learning),
     ...config,
     principal: { ...owner, allowWrite: owner.allowWrite || allowWrite || profile.allowWrite === true },
   });
   if (gateway.pins.damage) console.error(gateway.pins.damage);
-  const server = createMcpServer(gateway, { surface: chooseSurface(surface, profile), shortcuts });
+  const server = createMcpServer(gateway, {
+    surface: chooseSurface(surface, profile),
+    shortcuts,
+    learnedShortcuts,
+  });
   const telemetry = openTelemetry(json);
   const face = http ? await openHttpFace(gateway, server, http, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);

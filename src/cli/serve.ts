@@ -1,7 +1,6 @@
-import { isProblem } from "../schema/problem.ts";
+import { problem } from "../schema/problem.ts";
 import { SURFACES } from "../surfaces/surface-names.ts";
 import { chooseSurface } from "./choose-surface.ts";
-import { configOfDaemon } from "./config-of-daemon.ts";
 import { readArgs } from "./read-args.ts";
 import { createSafeConsole } from "./safe-console.ts";
 
@@ -14,6 +13,7 @@ const USAGE = `Usage: keyhole serve [options]
   --trust          start the servers that a JSON config names now, and accept their definitions without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
   --shortcut NAME  a route or op that is listed as a tool of its own, if the menu has room; as often as needed
+  --learned-shortcuts N  list as many more that you use most; chosen once for each catalog
   --allow-write    let callers run tools that write
   --no-daemon      serve in this process, and share no servers with other clients
   --http           serve Streamable HTTP instead of stdio, with the console for your browser
@@ -28,7 +28,7 @@ after the last (keyhole daemon --help). KEYHOLE_NO_DAEMON=1 stands for --no-daem
 HTTP needs a bearer token. KEYHOLE_TOKEN, or a generated one that is shown once, is your own; keyhole token add
 makes one for each agent.`;
 
-/** Serves until the client leaves. */
+/** Serves in this process until the client leaves. The daemon serves most clients over stdio, before this is loaded. */
 export async function run(args: readonly string[]): Promise<void> {
   const values = readOptions(args);
   if (values.help) return console.log(USAGE);
@@ -38,29 +38,9 @@ export async function run(args: readonly string[]): Promise<void> {
   const { surface } = values;
   chooseSurface(surface, {});
   const allowHosts = values["allow-host"];
-  const options = { config, profile, surface, shortcuts: values.shortcut, trusted, allowWrite };
-  const path = configOfDaemon(config);
-  // A person at the terminal wants to see what is up, which only this process can tell.
-  const isClient = !process.stdin.isTTY;
-  // A config that is code has an environment and a folder of its own, so it needs a process of its own.
-  if (
-    isClient &&
-    !values.http &&
-    !values["no-daemon"] &&
-    !process.env.KEYHOLE_NO_DAEMON &&
-    path !== undefined
-  ) {
-    const { serveByDaemon } = await import("./serve-by-daemon.ts");
-    const isServed = await serveByDaemon({ ...options, config: path }).then(
-      () => true,
-      (error: unknown) => {
-        if (!isProblem(error) || error.code !== "DAEMON_FAILED") throw error;
-        console.error(`${error.message} This client is served by a process of its own.`);
-        return false;
-      },
-    );
-    if (isServed) return;
-  }
+  const learnedShortcuts = toCount(values["learned-shortcuts"]);
+  const { shortcut: shortcuts } = values;
+  const options = { config, profile, surface, shortcuts, learnedShortcuts, trusted, allowWrite };
   const { serveHere } = await import("./serve-here.ts");
   await serveHere({ ...options, ...(values.http && { http: { host, port, allowHosts } }) });
 }
@@ -73,6 +53,7 @@ function readOptions(args: readonly string[]) {
       profile: { type: "string" },
       surface: { type: "string" },
       shortcut: { type: "string", multiple: true, default: [] },
+      "learned-shortcuts": { type: "string" },
       trust: { type: "boolean", default: false },
       "allow-write": { type: "boolean", default: false },
       "no-daemon": { type: "boolean", default: false },
@@ -83,4 +64,13 @@ function readOptions(args: readonly string[]) {
       help: { type: "boolean", default: false },
     },
   }).values;
+}
+
+/** @throws INVALID_INPUT if the text is not a whole number. */
+function toCount(text = "0"): number {
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  throw problem("INVALID_INPUT", {
+    operation: "serve",
+    reason: "--learned-shortcuts must be a whole number up to 999",
+  });
 }

@@ -21,6 +21,7 @@ notices within a second. Nothing is started here. Servers of a config module sta
   --config FILE    as for keyhole serve
   --all            all servers
   --yes HASH       allow without a terminal exactly what was listed under this hash
+  --json           the list as JSON
   --help`;
 
 const ALL = "--all";
@@ -37,13 +38,21 @@ export async function run(args: readonly string[]): Promise<void> {
   for (const reason of problems) console.error(toVisibleLine(reason));
   const programs = guarded.map((source) => source.program());
   const consents = openConsents();
-  if (!action) return list(programs, consents);
+  if (!action) return list(programs, consents, values.json);
   const chosen = choose(programs, target ?? ALL);
   if (action === "revoke") return console.log(`Revoked: ${await consents.revoke(chosen)}.`);
-  await allow(chosen, consents, values.yes);
+  await allowServers(chosen, consents, values.yes);
 }
 
-function list(programs: readonly ServerProgram[], consents: Consents): void {
+function list(programs: readonly ServerProgram[], consents: Consents, json: boolean): void {
+  if (json)
+    return console.log(
+      JSON.stringify(
+        programs.map((one) => toJson(one, consents)),
+        null,
+        2,
+      ),
+    );
   for (const program of programs) {
     const state = consents.isGiven(program) ? "allowed" : "waits for consent";
     console.log([`${toVisibleLine(program.label)}  ${state}`, ...showProgram(program)].join("\n  "));
@@ -52,10 +61,17 @@ function list(programs: readonly ServerProgram[], consents: Consents): void {
   console.log(`${programs.length} servers, ${waiting.length} of them wait for consent.`);
 }
 
-async function allow(
+/** The same lines as in the list, because values of variables and headers may be secret. */
+function toJson(program: ServerProgram, consents: Consents) {
+  const { label, hash } = program;
+  return { label, isAllowed: consents.isGiven(program), hash, shown: showProgram(program) };
+}
+
+/** Shows what servers run, asks, and lets them start. */
+export async function allowServers(
   chosen: readonly ServerProgram[],
   consents: Consents,
-  yes: string | undefined,
+  yes?: string,
 ): Promise<void> {
   const waiting = chosen.filter((program) => !consents.isGiven(program));
   if (waiting.length === 0) return console.log("Nothing waits for consent.");
@@ -99,6 +115,7 @@ function readOptions(args: readonly string[]) {
       config: { type: "string" },
       all: { type: "boolean", default: false },
       yes: { type: "string" },
+      json: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
   });

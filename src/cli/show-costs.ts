@@ -13,8 +13,9 @@ export function costLines(servers: readonly (ServerCost & { readonly state?: str
   });
 }
 
-/** Two bars: the tokens of all tools, and those of Keyhole's own. */
+/** Two bars: the tokens of all tools, and those of Keyhole's own. None if no server was listed. */
 export function savingLines({ before, after }: Pick<Measured, "before" | "after">): string[] {
+  if (before === 0) return [];
   const most = Math.max(before, after, 1);
   const bar = (tokens: number) =>
     "█".repeat(Math.max(1, Math.round((tokens / most) * WIDEST))).padEnd(WIDEST);

@@ -1,13 +1,17 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
 import type { AgentSession, SessionState } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import type { Ask, AskAnswer } from "../agent/ask-request.ts";
 import { CONTEXT_CAUSES } from "../agent/context/count-context.ts";
 import { createEventQueue } from "../agent/event-queue.ts";
 import { compactSession, contextOf } from "../agent/fit-context.ts";
+import type { PromptFile } from "../agent/prompt-file.ts";
 import { rewind } from "../agent/rewind.ts";
 import { run } from "../agent/run.ts";
 import { runContext, type Untraced } from "../agent/run-context.ts";
-import { MODEL_FACTS, modelFacts } from "../models/model-facts.ts";
+import { modelFacts } from "../models/providers/model-facts.ts";
+import { problem } from "../schema/problem.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
 import type {
   ChatAgent,
@@ -18,18 +22,27 @@ import type {
   RunOptions,
   Topic,
 } from "../tui/chat-agent.ts";
+import { toMention } from "../tui/mentions.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { createChatCosts } from "./chat-costs.ts";
+import { type ChatQuestions, noticeOf } from "./chat-questions.ts";
 import { createChatServers } from "./chat-servers.ts";
+import { readClipboard } from "./clipboard.ts";
+import { exportChat } from "./export-chat.ts";
+import { openKeptImages } from "./kept-images.ts";
+import { createModelLists } from "./model-lists.ts";
 import type { OpenedAgent } from "./open-agent.ts";
 import type { OwnCommands } from "./own-commands.ts";
-import { providersWithKeys } from "./provider-in-use.ts";
 import { readImage } from "./read-image.ts";
 
-export interface OpenedChat {
-  readonly agent: ChatAgent;
+export interface AdaptedChat {
+  /** Without trust, which needs another agent. */
+  readonly agent: Omit<ChatAgent, "trust">;
   /** The messages of a resumed session. */
   readonly past: readonly PastMessage[];
+  /** The id of the conversation, if it has messages. */
+  conversation(): string | undefined;
+  /** Ends the conversation's session. */
   close(): Promise<void>;
 }
 
@@ -37,12 +50,19 @@ export interface OpenedChat {
 export async function toChatAgent(
   opened: OpenedAgent,
   commands: OwnCommands,
+  questions: ChatQuestions,
   resume?: string,
-): Promise<OpenedChat> {
+): Promise<AdaptedChat> {
   const { agent, gateway, loaded } = opened;
   const waiting = new Map<string, (answer: AskAnswer) => void>();
   const costs = createChatCosts();
-  const servers = createChatServers(opened.servers, gateway);
+  const models = createModelLists(opened);
+  const { dataDir } = loaded.settings.agent;
+  const images = openKeptImages(
+    join(dataDir || join(homedir(), ".keyhole"), "images"),
+    loaded.settings.session.maxAgeDays,
+  );
+  const servers = createChatServers(opened.servers, gateway, questions);
   let session = await agent.openSession(resume === undefined ? {} : { resume });
   let ownCalls = 0;
   for (const event of session.restored) costs.note(event);
@@ -59,14 +79,28 @@ export async function toChatAgent(
     yield* news();
     for await (const event of opened.observe(run(agent, prompt, { session, signal, ask, files }))) {
       costs.note(event);
-      yield event;
+      if (event.type !== "tool-end" || !event.files) {
+        yield event;
+        continue;
+      }
+      const { files: made, ...end } = event;
+      yield end;
+      yield* keepImages(made);
     }
     yield* news();
   }
 
+  /** Keeps the images of a result as files, and tells where. */
+  async function* keepImages(made: readonly PromptFile[]): AsyncGenerator<AgentEvent> {
+    for (const { data } of made) {
+      const kept = await images.keep(Buffer.from(data, "base64")).catch(() => undefined);
+      if (kept) yield noticeOf(`  └ ${kept.about}: ${kept.path}`);
+    }
+  }
+
   /** Tells about servers that broke and definitions that wait. */
   function* news(): Generator<AgentEvent> {
-    for (const text of servers.news()) yield { type: "notice", text, span: newSpan() };
+    for (const text of servers.news()) yield noticeOf(text);
   }
 
   async function* compact(focus: string, { signal }: RunOptions): AsyncGenerator<AgentEvent> {
@@ -76,11 +110,15 @@ export async function toChatAgent(
     const compacted = await compactSession(agent, session as SessionState, options);
     if (!compacted) emit({ type: "notice", text: "There is nothing to summarize yet." });
     queue.close();
-    yield* queue.values();
+    for await (const event of queue.values()) {
+      costs.note(event);
+      yield event;
+    }
   }
 
   /** Runs a tool for the person, outside of a run, with the same permissions as the model's calls. */
   async function* call(tool: "shell" | "read", args: Record<string, unknown>, { signal }: RunOptions) {
+    opened.checkpoints.begin();
     const queue = createEventQueue<AgentEvent>();
     const span = newSpan();
     const callId = `own-${++ownCalls}`;
@@ -125,14 +163,14 @@ export async function toChatAgent(
   async function choices(topic: PickTopic): Promise<readonly Choice[]> {
     switch (topic) {
       case "models":
-        return modelChoices(opened);
+        return models.choices();
       case "sessions": {
         const known = (await agent.options.sessions?.list()) ?? [];
         const here = known.filter(({ folder }) => folder === process.cwd());
-        return here.map(({ id, at, prompt = "" }) => ({
+        return here.map(({ id, at, prompt = "", title = prompt }) => ({
           id,
           name: at.toISOString().slice(0, 16).replace("T", " "),
-          text: prompt,
+          text: title,
         }));
       }
       case "messages":
@@ -150,6 +188,7 @@ export async function toChatAgent(
 
   return {
     past: pastOf(session),
+    conversation: () => (session.messages.length === 0 ? undefined : session.id),
     close: () => session.end(),
     agent: {
       status: () => ({
@@ -164,7 +203,15 @@ export async function toChatAgent(
       shell: (command, options) => call("shell", { command }, options),
       read: (path, options) => call("read", { path }, options),
       image: readImage,
-      answerPermission: (callId, answer) => waiting.get(callId)?.(answer),
+      clipboard: async () => {
+        const found = await readClipboard();
+        if (!found || "text" in found) return found?.text;
+        const kept = await images.keep(found.image);
+        return kept && `${toMention(kept.path)} `;
+      },
+      answerPermission: (callId, answer) => {
+        if (!questions.answer(callId, answer)) waiting.get(callId)?.(answer);
+      },
       context: async () => {
         const { counts, ...state } = await contextOf(agent, session as SessionState);
         const { everything } = await gateway.ledger();
@@ -177,7 +224,10 @@ export async function toChatAgent(
       compact,
       list,
       choices,
-      setModel: async (name) => opened.setModel(name),
+      setModel: async (name) => {
+        await models.check(name);
+        opened.setModel(name);
+      },
       resume: async (wanted = "last") => {
         await open(wanted);
         return pastOf(session);
@@ -189,26 +239,21 @@ export async function toChatAgent(
       },
       undo: () => opened.checkpoints.undo(),
       mcp: servers.command,
+      decideServer: servers.decide,
       commands: commands.list,
       expand: commands.expand,
+      rename: async (title) => {
+        if (title === "")
+          throw problem("INVALID_INPUT", { operation: "/rename", reason: "it needs a title" });
+        if (!agent.options.sessions)
+          throw problem("INVALID_INPUT", { operation: "/rename", reason: "conversations are not kept" });
+        await agent.options.sessions.rename(session.id, title);
+      },
+      exportTo: (file) =>
+        exportChat(session.messages, { folder: process.cwd(), name: file || `keyhole-${session.id}.md` }),
       clear: () => open(),
     },
   };
-}
-
-/** The model in use, then the known models of all providers that have a key. */
-function modelChoices({ providers, model, modelName }: OpenedAgent): Choice[] {
-  const inUse = providers().default;
-  const ready = new Set([inUse, ...providersWithKeys(providers())]);
-  const known = MODEL_FACTS.filter(({ provider }) => ready.has(provider)).map(
-    ({ provider, name, window, price }) => ({
-      id: `${provider}/${name}`,
-      name: `${provider} ${name}`,
-      text: `${Math.round(window / 1_000)}k tokens${price ? `, $${price.input} in, $${price.output} out` : ""}`,
-    }),
-  );
-  const current = { id: `${inUse}/${model() ?? ""}`, name: modelName(), text: "in use" };
-  return [current, ...known.filter(({ id }) => id !== current.id)];
 }
 
 /** The prompts of a conversation, by their place among its messages. */

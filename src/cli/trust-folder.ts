@@ -36,8 +36,13 @@ export async function trustRequest(folder: string): Promise<TrustRequest> {
   return { contents, servers, hash };
 }
 
+/** Shows what trusting a folder means, with the hash that stands for it. */
+export function showRequest(request: TrustRequest): string[] {
+  return [...showContents(request), `Hash: ${shortHash(request.hash)}`];
+}
+
 /** Shows what trusting a folder means, in whole lines. */
-export function showRequest({ contents, servers, hash }: TrustRequest): string[] {
+export function showContents({ contents, servers }: TrustRequest): string[] {
   const { folder, files, texts } = contents;
   const near = (path: string) => {
     const way = relative(folder, path);
@@ -52,7 +57,6 @@ export function showRequest({ contents, servers, hash }: TrustRequest): string[]
       ...showProgram(program).map((line) => `    ${line}`),
     ]),
     ...(files.length + texts.length === 0 ? ["  nothing"] : []),
-    `Hash: ${shortHash(hash)}`,
   ];
 }
 

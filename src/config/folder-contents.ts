@@ -10,7 +10,7 @@ import { projectFolders } from "../util/project-folders.ts";
 import { codeFiles } from "./code-files.ts";
 import { DEFAULT_CONFIGS } from "./default-configs.ts";
 import { readSettingsFile } from "./read-settings-file.ts";
-import { promptPath, settingsPath } from "./settings-path.ts";
+import { COMMAND_FOLDERS, promptPath, settingsPath } from "./settings-path.ts";
 
 /** A file that runs, or decides what runs. */
 export interface FolderFile {
@@ -59,6 +59,7 @@ export async function folderContents(given: string): Promise<FolderContents> {
     texts: [
       ...(await existing(folder, [...instructions, ...(isHome ? [] : [promptPath(folder)])])),
       ...skills.filter((path) => !isProgram(path)),
+      ...(isHome ? [] : await commandFiles(folder)),
     ],
     hash: contentHash(files.map(({ path, hash }) => [path, hash])),
   };
@@ -85,6 +86,14 @@ async function skillFiles(folder: string): Promise<string[]> {
     return listed.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
   });
   return [...new Set((await Promise.all(found)).flat())].sort();
+}
+
+async function commandFiles(folder: string): Promise<string[]> {
+  const found = COMMAND_FOLDERS.map(async (place) => {
+    const names = await readdir(join(folder, place)).catch(() => []);
+    return names.filter((name) => name.endsWith(".md")).map((name) => join(folder, place, name));
+  });
+  return existing(folder, (await Promise.all(found)).flat().sort());
 }
 
 function isProgram(path: string): boolean {

@@ -215,6 +215,19 @@ test("a trusted project replaces a server as a whole", async () => {
   expect(settings.mcpServers.a).toEqual({ command: "other" });
 });
 
+test("the user's hooks run beside those of a trusted project, and a project without trust has none", async () => {
+  const hook = (command: string) => ({ on: "prompt" as const, command });
+  const given = folders({
+    user: { hooks: [hook("mine")] },
+    project: { hooks: [hook("theirs"), hook("mine")] },
+  });
+  expect((await loadSettings(given)).settings.hooks).toEqual([hook("mine")]);
+  await trust(given);
+  expect((await loadSettings(given)).settings.hooks).toEqual([hook("mine"), hook("theirs")]);
+  const config = settingsPath(given.home);
+  expect((await loadSettings({ ...given, config })).settings.hooks).toEqual([hook("mine"), hook("theirs")]);
+});
+
 test("the home folder is not read twice when it is the project", async () => {
   const given = folders({ user: { mcpServers: { a: { command: "x" } } } });
   const { settings, problems } = await loadSettings({ ...given, project: given.home });

@@ -1,13 +1,21 @@
+import { isDeepStrictEqual } from "node:util";
 import { isFields } from "../util/fields.ts";
 
 /** Sections whose parts are replaced as a whole. */
 const WHOLE = ["mcpServers", "overrides", "profiles"];
+/** Lists that are joined, so that no file takes away those of another. */
+const JOINED = ["hooks"];
 
 /**
- * Merges the upper settings into the lower ones, key by key. Lists and other values are replaced. A server of
- * `mcpServers` is replaced as a whole, so that no file can change the command of another file's server.
+ * Merges the upper settings into the lower ones, key by key. Lists and other values are replaced; hooks are joined,
+ * each once. A server of `mcpServers` is replaced as a whole, so that no file can change the command of another file's
+ * server.
  */
 export function mergeSettings<T>(lower: T, upper: unknown, path: readonly string[] = []): T {
+  if (JOINED.includes(path.join(".")) && Array.isArray(lower) && Array.isArray(upper)) {
+    const added = upper.filter((one) => !lower.some((other) => isDeepStrictEqual(one, other)));
+    return [...lower, ...added] as T;
+  }
   const isWhole = WHOLE.includes(path[0] ?? "") && path.length > 1;
   if (!isFields(lower) || !isFields(upper) || isWhole) return upper as T;
   const merged = new Map<string, unknown>(Object.entries(lower));

@@ -110,6 +110,14 @@ export const settingsFileSchema = z.strictObject({
         .describe("When records are flushed to the disk: before each call, within a second, or never"),
     })
     .optional(),
+  learning: z
+    .strictObject({
+      enabled: z
+        .boolean()
+        .optional()
+        .describe("Keeps in the state folder which tools served which queries, so that search gets better"),
+    })
+    .optional(),
   hooks: z
     .array(
       z.strictObject({
@@ -158,6 +166,7 @@ export const DEFAULT_SETTINGS = {
   telemetry: { enabled: false, endpoint: "http://localhost:4318", headers: {}, arguments: false },
   logging: { level: "info" },
   audit: { enabled: true, failClosed: false, sync: "second" },
+  learning: { enabled: true },
   session: { keep: true, maxAgeDays: 30 },
   hooks: [],
   mcpServers: {},
@@ -179,6 +188,7 @@ export interface Settings {
   readonly telemetry: Required<Section<"telemetry">>;
   readonly logging: Required<Section<"logging">>;
   readonly audit: Required<Section<"audit">>;
+  readonly learning: Required<Section<"learning">>;
   readonly session: Required<Section<"session">>;
   readonly hooks: Section<"hooks">;
   readonly mcpServers: Section<"mcpServers">;

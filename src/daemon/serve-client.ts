@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/server";
-import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import { createLineTransport } from "../mcp/line-transport.ts";
 
 /** A client of the daemon. */
 export interface Client {
@@ -15,7 +15,7 @@ const ENDLESS = "subscriptions/listen";
 
 /** Serves the protocol over a socket, one message a line. */
 export function serveClient(socket: Socket, connect: (transport: Transport) => unknown): Client {
-  const wire = new StdioServerTransport(socket, socket);
+  const wire = createLineTransport(socket, socket);
   const running = new Set<Id>();
   let leaving: string | undefined;
   const transport: Transport = {

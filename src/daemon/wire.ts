@@ -18,6 +18,7 @@ export interface ServeRequest {
   /** Default: that of the profile. */
   readonly surface?: string | undefined;
   readonly shortcuts: readonly string[];
+  readonly learnedShortcuts?: number | undefined;
   readonly allowWrite: boolean;
   readonly trusted: boolean;
   readonly cwd: string;

@@ -7,8 +7,11 @@ import type { Rounds } from "./rounds.ts";
 
 const KEY = "approval";
 const PAGE_CHARS = 4_000;
-/** Clients that show a form without fields as a choice of one key. Others may hang on it, so they get a checkbox. */
-const ONE_KEY = /\b(?:claude-code|codex)\b/i;
+/**
+ * Clients that show a form without fields as a choice of one key. Others may hang on it, or accept it by themselves like
+ * Codex without approvals, so they get a checkbox. In Codex that takes one key, too.
+ */
+const ONE_KEY = /\bclaude-code\b/i;
 /** The client says that its person agreed. */
 const BY_CLIENT: Answer = { by: "person behind the client" };
 /** Control, format, private and unassigned characters, lone surrogates, and separators of lines. */

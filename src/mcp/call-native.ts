@@ -28,6 +28,9 @@ const NATIVE = {
 /** The answer to a call: its result, or a question to the client. */
 export type ToolResult = CallToolResult | InputRequiredResult;
 
+/** A call that has ended: returns its result, or throws its error. */
+export type Ended = () => ToolResult;
+
 interface Caller {
   readonly gateway: Gateway;
   readonly rounds: Rounds;

@@ -7,17 +7,19 @@ import type { Connection } from "./protocol-server.ts";
 /** Connections that outlast a request and hear of changes. */
 export interface Connections {
   add(
-    caller: { readonly era: "legacy" | "modern"; readonly principal?: Principal | undefined },
+    caller: Pick<Connection, "era" | "lane"> & { readonly principal?: Principal | undefined },
     make: (connection: Connection) => Promise<Server>,
   ): Promise<Server>;
 }
 
 export function createConnections(gateway: Gateway, changes: Changes): Connections {
   return {
-    add: async ({ era, principal }, make) => {
+    add: async ({ era, lane, principal }, make) => {
       const session = era === "legacy" ? conversation(gateway, principal) : undefined;
       const connection: Connection = {
         principal,
+        era,
+        lane,
         subscribed: new Set(),
         ...(session && { session: session.handle }),
       };

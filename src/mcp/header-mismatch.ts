@@ -41,6 +41,11 @@ export function headerMismatch(
   return undefined;
 }
 
+/** Whether a tool wants arguments repeated in headers. */
+export function wantsHeaders(entry: Entry): boolean {
+  return headersOf(entry.inputSchema).length > 0;
+}
+
 function headersOf(schema: object): readonly ArgumentHeader[] {
   const read = known.get(schema);
   if (read) return read;

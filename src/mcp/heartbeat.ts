@@ -1,6 +1,6 @@
-import type { ServerContext } from "@modelcontextprotocol/server";
 import type { CallingClient } from "../schema/entry.ts";
 import type { Clock } from "../util/clock.ts";
+import type { Incoming } from "./incoming.ts";
 
 type Progress = CallingClient["progress"];
 
@@ -19,8 +19,8 @@ const STEP = 0.001;
  * Passes the progress of a tool on to a client that has asked for it, and reports by itself while the tool is
  * silent.
  */
-export function startHeartbeat({ mcpReq }: ServerContext, clock: Clock): Heartbeat {
-  const progressToken = mcpReq._meta?.progressToken;
+export function startHeartbeat({ _meta, notify }: Incoming, clock: Clock): Heartbeat {
+  const progressToken = _meta?.progressToken;
   if (progressToken === undefined) return { progress: () => {}, stop: () => {} };
   const began = clock.monotonic();
   let last: Parameters<Progress>[0] = { progress: 0 };
@@ -39,7 +39,7 @@ export function startHeartbeat({ mcpReq }: ServerContext, clock: Clock): Heartbe
     cancel = clock.after(SILENT_MS, beat);
     const params = { progressToken, ...update };
     // It only informs: a client that has gone away must not fail the call.
-    mcpReq.notify({ method: "notifications/progress", params }).catch(() => {});
+    notify({ method: "notifications/progress", params }).catch(() => {});
   }
 
   return { progress, stop: () => cancel() };

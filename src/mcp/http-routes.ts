@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { McpServer } from "./mcp-server.ts";
 import { toWebRequest } from "./node-http.ts";
 import type { OAuthGuard } from "./oauth.ts";
+import { answerPostOf, type PlainAnswer } from "./post.ts";
 import type { Exchange, Receive, Route } from "./router.ts";
 import { createWebhooks, type Webhook } from "./webhooks.ts";
 
@@ -52,7 +53,11 @@ function listens({ method, headers }: IncomingMessage): boolean {
 }
 
 /** Lets the MCP server answer. A client that hangs up cancels its call. */
-async function answer(server: McpServer, receive: Receive, exchange: Exchange): Promise<Response> {
+async function answer(
+  server: McpServer,
+  receive: Receive,
+  exchange: Exchange,
+): Promise<Response | PlainAnswer> {
   const { request, response, principal } = exchange;
   const body = await receive(exchange, {
     caller: principal?.id,
@@ -62,8 +67,9 @@ async function answer(server: McpServer, receive: Receive, exchange: Exchange): 
   if (body instanceof Response) return body;
   const gone = new AbortController();
   response.once("close", () => response.writableFinished || gone.abort());
-  return server.fetch(toWebRequest(request, gone.signal), {
-    body: body.toString(),
-    ...(principal && { principal }),
-  });
+  const text = body.toString();
+  const toRequest = () => toWebRequest(request, gone.signal);
+  const answerPost = request.method === "POST" ? answerPostOf(server) : undefined;
+  if (answerPost) return answerPost({ headers: request.headers, text, principal, gone, toRequest });
+  return server.fetch(toRequest(), { body: text, ...(principal && { principal }) });
 }

@@ -3,6 +3,7 @@ import type { Skill } from "@modelcontextprotocol/server/ext/skills";
 import { LRUCache } from "lru-cache";
 import type { View } from "../access/view.ts";
 import type { Gateway } from "../gateway-api.ts";
+import { coreOf } from "../gateway-core.ts";
 import type { ReadableEntry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { MenuOptions } from "../surfaces/menu.ts";
@@ -45,7 +46,9 @@ export function createListings(gateway: Gateway, options: ListingOptions): Listi
   async function listingFor(given: Principal | undefined) {
     const view = await gateway.view(given && { principal: given });
     const { principal } = view;
-    const key = JSON.stringify([view.scopeKey, principal.allowWrite]);
+    // Learned shortcuts may differ between principals who see the same entries.
+    const learned = options.learnedShortcuts ? await coreOf(gateway).chooseShortcuts(view, options) : [];
+    const key = JSON.stringify([view.scopeKey, principal.allowWrite, learned]);
     const known = made.get(key);
     if (known && (await known).version === view.version) return { listing: await known, principal };
     const listing = createListing(gateway, view, options);

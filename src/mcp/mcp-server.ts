@@ -13,16 +13,23 @@ import type { NativeNames } from "../surfaces/native-tools.ts";
 import type { Surface } from "../surfaces/surface-names.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { fromAuthInfo, toAuthInfo } from "./auth-info.ts";
+import { type CallLane, createCallLane } from "./call-lane.ts";
+import type { Ended, ToolResult } from "./call-native.ts";
 import { followChanges } from "./changes.ts";
 import { createConnections } from "./connections.ts";
 import { headerMismatch, methodMismatch } from "./header-mismatch.ts";
+import { createHttpLane } from "./http-lane.ts";
 import type { InstructionsOption } from "./instructions.ts";
 import { createLegacySessions } from "./legacy-sessions.ts";
+import { createLineTransport } from "./line-transport.ts";
 import { createListenBus } from "./listen-bus.ts";
 import { createListings } from "./listing.ts";
+import type { Era } from "./plain-result.ts";
+import { type AnswerPost, setAnswerPost } from "./post.ts";
 import { createProtocolServer, type ServerParts } from "./protocol-server.ts";
-import { readBody } from "./read-body.ts";
+import { parseBody, readBody } from "./read-body.ts";
 import { createRounds } from "./rounds.ts";
+import { createTasks } from "./tasks.ts";
 
 /** Options of {@link createMcpServer}. */
 export interface McpServerOptions {
@@ -39,6 +46,11 @@ export interface McpServerOptions {
    * as its budget allows. Not on `native`, which lists all.
    */
   readonly shortcuts?: readonly string[];
+  /**
+   * How many more tools and skills stand there because the principal uses them most, chosen once for each catalog.
+   * Default: 0.
+   */
+  readonly learnedShortcuts?: number;
   /** Adds structured content to the text of answers. Default: false, unless a request's `_meta` asks for it. */
   readonly structured?: boolean;
   /** Principal of calls whose transport names none. Default: the gateway's own. */
@@ -101,8 +113,10 @@ const DEBOUNCE_MS = 100;
 export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}): McpServer {
   const { maxBodyBytes = MAX_BODY_BYTES, debounceMs = DEBOUNCE_MS, onError = () => {} } = options;
   const { surface = "lanes", toolSearch = false, run = false, nativeNames = "ops", instructions } = options;
-  const menu = { surface, toolSearch, run, nativeNames, shortcuts: options.shortcuts ?? [] };
+  const { shortcuts = [], learnedShortcuts = 0 } = options;
+  const menu = { surface, toolSearch, run, nativeNames, shortcuts, learnedShortcuts };
   const listings = createListings(gateway, { ...menu, ...(instructions !== undefined && { instructions }) });
+  const tasks = surface === "native" ? createTasks<ToolResult>(coreOf(gateway).clock) : undefined;
   const parts: ServerParts = {
     gateway,
     listings,
@@ -112,13 +126,19 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     name: options.name ?? "keyhole",
     version: options.version ?? PROGRAM_VERSION,
     listTtlMs: options.listTtlMs ?? LIST_TTL_MS,
+    accepted: (envelope) => httpLane.accept(envelope),
+    tasks,
   };
+  const serverInfo = { name: parts.name, version: parts.version };
+  const httpLane = createHttpLane(parts, serverInfo);
   const changes = followChanges({ gateway, listings, debounceMs, onError });
   const listening = createListenBus(changes, onError);
   const connections = createConnections(gateway, changes);
   const serveOnce = (principal = options.principal) => createProtocolServer(parts, principal);
-  const serveConnection = (era: "legacy" | "modern", principal = options.principal): Promise<Server> =>
-    connections.add({ era, principal }, (connection) => createProtocolServer(parts, principal, connection));
+  const serveConnection = (era: Era, principal = options.principal, lane?: CallLane): Promise<Server> =>
+    connections.add({ era, principal, lane }, (connection) =>
+      createProtocolServer(parts, principal, connection),
+    );
 
   const modern = createMcpHandler(({ authInfo }) => serveOnce(fromAuthInfo(authInfo)), {
     legacy: "reject",
@@ -129,28 +149,44 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   const legacy = createLegacySessions((principal) => serveConnection("legacy", principal), serveOnce);
   const stdio = new Set<{ close(): Promise<void> }>();
 
-  return {
+  const principalOr = async (given: Principal | undefined) =>
+    given ?? options.principal ?? (await gateway.view()).principal;
+
+  const fetchAs: FetchAs = async (request, caller, ended) => {
+    const principal = await principalOr(caller.principal);
+    const isPost = request.method === "POST";
+    const read = isPost ? await readBody(request, maxBodyBytes, caller.body) : { body: undefined };
+    if (read instanceof Response) return read;
+    const { body } = read;
+    const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));
+    if (isLegacy) return methodMismatch(body, request.headers) ?? legacy.fetch(request, body, principal);
+    if (menu.surface === "native") {
+      const { listing } = await listings.for(principal);
+      const mismatch = headerMismatch(body, request.headers, listing.toolbox.entries);
+      if (mismatch) return mismatch;
+    }
+    return listening.as(principal, () =>
+      modern.fetch(request, { authInfo: toAuthInfo(principal, ended), parsedBody: body }),
+    );
+  };
+
+  const answerPost: AnswerPost = async ({ headers, text, principal: given, gone, toRequest }) => {
+    const principal = await principalOr(given);
+    const read = headers["mcp-method"] === "tools/call" ? parseBody(text) : undefined;
+    const isRead = read !== undefined && !(read instanceof Response);
+    const answer = isRead ? await httpLane.answer({ headers, body: read.body, principal, gone }) : undefined;
+    if (answer && "json" in answer) return answer;
+    return fetchAs(toRequest(), { principal, body: text }, answer?.ended);
+  };
+
+  const server: McpServer = {
     maxBodyBytes,
-    fetch: async (request, caller = {}) => {
-      const principal = caller.principal ?? options.principal ?? (await gateway.view()).principal;
-      const isPost = request.method === "POST";
-      const read = isPost ? await readBody(request, maxBodyBytes, caller.body) : { body: undefined };
-      if (read instanceof Response) return read;
-      const { body } = read;
-      const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));
-      if (isLegacy) return methodMismatch(body, request.headers) ?? legacy.fetch(request, body, principal);
-      if (menu.surface === "native") {
-        const { listing } = await listings.for(principal);
-        const mismatch = headerMismatch(body, request.headers, listing.toolbox.entries);
-        if (mismatch) return mismatch;
-      }
-      return listening.as(principal, () =>
-        modern.fetch(request, { authInfo: toAuthInfo(principal), parsedBody: body }),
-      );
-    },
+    fetch: (request, caller = {}) => fetchAs(request, caller),
     connect: (transport) => {
-      const handle = serveStdio(({ era }) => serveConnection(era), {
-        ...(transport && { transport }),
+      const wire = transport ?? createLineTransport(process.stdin, process.stdout);
+      const lane = createCallLane({ wire, serverInfo });
+      const handle = serveStdio(({ era }) => serveConnection(era, options.principal, lane), {
+        transport: lane.transport,
         onerror: onError,
       });
       stdio.add(handle);
@@ -159,10 +195,21 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     refreshSource: (id) => gateway.sources.refresh(id),
     close: async () => {
       changes.close();
+      httpLane.close();
+      tasks?.close();
       await Promise.all([modern.close(), legacy.close(), ...[...stdio].map((handle) => handle.close())]);
     },
   };
+  setAnswerPost(server, answerPost);
+  return server;
 }
+
+type FetchAs = (
+  request: Request,
+  caller: NonNullable<Parameters<McpServer["fetch"]>[1]>,
+  /** The call of the request, if it has already ended. */
+  ended?: Ended,
+) => Promise<Response>;
 
 /** A request that names its revision is never of the older protocol, so the SDK need not look twice. */
 function claimsRevision(body: unknown): boolean {

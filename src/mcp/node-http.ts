@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { PlainAnswer } from "./post.ts";
 
 /** Bytes of a stream that may wait for the client. A single part may be larger. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
@@ -33,9 +34,10 @@ export function toWebRequest(request: IncomingMessage, signal: AbortSignal): Req
 /** Writes an answer: a stream part by part, anything else in one piece. */
 export async function writeResponse(
   response: ServerResponse,
-  answer: Response,
+  answer: Response | PlainAnswer,
   isLast: boolean,
 ): Promise<void> {
+  if (!(answer instanceof Response)) return writeJson(response, answer, isLast);
   const headers = { ...Object.fromEntries(answer.headers), ...(isLast && { connection: "close" }) };
   const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
   if (answer.body !== null && isStream) {
@@ -44,6 +46,12 @@ export async function writeResponse(
   }
   const text = await answer.text();
   response.writeHead(answer.status, { ...headers, "content-length": Buffer.byteLength(text) }).end(text);
+}
+
+function writeJson(response: ServerResponse, { json }: PlainAnswer, isLast: boolean): void {
+  const length = { "content-length": Buffer.byteLength(json) };
+  const headers = { "content-type": "application/json", ...(isLast && { connection: "close" }), ...length };
+  response.writeHead(200, headers).end(json);
 }
 
 /** Writes parts as they come, because their maker does not wait. Drops a client that leaves too much unread. */

@@ -5,8 +5,16 @@ import { cutText } from "../util/cut-text.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 
 /** The error for a name that is not listed. */
-export function unknownName(kind: "tool" | "prompt" | "skill", name: string): ProtocolError {
+export function unknownName(kind: "tool" | "prompt" | "skill" | "task", name: string): ProtocolError {
   return new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown ${kind}: ${toVisibleText(name, 128)}`);
+}
+
+/** The error for a task that cannot be started, read or ended as asked. */
+export function refusedTask(
+  reason: string,
+  code: ProtocolErrorCode = ProtocolErrorCode.InvalidParams,
+): ProtocolError {
+  return new ProtocolError(code, toVisibleText(reason, 512));
 }
 
 export function unknownResource(uri: string): ProtocolError {

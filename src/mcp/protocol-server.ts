@@ -1,28 +1,32 @@
 import { Server, type ServerContext } from "@modelcontextprotocol/server";
 import { readTextParams } from "../calls/read-text-params.ts";
 import { coreOf } from "../gateway-core.ts";
+import type { Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
-import type { CallTrace } from "../schema/span-context.ts";
 import type { Json } from "../util/json.ts";
-import { fromAuthInfo } from "./auth-info.ts";
+import { type Caller, type CallParts, createAnswerCall } from "./answer-call.ts";
+import { endedIn, fromAuthInfo } from "./auth-info.ts";
+import type { CallLane } from "./call-lane.ts";
 import { load } from "./call-native.ts";
-import { callTool, type ToolCaller } from "./call-tool.ts";
 import { complete } from "./completion.ts";
-import { startHeartbeat } from "./heartbeat.ts";
-import type { Listings } from "./listing.ts";
+import { guarded, inRound } from "./in-round.ts";
+import { fromContext, type Incoming } from "./incoming.ts";
 import { toPage } from "./pages.ts";
+import type { Era } from "./plain-result.ts";
 import { toMessages } from "./prompts.ts";
-import { asProtocolError, refusedState, unknownName, unknownResource } from "./protocol-errors.ts";
+import { refusedState, unknownName, unknownResource } from "./protocol-errors.ts";
 import { findResource, toContents } from "./resources.ts";
-import { type Round, toRound } from "./round.ts";
 import { findAddress, getSkillParams, listSkillsParams, SKILLS_EXTENSION } from "./skills.ts";
+import { addTaskMethods, TASKS_CAPABILITY } from "./task-methods.ts";
+import { TASKS_EXTENSION } from "./tasks.ts";
 import { traced } from "./traced.ts";
 
-export interface ServerParts extends ToolCaller {
+export interface ServerParts extends CallParts {
   readonly name: string;
   readonly version: string;
-  readonly listings: Listings;
   readonly listTtlMs: number;
+  /** The SDK has accepted a call of a single request with this envelope. */
+  accepted(envelope: unknown): void;
 }
 
 /** State of one connection. */
@@ -30,6 +34,9 @@ export interface Connection {
   /** The session of its calls. Only the older protocol has sessions in the connection. */
   readonly session?: () => Promise<string>;
   readonly subscribed: Set<string>;
+  readonly era: Era;
+  /** The fast lane for calls. Connections over HTTP have none. */
+  readonly lane?: CallLane | undefined;
   /** The principal of the latest request. Each request is judged by its own token. */
   principal: Principal | undefined;
 }
@@ -46,6 +53,11 @@ const CAPABILITIES = {
   logging: {},
   extensions: { [SKILLS_EXTENSION]: {} },
 };
+const WITH_TASKS = {
+  ...CAPABILITIES,
+  tasks: TASKS_CAPABILITY,
+  extensions: { ...CAPABILITIES.extensions, [TASKS_EXTENSION]: {} },
+};
 
 /**
  * Creates one protocol endpoint for one principal, whose scopes may differ from one request to the next. Every
@@ -56,26 +68,19 @@ export async function createProtocolServer(
   given: Principal | undefined,
   connection?: Connection,
 ): Promise<Server> {
-  const { gateway, rounds, listings, listTtlMs } = parts;
+  const { gateway, rounds, listings, listTtlMs, tasks } = parts;
   const first = await listings.for(given);
   /** Without a connection the server lives for one request and keeps its first catalog. */
-  const callerOf = async ({ http }: ServerContext) => {
+  const callerOf = async (principal: Principal | undefined) => {
     if (!connection) return first;
-    connection.principal = fromAuthInfo(http?.authInfo) ?? given;
+    connection.principal = principal ?? given;
     return listings.for(connection.principal);
-  };
-  /** A tool that is not listed may belong to a server that is still starting. */
-  const callerOfTool = async (context: ServerContext, tool: string) => {
-    const caller = await callerOf(context);
-    if (caller.listing.toolbox.toCall(tool, {})) return caller;
-    await coreOf(gateway).allStarted(caller.principal);
-    return listings.for(caller.principal);
   };
   const cached = { ttlMs: listTtlMs, cacheScope: "private" as const };
   const server = new Server(
     { name: parts.name, version: parts.version },
     {
-      capabilities: CAPABILITIES,
+      capabilities: tasks ? WITH_TASKS : CAPABILITIES,
       instructions: first.listing.instructions,
       cacheHints: {
         "tools/list": cached,
@@ -94,27 +99,31 @@ export async function createProtocolServer(
     },
   );
   const { clock } = coreOf(gateway);
-  const inRound = async <T>(
+  const known = async () => ({
+    capabilities: server.getClientCapabilities(),
+    client: server.getClientVersion()?.name,
+    session: await connection?.session?.(),
+  });
+  const answer = createAnswerCall(parts, { callerOf, known });
+  /** Loads an entry for a request. */
+  const loaded = async <T extends object>(
     context: ServerContext,
-    principal: Principal,
-    trace: CallTrace | undefined,
-    work: (round: Round) => Promise<T>,
-  ): Promise<T> => {
-    const known = {
-      capabilities: server.getClientCapabilities(),
-      client: server.getClientVersion()?.name,
-      session: await connection?.session?.(),
-    };
-    const { progress, stop } = startHeartbeat(context, clock);
-    try {
-      return await work(toRound(context, principal, known, progress, trace));
-    } finally {
-      stop();
-    }
+    target: string | undefined,
+    find: (caller: Caller) => Promise<Loading<T>>,
+  ) => {
+    const incoming = fromContext(context);
+    return traced(incoming, target, (trace) =>
+      guarded(async () => {
+        const caller = await callerOf(principalOf(context));
+        const { entry, params, show } = await find(caller);
+        const request = { incoming, principal: caller.principal, known: await known(), trace, clock };
+        return inRound(request, (round) => load(parts, entry, params, round, show));
+      }),
+    );
   };
 
   server.setRequestHandler("tools/list", async ({ params }, context) => {
-    const { listing, principal } = await callerOf(context);
+    const { listing, principal } = await callerOf(principalOf(context));
     const { tools, version } = listing;
     const { page, ...next } = toPage(tools, version, params?.cursor);
     // The pages after the first belong to the same list.
@@ -123,60 +132,55 @@ export async function createProtocolServer(
       await coreOf(gateway).noteMenu(tools, { principal, ...(session && { session }) });
     return { tools: page, ...next, _meta: { [CATALOG_META_KEY]: version } };
   });
-  server.setRequestHandler("tools/call", async ({ params }, context) =>
-    traced(context, params.name, (trace) =>
-      guarded(async () => {
-        const call = { name: params.name, args: params.arguments ?? {} };
-        const { listing, principal } = await callerOfTool(context, call.name);
-        return inRound(context, principal, trace, (round) => callTool(parts, listing, call, round));
-      }),
-    ),
-  );
+  server.setRequestHandler("tools/call", async ({ params }, context) => {
+    const { mcpReq } = context;
+    const ended = connection?.lane?.ended(mcpReq.id) ?? endedIn(context.http?.authInfo);
+    if (ended) return ended();
+    if (!connection) parts.accepted(mcpReq.envelope);
+    connection?.lane?.open({ era: connection.era, answer, log: logging(server) }, mcpReq.envelope);
+    const call = { name: params.name, args: params.arguments ?? {}, task: params.task };
+    return answer(call, fromContext(context), principalOf(context));
+  });
+
+  if (tasks)
+    addTaskMethods(server, tasks, async (context) => (await callerOf(principalOf(context))).principal);
 
   server.setRequestHandler("prompts/list", async ({ params }, context) => {
-    const { prompts, version } = (await callerOf(context)).listing;
+    const { prompts, version } = (await callerOf(principalOf(context))).listing;
     const { page, ...next } = toPage(prompts, version, params?.cursor);
     return { prompts: page, ...next };
   });
   server.setRequestHandler("prompts/get", async ({ params }, context) =>
-    traced(context, params.name, (trace) =>
-      guarded(async () => {
-        const { listing, principal } = await callerOf(context);
-        const entry = listing.promptEntries.get(params.name);
-        if (!entry) throw unknownName("prompt", params.name);
-        const given = readTextParams(entry.inputSchema, Object.entries(params.arguments ?? {}));
-        const show = (value: Json) => toMessages(entry, value);
-        return inRound(context, principal, trace, (round) => load(parts, entry, given, round, show));
-      }),
-    ),
+    loaded(context, params.name, async ({ listing }) => {
+      const entry = listing.promptEntries.get(params.name);
+      if (!entry) throw unknownName("prompt", params.name);
+      const given = readTextParams(entry.inputSchema, Object.entries(params.arguments ?? {}));
+      return { entry, params: given, show: (value: Json) => toMessages(entry, value) };
+    }),
   );
 
   server.setRequestHandler("resources/list", async ({ params }, context) => {
-    const { resources, version } = (await callerOf(context)).listing;
+    const { resources, version } = (await callerOf(principalOf(context))).listing;
     const { page, ...next } = toPage(resources, version, params?.cursor);
     return { resources: page, ...next };
   });
   server.setRequestHandler("resources/templates/list", async ({ params }, context) => {
-    const { templates, version } = (await callerOf(context)).listing;
+    const { templates, version } = (await callerOf(principalOf(context))).listing;
     const { page, ...next } = toPage(templates, version, params?.cursor);
     return { resourceTemplates: page, ...next };
   });
   server.setRequestHandler("resources/read", async ({ params }, context) =>
-    traced(context, undefined, (trace) =>
-      guarded(async () => {
-        const { listing, principal } = await callerOf(context);
-        const view = await gateway.view({ principal });
-        const found = findResource(params.uri, listing, (uri) => findAddress(view, uri));
-        if (!found) throw unknownResource(params.uri);
-        const { entry, params: given } = found;
-        const show = (value: Json) => toContents(params.uri, entry, value);
-        return inRound(context, principal, trace, (round) => load(parts, entry, given, round, show));
-      }),
-    ),
+    loaded(context, undefined, async ({ listing, principal }) => {
+      const view = await gateway.view({ principal });
+      const found = findResource(params.uri, listing, (uri) => findAddress(view, uri));
+      if (!found) throw unknownResource(params.uri);
+      const { entry, params: given } = found;
+      return { entry, params: given, show: (value: Json) => toContents(params.uri, entry, value) };
+    }),
   );
   server.setRequestHandler("resources/subscribe", async ({ params }, context) => {
     // Any address gets the same answer. Changes of a document are told to those who may see it.
-    await callerOf(context);
+    await callerOf(principalOf(context));
     if ((connection?.subscribed.size ?? 0) < MAX_SUBSCRIPTIONS) connection?.subscribed.add(params.uri);
     return {};
   });
@@ -186,29 +190,37 @@ export async function createProtocolServer(
   });
 
   server.setRequestHandler("skills/list", { params: listSkillsParams }, async ({ cursor }, context) => {
-    const { skills, version } = (await callerOf(context)).listing;
+    const { skills, version } = (await callerOf(principalOf(context))).listing;
     const { page, ...next } = toPage(skills, version, cursor);
     return { skills: page, ...next, ...cached };
   });
   server.setRequestHandler("skills/get", { params: getSkillParams }, async ({ uri }, context) => {
-    const skill = (await callerOf(context)).listing.skills.find((one) => one.uri === uri);
+    const skill = (await callerOf(principalOf(context))).listing.skills.find((one) => one.uri === uri);
     if (!skill) throw unknownName("skill", uri);
     return { skill, ...cached };
   });
 
   server.setRequestHandler("completion/complete", async ({ params }, context) => {
     const { ref, argument } = params;
-    const { promptEntries, templateEntries } = (await callerOf(context)).listing;
+    const { promptEntries, templateEntries } = (await callerOf(principalOf(context))).listing;
     const entry = ref.type === "ref/prompt" ? promptEntries.get(ref.name) : templateEntries.get(ref.uri);
     return complete(entry, argument, params.context?.arguments ?? {}, context.mcpReq.signal);
   });
   return server;
 }
 
-async function guarded<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw asProtocolError(error);
-  }
+/** An entry to load, and the form of its content. */
+interface Loading<T> {
+  readonly entry: Entry;
+  readonly params: Readonly<Record<string, unknown>>;
+  show(value: Json): T;
+}
+
+function principalOf({ http }: ServerContext): Principal | undefined {
+  return fromAuthInfo(http?.authInfo);
+}
+
+/** Sends log messages above the level that the client has set. */
+function logging(server: Server): Incoming["log"] {
+  return (level, data, logger) => server.sendLoggingMessage({ level, data, logger });
 }

@@ -16,9 +16,13 @@ export async function readBody(
     known === undefined
       ? await readRequestBody(request, maxBytes)
       : { tooLarge: false as const, text: known };
-  if (read.tooLarge) return tooLarge(maxBytes);
+  return read.tooLarge ? tooLarge(maxBytes) : parseBody(read.text);
+}
+
+/** Parses the JSON of a request, or returns the refusal. */
+export function parseBody(text: string): { body: unknown } | Response {
   try {
-    const body: unknown = JSON.parse(read.text);
+    const body: unknown = JSON.parse(text);
     if (isDeeperThan(MAX_DEPTH, body)) {
       return jsonRpcError(400, -32600, `The body is nested deeper than ${MAX_DEPTH} levels.`);
     }

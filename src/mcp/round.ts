@@ -1,13 +1,10 @@
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  CLIENT_INFO_META_KEY,
-  type ServerContext,
-} from "@modelcontextprotocol/server";
+import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from "@modelcontextprotocol/server";
 import type { FaceOptions } from "../gateway-core.ts";
 import type { CallingClient } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { CallTrace } from "../schema/span-context.ts";
 import { limitsOf, readsBytes } from "./client-limits.ts";
+import type { Incoming } from "./incoming.ts";
 import type { RoundState } from "./rounds.ts";
 
 /** One request of a client, as the tools behind it see it. */
@@ -33,21 +30,23 @@ type ClientCapabilities = Readonly<Record<string, unknown>> & {
   readonly elicitation?: { readonly form?: unknown; readonly url?: unknown };
 };
 
+/** Facts about the client that its connection knows; a request may have its own. */
+export interface KnownClient {
+  readonly capabilities?: ClientCapabilities | undefined;
+  /** The name that the client gives of itself. */
+  readonly client?: string | undefined;
+  readonly session?: string | undefined;
+}
+
 export function toRound(
-  context: ServerContext,
+  incoming: Incoming,
   principal: Principal,
-  connection: {
-    readonly capabilities?: ClientCapabilities | undefined;
-    /** The name that the client gives of itself. */
-    readonly client?: string | undefined;
-    readonly session?: string | undefined;
-  },
+  connection: KnownClient,
   progress: CallingClient["progress"],
   trace?: CallTrace,
 ): Round {
-  const { mcpReq } = context;
-  const state = mcpReq.requestState<RoundState>();
-  const envelope = mcpReq.envelope as Readonly<Record<string, unknown>> | undefined;
+  const state = incoming.requestState<RoundState>();
+  const envelope = incoming.envelope as Readonly<Record<string, unknown>> | undefined;
   const declared = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
   const capabilities = declared ?? connection.capabilities ?? {};
   const info = envelope?.[CLIENT_INFO_META_KEY] as { readonly name?: string } | undefined;
@@ -55,16 +54,16 @@ export function toRound(
   return {
     principal,
     client,
-    responses: mcpReq.inputResponses ?? {},
+    responses: incoming.inputResponses ?? {},
     ...(state && { state }),
     canAsk: takesForms(capabilities),
-    structured: mcpReq._meta?.[STRUCTURED_META_KEY] === true,
+    structured: incoming._meta?.[STRUCTURED_META_KEY] === true,
     readsBytes: readsBytes(client),
     options: {
       principal,
-      signal: mcpReq.signal,
+      signal: incoming.signal,
       ...(connection.session && { session: connection.session }),
-      client: toClient(context, capabilities, state, progress),
+      client: toClient(incoming, capabilities, state, progress),
       limits: limitsOf(client),
       ...(state?.kind === "approval" && state.resume && { resume: state.resume }),
       ...(trace && { trace }),
@@ -79,17 +78,17 @@ function takesForms({ elicitation }: ClientCapabilities): boolean {
 }
 
 function toClient(
-  { mcpReq }: ServerContext,
+  incoming: Incoming,
   capabilities: ClientCapabilities,
   state: RoundState | undefined,
   progress: CallingClient["progress"],
 ): CallingClient {
   return {
     capabilities,
-    responses: mcpReq.inputResponses ?? {},
+    responses: incoming.inputResponses ?? {},
     ...(state?.kind === "tool" && { state: state.state }),
     progress,
     // It only informs: a client that has gone away must not fail the call.
-    log: (level, data, logger) => void mcpReq.log(level, data, logger).catch(() => {}),
+    log: (level, data, logger) => void incoming.log(level, data, logger).catch(() => {}),
   };
 }

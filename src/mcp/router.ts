@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Principal } from "../schema/principal.ts";
 import { problem } from "../schema/problem.ts";
 import { jsonRpcError } from "./json-rpc-error.ts";
+import type { PlainAnswer } from "./post.ts";
 
 /** One row of the table of HTTP endpoints. A row without `open` needs an authenticated caller. */
 export interface Route {
@@ -9,7 +10,7 @@ export interface Route {
   readonly path: string;
   /** Answers without authentication. */
   readonly open?: true;
-  handle(exchange: Exchange): Response | Promise<Response>;
+  handle(exchange: Exchange): Response | Promise<Response | PlainAnswer>;
 }
 
 /** One request on its way through a route. */
@@ -51,7 +52,7 @@ export type Receive = (
 export function createRouter(
   routes: readonly Route[],
   authenticate: Authenticate,
-): (request: IncomingMessage, response: ServerResponse) => Promise<Response> {
+): (request: IncomingMessage, response: ServerResponse) => Promise<Response | PlainAnswer> {
   const paths = new Map<string, Map<string, Route>>();
   for (const route of routes) {
     const methods = paths.get(route.path) ?? new Map<string, Route>();

@@ -17,6 +17,7 @@ import { jsonRpcError } from "./json-rpc-error.ts";
 import type { McpServer } from "./mcp-server.ts";
 import { writeResponse } from "./node-http.ts";
 import { createOAuthGuard, type OAuthOptions } from "./oauth.ts";
+import type { PlainAnswer } from "./post.ts";
 import { tooLarge } from "./read-body.ts";
 import { CHECK_MS, createBodyReader, HEADERS_MS, limitConnections, REQUEST_MS } from "./receive.ts";
 import { createRouter, type Mount, type Receive } from "./router.ts";
@@ -60,6 +61,8 @@ export interface HttpServer {
   /** Stops accepting requests, lets running ones finish, and ends the rest. */
   close(): Promise<void>;
 }
+
+const MAX_HOSTS = 64;
 
 /** Counts requests of the server's own principal, which has no id here. */
 const OWN = "own";
@@ -105,6 +108,8 @@ export async function listen(
   const hosts = [...(options.allowedHosts ?? localhostAllowedHostnames())];
   const origins = [...(options.allowedOrigins ?? localhostAllowedOrigins())];
   const running = new Map<ServerResponse, { readonly isStream: boolean }>();
+  /** Spellings of the host that were right; every request of a client has the same. */
+  const rightHosts = new Set<string>();
   let closing = false;
 
   const readBody = createBodyReader();
@@ -149,10 +154,16 @@ export async function listen(
     authenticate,
   );
 
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<Response> {
+  async function respond(
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<Response | PlainAnswer> {
     const { headers } = request;
-    const rightHost = validateHostHeader(headers.host, hosts);
-    if (!rightHost.ok) return jsonRpcError(403, -32000, rightHost.message);
+    if (headers.host === undefined || !rightHosts.has(headers.host)) {
+      const rightHost = validateHostHeader(headers.host, hosts);
+      if (!rightHost.ok) return jsonRpcError(403, -32000, rightHost.message);
+      if (headers.host !== undefined && rightHosts.size < MAX_HOSTS) rightHosts.add(headers.host);
+    }
     const rightOrigin = validateOriginHeader(headers.origin, origins);
     if (!rightOrigin.ok) return jsonRpcError(403, -32000, rightOrigin.message);
     if (closing) return jsonRpcError(503, -32000, "Shutting down.", { "retry-after": "5" });

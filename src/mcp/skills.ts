@@ -11,7 +11,7 @@ export const getSkillParams = z.object({ uri: z.string() });
 
 /** Lists the visible skills that can be published with all their files. */
 export function listSkills(view: View): Skill[] {
-  return view.shown.flatMap((entry) => toSkill(entry) ?? []);
+  return view.shown.flatMap((entry) => (entry.kind === "tool" ? [] : (toSkill(entry) ?? [])));
 }
 
 /**

@@ -1,29 +1,30 @@
-import { PROTOCOL_VERSION_META_KEY, type ServerContext } from "@modelcontextprotocol/server";
+import { PROTOCOL_VERSION_META_KEY } from "@modelcontextprotocol/server";
 import type { CallTrace } from "../schema/span-context.ts";
 import { publish } from "../telemetry/events.ts";
 import { beginSpan, traceOf } from "../telemetry/trace-context.ts";
+import type { Incoming } from "./incoming.ts";
 
 /** Answers a request within the trace that its client sent. */
 export async function traced<T extends object>(
-  { mcpReq, http }: ServerContext,
+  incoming: Incoming,
   target: string | undefined,
   work: (trace: CallTrace | undefined) => Promise<T>,
 ): Promise<T> {
-  const { span, trace } = beginSpan(traceOf(mcpReq._meta));
+  const { span, trace } = beginSpan(traceOf(incoming._meta));
   if (!span) return work(trace);
   const startedAt = Date.now();
   const started = performance.now();
-  const version = (mcpReq.envelope as Readonly<Record<string, unknown>> | undefined)?.[
+  const version = (incoming.envelope as Readonly<Record<string, unknown>> | undefined)?.[
     PROTOCOL_VERSION_META_KEY
   ];
   const report = (ending: { target?: string; error?: string; status?: string }) =>
     publish({
       type: "mcp",
       side: "server",
-      method: mcpReq.method,
-      requestId: String(mcpReq.id),
+      method: incoming.method,
+      requestId: String(incoming.id),
       ...(typeof version === "string" && { protocolVersion: version.slice(0, 32) }),
-      transport: http ? "tcp" : "pipe",
+      transport: incoming.overHttp ? "tcp" : "pipe",
       span,
       startedAt,
       latencyMs: performance.now() - started,

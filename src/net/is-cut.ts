@@ -1,6 +1,4 @@
-const CUT: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE"]);
-
 /** Tells whether a network error code means that the host closed the connection, for example an idle one. */
 export function isCut(code: unknown): boolean {
-  return CUT.has(code);
+  return code === "ECONNRESET" || code === "EPIPE";
 }

@@ -236,6 +236,15 @@ function nothingFound(queries: readonly string[], rankings: readonly Ranking[], 
   const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
   const other = rankings.find((ranking) => ranking.other)?.other;
   const example = exampleNeed(view);
+  if (view.entries.length === 0 && view.starting.size === 0)
+    return [
+      {
+        sentences: [
+          "The catalog is empty, so there is nothing to find. Tell the user to add a server to it.",
+        ],
+        fills: {},
+      },
+    ];
   return [
     {
       sentences: [

@@ -42,7 +42,7 @@ export async function callAddress(
   try {
     if (entry) {
       const made = await makeCall(entry, { ...wanted, args }, context);
-      return { address, entry, ok: true, ...made, source: sourceOf(entry) };
+      return { ...made, address, entry, ok: true, source: sourceOf(entry) };
     }
     const read = await readHandle(address, args ?? {}, context);
     // A handle does not tell whose text it keeps.

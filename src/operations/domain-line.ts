@@ -1,24 +1,30 @@
 import type { View } from "../access/view.ts";
-import type { Entry } from "../schema/entry.ts";
+import { type Entry, knownStatus } from "../schema/entry.ts";
 import { splitWords } from "../util/split-words.ts";
 import { toSummary } from "../util/to-summary.ts";
 
+/** More names fit into no line. */
+const MOST_NAMED = 500;
+
 const known = new WeakMap<readonly Entry[], ReadonlyMap<string, readonly Entry[]>>();
 
-/** One line about a domain: its description, or the names of its tools if it has none. */
+/** One line about a domain: its description; without one, the names of its tools, or what its only tool does. */
 export function domainLine(name: string, view: View, maxChars: number): string {
   const description = view.domains.get(name)?.description ?? "";
   if (description !== "") return toSummary(description, maxChars);
   const groups = known.get(view.shown) ?? Map.groupBy(view.shown, ({ domain }) => domain);
   known.set(view.shown, groups);
-  const usable = (groups.get(name) ?? []).filter(({ status }) => status === undefined);
+  const usable = (groups.get(name) ?? []).filter((entry) => knownStatus(entry) === undefined);
+  const [only] = usable;
+  if (only && usable.length === 1) return toSummary(only.description, maxChars);
   const [tools, others] = [usable.filter(isTool), usable.filter((entry) => !isTool(entry))];
-  const names = [...tools, ...others].map((entry) => splitWords(entry.name).join(" "));
-  return listNames([...new Set(names)], maxChars);
+  const ordered = [...tools, ...others];
+  const names = ordered.slice(0, MOST_NAMED).map((entry) => splitWords(entry.name).join(" "));
+  return listNames([...new Set(names)], maxChars, Math.max(0, ordered.length - MOST_NAMED));
 }
 
 /** As many names as fit, and how many more there are. */
-export function listNames(names: readonly string[], maxChars: number): string {
+export function listNames(names: readonly string[], maxChars: number, further = 0): string {
   const kept: string[] = [];
   let room = maxChars - " and 9999 more".length;
   for (const name of names) {
@@ -26,7 +32,7 @@ export function listNames(names: readonly string[], maxChars: number): string {
     if (room < 0) break;
     kept.push(name);
   }
-  const left = names.length - kept.length;
+  const left = names.length - kept.length + further;
   return left === 0 ? kept.join(", ") : [kept.join(", "), `${left} more`].filter(Boolean).join(" and ");
 }
 

@@ -60,6 +60,7 @@ export const execOutput = z.union([
   }),
 ]);
 export type ExecOutput = z.input<typeof execOutput>;
+type Succeeded = Extract<ExecOutput, { ok: true }>;
 
 /** An executed request, before it is shown. */
 export interface Executed {
@@ -128,21 +129,16 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
   if (!outcome.ok)
     return { op, ok: false, error: toErrorAnswer(outcome.failure, room), meta: { ...meta, warnings: [] } };
   const { reading, source } = outcome;
-  const { content, stored, outside, ...kept } = showResult(outcome.value, op, room, { reading, source });
-  return {
-    op,
-    ok: true,
-    result: content,
-    ...kept,
-    ...(outcome.guidance.length > 0 && { guidance: [...outcome.guidance] }),
-    meta: {
-      ...meta,
-      warnings: sayWarnings(outcome.warnings, room.words),
-      ...(outcome.dryRun && { dry_run: true }),
-      ...(stored && { stored }),
-      ...(outside && { outside }),
-    },
-  };
+  const { content, stored, outside, blocks } = showResult(outcome.value, op, room, { reading, source });
+  const told: ExecOutput["meta"] = { ...meta, warnings: sayWarnings(outcome.warnings, room.words) };
+  if (outcome.dryRun) told.dry_run = true;
+  if (stored) told.stored = stored;
+  if (outside) told.outside = outside;
+  const shown: Partial<Succeeded> = { op, ok: true, result: content };
+  if (blocks) shown.blocks = blocks;
+  if (outcome.guidance.length > 0) shown.guidance = [...outcome.guidance];
+  shown.meta = told;
+  return shown as Succeeded;
 }
 
 /** Writes an answer for a model. A model that called the tool by its own name is not told the op again. */

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Approve } from "../calls/call-environment.ts";
 import { callHash } from "../calls/decide-call.ts";
-import { findAddressed } from "../calls/find-addressed.ts";
+import { type Addressed, findAddressed } from "../calls/find-addressed.ts";
 import { toPage } from "../render/page.ts";
 import type { ScriptAnswer, ScriptLimits, ScriptOutcome } from "../sandbox/sandbox.ts";
 import type { Entry } from "../schema/entry.ts";
@@ -87,9 +87,8 @@ export async function perform(
     requests = Math.max(requests, number);
     const request = readSafely(given);
     if ("failure" in request) return answer(fail(request.failure));
-    const addressed =
-      "address" in request ? findAddressed(request.address, context.view.find)?.entry : undefined;
-    if (addressed) called.add(addressed);
+    const addressed = "address" in request ? findAddressed(request.address, context.view.find) : undefined;
+    if (addressed) called.add(addressed.entry);
     const key = requestKey(request);
     const known = recording.known(number);
     if (known && known.key !== key) throw problem("PLAN_CHANGED", { number });
@@ -107,14 +106,17 @@ export async function perform(
 
   async function make(
     request: Request,
-    entry: Entry | undefined,
+    addressed: Addressed | undefined,
     number: number,
     key: string,
     inDoubt: boolean,
   ): Promise<Answer> {
-    if (entry && "address" in request) {
+    if (addressed && "address" in request) {
+      const { entry, params } = addressed;
       const isRefused = request.kind === "get" && entry.lane !== "read";
-      if (isEffect(entry) && !isRefused) return makeEffect(entry, request, number, key, inDoubt);
+      // An effect is shown and approved with all its arguments, also those in its address.
+      if (isEffect(entry) && !isRefused)
+        return makeEffect(entry, { ...params, ...request.args }, number, key, inDoubt);
     }
     const made = await makeRead(request);
     // Once effects run dry, reads may see what the dry runs made up: they are made again with the real effects.
@@ -137,12 +139,12 @@ export async function perform(
 
   async function makeEffect(
     entry: Entry,
-    { address, args }: Request & { kind: "call" | "get" },
+    args: Record<string, unknown>,
     number: number,
     key: string,
     inDoubt: boolean,
   ): Promise<Answer> {
-    const effect = toEffect(entry, args ?? {});
+    const effect = toEffect(entry, args);
     if (inDoubt && !isRepeatable(entry)) {
       const unknown = fail({ problem: problem("EFFECT_UNKNOWN", { name: entry.op }), helpPath: entry.op });
       await recording.add({ at: "ended", number, key, effect, ...kept(unknown), unknown: true });
@@ -160,7 +162,7 @@ export async function perform(
       const ask: Approve = (question) => context.approve({ ...question, inScript: true });
       const { approvedBy } = plan;
       const approve = approvedBy === undefined ? ask : () => ({ by: approvedBy });
-      const made = await callAddress(address, { args: args ?? {}, dryRun: false }, { ...context, approve });
+      const made = await callAddress(entry.op, { args, dryRun: false }, { ...context, approve });
       const isAsked = !made.ok && made.failure.problem.code === "APPROVAL_REQUIRED";
       if (!isAsked) {
         const answer = toAnswer(made);
@@ -172,7 +174,7 @@ export async function perform(
       dry = "approval";
       note(effect, number, "planned", null);
     }
-    const shown = toAnswer(await callAddress(address, { args: args ?? {}, dryRun: true }, context));
+    const shown = toAnswer(await callAddress(entry.op, { args, dryRun: true }, context));
     if (shown.ok) note(effect, number, "planned", shown.value as Json);
     return shown;
   }

@@ -6,7 +6,6 @@ import { type OtherLanguage, otherLanguage } from "../search/analysis/language-o
 import { plainNeed } from "../search/analysis/plain-need.ts";
 import { splitNeeds } from "../search/analysis/split-needs.ts";
 import { liftByPhrases } from "../search/learning/phrase-lift.ts";
-import { hashText, nameKey } from "../search/lexical/name-key.ts";
 import { nameSpans } from "../search/lexical/name-spans.ts";
 import type { Explanation, SearchHit, SearchNote } from "../search/port/search-index.ts";
 import {
@@ -16,6 +15,7 @@ import {
 import { rankByQuality } from "../search/ranking/quality.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { AskInput } from "./ask-input.ts";
+import { createNameTable, type NameTable } from "./name-table.ts";
 import type { OperationContext } from "./operation.ts";
 import { fillPlaces, rankSegments, type SearchTagged } from "./rank-segments.ts";
 
@@ -149,40 +149,25 @@ interface NamedEntry {
 function namedEntries(query: string, { shown }: View): NamedEntry[] {
   const names = namesOf(shown);
   const spans = nameSpans(analyzeQuery(plainNeed(cutQuery(query))), {
-    mayHave: (hash) => names.hashes.has(hash),
-    has: (key) => names.entries.has(key),
+    mayHave: names.mayHave,
+    has: names.has,
   });
   const found = new Map<Entry, NamedEntry>();
   for (const { key, sure, sureIfSame, words } of spans) {
     if (!sure && !sureIfSame && words < 2) continue;
-    for (const entry of names.entries.get(key) ?? []) {
+    for (const entry of names.find(key)) {
       if (key.length > (found.get(entry)?.length ?? 0)) found.set(entry, { entry, length: key.length });
     }
   }
   return [...found.values()];
 }
 
-interface Names {
-  readonly entries: ReadonlyMap<string, readonly Entry[]>;
-  readonly hashes: ReadonlySet<number>;
-}
+const knownNames = new WeakMap<readonly Entry[], NameTable>();
 
-const knownNames = new WeakMap<readonly Entry[], Names>();
-
-function namesOf(shown: readonly Entry[]): Names {
-  const known = knownNames.get(shown);
-  if (known) return known;
-  const entries = new Map<string, Entry[]>();
-  for (const entry of shown) {
-    for (const key of new Set([entry.name, entry.op, entry.route, ...entry.aliases].map(nameKey))) {
-      const sharing = entries.get(key);
-      if (sharing) sharing.push(entry);
-      else if (key !== "") entries.set(key, [entry]);
-    }
-  }
-  const made = { entries, hashes: new Set(entries.keys().map((key) => hashText(key))) };
-  knownNames.set(shown, made);
-  return made;
+function namesOf(shown: readonly Entry[]): NameTable {
+  const names = knownNames.get(shown) ?? createNameTable(shown);
+  knownNames.set(shown, names);
+  return names;
 }
 
 /** Sorts named entries: exact spelling first, then longer names, then the order of search. */

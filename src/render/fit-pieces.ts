@@ -1,5 +1,4 @@
-import { LRUCache } from "lru-cache";
-import { lazy } from "../util/lazy.ts";
+import { RecentMap } from "../util/recent-map.ts";
 import type { TokenCounter } from "../util/tokens.ts";
 
 /** A piece of an answer, from its fullest form to its shortest. The empty text leaves it out. */
@@ -17,7 +16,7 @@ export interface TokenBudget {
 
 /** Longer lines are counted each time: keeping them would take more memory than it saves time. */
 const MAX_KEPT_LINE = 500;
-const lineTokens = lazy(() => new LRUCache<string, number>({ max: 20_000 }));
+const lineTokens = new RecentMap<string, number>(20_000);
 
 /**
  * Chooses a form for each piece, so that all of them, a line each, stay within the budget. Takes the shortest
@@ -62,9 +61,9 @@ export function fitAssembled<T>(
 /** Lines repeat from answer to answer, so their counts are kept. A newline ends a token or stands alone. */
 function tokensOfLine(line: string, countTokens: TokenCounter): number {
   if (line.length > MAX_KEPT_LINE) return countTokens(`${line}\n`);
-  const known = lineTokens().get(line);
+  const known = lineTokens.get(line);
   if (known !== undefined) return known;
   const tokens = countTokens(`${line}\n`);
-  lineTokens().set(line, tokens);
+  lineTokens.set(line, tokens);
   return tokens;
 }

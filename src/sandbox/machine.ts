@@ -1,25 +1,14 @@
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { createRequire, stripTypeScriptTypes } from "node:module";
-import variant from "@jitl/quickjs-ng-wasmfile-release-sync";
-import {
-  newQuickJSWASMModuleFromVariant,
-  newVariant,
-  type QuickJSContext,
-  type QuickJSHandle,
-  type QuickJSRuntime,
-  type QuickJSSyncVariant,
-} from "quickjs-emscripten-core";
+import { stripTypeScriptTypes } from "node:module";
+import type { QuickJSHandle } from "quickjs-emscripten-core";
 import { problem } from "../schema/problem.ts";
-import { lazy } from "../util/lazy.ts";
-import type { FromWorker, Script, ScriptEnd, ToWorker } from "./messages.ts";
-import { PRELUDE } from "./prelude.ts";
+import { createEngine, type Engine, type EngineHost } from "./engine.ts";
+import type { FromWorker, Script, ScriptEnd } from "./messages.ts";
 
-/** Runs one script. Each machine has its own WebAssembly memory, so nothing of a script outlives it. */
+/** Runs scripts, one after the other. Nothing of a script outlives it: each begins with the same memory. */
 export interface Machine {
   /** `state` holds the time at which the script began to compute, or zero while it waits. */
-  start(script: Script, state: SharedArrayBuffer, onEnd: () => void): void;
-  answer(answer: Extract<ToWorker, { type: "answer" }>): void;
+  start(script: Script, state: SharedArrayBuffer): Promise<void>;
+  answer(text: string): void;
 }
 
 const FILE = "script.ts";
@@ -28,42 +17,34 @@ const MOST_MISSES = 20;
 /** Milliseconds modulo this fit into the shared integer. */
 const CLOCK = 2 ** 30;
 
-/** Node has it, and its types do not say so. */
-declare const WebAssembly: { compile(bytes: Uint8Array): Promise<never> };
-
-/** The engine: beside the worker in the built package, in its own package otherwise. */
-const wasm = lazy(async () => {
-  const built = new URL("../sandbox/engine.wasm", import.meta.url);
-  const file = existsSync(built)
-    ? built
-    : createRequire(import.meta.url).resolve("@jitl/quickjs-ng-wasmfile-release-sync/wasm");
-  return WebAssembly.compile(await readFile(file));
-});
-
-/** The first use of the parser is slow. */
-const warmParser = lazy(() => plainCode("0"));
-
 export async function createMachine(send: (message: FromWorker) => void): Promise<Machine> {
-  // The package's types are those of its CommonJS build, which has the variant one level deeper.
-  const release = newVariant(variant as unknown as QuickJSSyncVariant, { wasmModule: await wasm() });
-  const engine = await newQuickJSWASMModuleFromVariant(release as QuickJSSyncVariant);
-  warmParser();
-  const runtime = engine.newRuntime();
-  const context = runtime.newContext();
-  const prelude = context.unwrapResult(context.evalCode(PRELUDE, "prelude.js"));
-  return new Run(runtime, context, prelude, send);
+  let ready = createEngine();
+  let running: Run | undefined;
+  await ready;
+  // The first use of the parser is slow.
+  plainCode("0");
+  return {
+    start: async (script, state) => {
+      const engine = await ready;
+      running = new Run(engine, script, new Int32Array(state), send, (end) => {
+        running = undefined;
+        // An engine that had to be stopped may be anywhere.
+        const isSound = end !== "stopped" && engine.reset();
+        if (!isSound) ready = createEngine();
+      });
+      running.start();
+    },
+    answer: (text) => running?.answer(text),
+  };
 }
 
-class Run implements Machine {
-  readonly #runtime: QuickJSRuntime;
-  readonly #context: QuickJSContext;
-  readonly #prelude: QuickJSHandle;
+class Run implements EngineHost {
+  readonly #engine: Engine;
+  readonly #script: Script;
+  readonly #state: Int32Array;
   readonly #send: (message: FromWorker) => void;
-  #script: Script | undefined;
-  #state: Int32Array = new Int32Array(1);
-  #onEnd = () => {};
-  #answerIn: QuickJSHandle | undefined;
-  #ended = false;
+  readonly #onEnd: (end: ScriptEnd["end"]) => void;
+  #outcome: ScriptEnd | undefined;
   #requests = 0;
   #open = 0;
   #logged = 0;
@@ -73,114 +54,104 @@ class Run implements Machine {
   #interrupted = false;
 
   constructor(
-    runtime: QuickJSRuntime,
-    context: QuickJSContext,
-    prelude: QuickJSHandle,
+    engine: Engine,
+    script: Script,
+    state: Int32Array,
     send: (message: FromWorker) => void,
+    onEnd: (end: ScriptEnd["end"]) => void,
   ) {
-    this.#runtime = runtime;
-    this.#context = context;
-    this.#prelude = prelude;
-    this.#send = send;
-  }
-
-  start(script: Script, state: SharedArrayBuffer, onEnd: () => void): void {
+    this.#engine = engine;
     this.#script = script;
-    this.#state = new Int32Array(state);
+    this.#state = state;
+    this.#send = send;
     this.#onEnd = onEnd;
-    const { limits } = script;
-    this.#runtime.setMemoryLimit(limits.memoryBytes);
-    this.#runtime.setMaxStackSize(limits.stackBytes);
-    this.#runtime.setInterruptHandler(() => {
-      this.#interrupted ||= performance.now() > this.#deadline;
-      return this.#interrupted;
-    });
-    this.#compute(() => this.#begin(script));
   }
 
-  answer({ id, ok, json, label }: Extract<ToWorker, { type: "answer" }>): void {
+  start(): void {
+    const { runtime } = this.#engine;
+    const { limits } = this.#script;
+    this.#engine.serve(this);
+    runtime.setMemoryLimit(limits.memoryBytes);
+    runtime.setMaxStackSize(limits.stackBytes);
+    this.#compute(() => this.#begin());
+  }
+
+  answer(text: string): void {
     this.#open -= 1;
-    const context = this.#context;
-    this.#compute(() => {
-      const args = [context.newNumber(id), ok ? context.true : context.false];
-      this.#call(this.#answerIn!, [...args, context.newString(json), context.newString(label)]);
-    });
+    const { context, answer } = this.#engine;
+    this.#compute(() => context.newString(text).consume((given) => this.#call(answer, [given])?.dispose()));
   }
 
-  #begin({ code, now, seed, params }: Script): void {
-    const context = this.#context;
-    const seeds = context.newArray();
-    for (const [index, part] of seed.entries()) context.setProp(seeds, index, context.newNumber(part));
-    const exposed = this.#call(this.#prelude, [
-      this.#function("send", (id, json) => this.#request(context.getNumber(id!), context.getString(json!))),
-      this.#function("log", (text) => this.#log(context.getString(text!))),
-      this.#function("miss", (label, field, fields) =>
-        this.#miss(context.getString(label!), context.getString(field!), context.getString(fields!)),
-      ),
-      this.#function("finish", (ok, json) =>
-        this.#finish(context.dump(ok!) === true, context.getString(json!)),
-      ),
-      context.newNumber(now),
-      seeds,
-      context.newString(params),
-    ]);
-    if (!exposed) return;
-    this.#answerIn = context.getProp(exposed, "answer");
+  #begin(): void {
+    const { context, begin, run } = this.#engine;
+    const { code, now, seed, params } = this.#script;
+    const numbers = [now, ...seed].map((part) => context.newNumber(part));
+    if (!this.#call(begin, [context.newString(params), ...numbers])) return;
     const main = context.evalCode(plainCode(code), FILE);
     if (main.error) this.#threw(main.error);
-    else this.#call(context.getProp(exposed, "run"), [main.value]);
+    else this.#call(run, [main.value]);
   }
 
   /** Lets the script compute within what is left of its time, then looks whether it still waits for an answer. */
   #compute(step: () => void): void {
-    if (this.#ended) return;
+    const { runtime } = this.#engine;
+    const { computeMs } = this.#script.limits;
     const began = performance.now();
-    this.#deadline = began + this.#script!.limits.computeMs - this.#computed;
+    this.#deadline = began + computeMs - this.#computed;
     Atomics.store(this.#state, 0, (Date.now() % CLOCK) + 1);
     try {
       step();
-      while (!this.#ended && this.#runtime.hasPendingJob() && performance.now() <= this.#deadline) {
-        const done = this.#runtime.executePendingJobs(JOBS_AT_ONCE);
+      let isMore = true;
+      while (isMore && !this.#outcome && performance.now() <= this.#deadline) {
+        const done = runtime.executePendingJobs(JOBS_AT_ONCE);
         if (done.error) this.#threw(done.error);
+        else isMore = done.value === JOBS_AT_ONCE;
       }
     } catch {
-      this.#end({ end: "stopped", why: "crashed" });
+      this.#outcome = { end: "stopped", why: "crashed" };
     }
     Atomics.store(this.#state, 0, 0);
     this.#computed += performance.now() - began;
-    if (this.#ended) return;
-    if (this.#interrupted || this.#computed >= this.#script!.limits.computeMs)
-      this.#end({ end: "stopped", why: "compute" });
+    if (this.#interrupted || this.#computed >= computeMs) this.#end({ end: "stopped", why: "compute" });
     else if (this.#open === 0) this.#end({ end: "stopped", why: "stuck" });
+    if (!this.#outcome) return;
+    this.#send({ type: "end", outcome: this.#outcome });
+    this.#onEnd(this.#outcome.end);
   }
 
-  #request(id: number, json: string): void {
-    const { requests, chars } = this.#script!.limits;
-    this.#requests += 1;
-    if (this.#requests > requests) throw tooMuch("The number of calls", this.#requests, requests);
+  isOver(): boolean {
+    this.#interrupted ||= performance.now() > this.#deadline;
+    return this.#interrupted;
+  }
+
+  send(json: string): void {
+    const { requests, chars } = this.#script.limits;
+    const number = this.#requests + 1;
+    if (number > requests) throw tooMuch("The number of calls", number, requests);
     if (json.length > chars) throw tooMuch("The size of the arguments in characters", json.length, chars);
+    this.#requests = number;
     this.#open += 1;
-    this.#send({ type: "request", id, json });
+    this.#send({ type: "request", number, json });
   }
 
-  #log(text: string): void {
-    const room = this.#script!.limits.chars - this.#logged;
+  log(text: string): void {
+    const room = this.#script.limits.chars - this.#logged;
     if (room <= 0) return;
     this.#logged += text.length + 1;
     this.#send({ type: "log", text: text.slice(0, room) });
   }
 
-  #miss(label: string, field: string, fields: string): void {
+  miss(label: string, field: string, fields: string): void {
     if (this.#misses++ < MOST_MISSES)
       this.#send({ type: "miss", miss: { label, field, fields: JSON.parse(fields) } });
   }
 
-  #finish(ok: boolean, json: string): void {
+  finish(ok: boolean, json: string): void {
     if (!ok) {
       const { name, message, stack, problem } = JSON.parse(json);
       this.#fail(name, message, stack, problem);
-    } else if (json.length > this.#script!.limits.chars) {
-      const { chars } = this.#script!.limits;
+    } else if (json.length > this.#script.limits.chars) {
+      const { chars } = this.#script.limits;
       const refusal = tooMuch("The size of the returned value in characters", json.length, chars);
       this.#fail(refusal.name, refusal.message, "", JSON.stringify(refusal));
     } else {
@@ -200,7 +171,7 @@ class Run implements Machine {
 
   #threw(error: QuickJSHandle): void {
     if (this.#interrupted) return;
-    const dumped: unknown = this.#context.dump(error);
+    const dumped: unknown = this.#engine.context.dump(error);
     const { name, message, stack } = (typeof dumped === "object" && dumped ? dumped : {}) as Record<
       string,
       unknown
@@ -209,23 +180,14 @@ class Run implements Machine {
   }
 
   #end(outcome: ScriptEnd): void {
-    if (this.#ended) return;
-    this.#ended = true;
-    this.#send({ type: "end", outcome });
-    this.#onEnd();
+    this.#outcome ??= outcome;
   }
 
   #call(callee: QuickJSHandle, args: QuickJSHandle[]): QuickJSHandle | undefined {
-    const made = this.#context.callFunction(callee, this.#context.undefined, args);
+    const { context } = this.#engine;
+    const made = context.callFunction(callee, context.undefined, args);
     if (made.error) this.#threw(made.error);
     return made.error ? undefined : made.value;
-  }
-
-  #function(name: string, body: (...args: (QuickJSHandle | undefined)[]) => void): QuickJSHandle {
-    return this.#context.newFunction(name, (...args) => {
-      body(...args);
-      return this.#context.undefined;
-    });
   }
 }
 

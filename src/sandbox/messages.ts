@@ -53,17 +53,10 @@ export type ScriptEnd =
 
 export type ToWorker =
   | { readonly type: "start"; readonly script: Script; readonly state: SharedArrayBuffer }
-  | {
-      readonly type: "answer";
-      readonly id: number;
-      readonly ok: boolean;
-      readonly json: string;
-      readonly label: string;
-    };
+  | { readonly type: "answer"; readonly text: string };
 
 export type FromWorker =
-  | { readonly type: "ready" }
-  | { readonly type: "request"; readonly id: number; readonly json: string }
+  | { readonly type: "request"; readonly number: number; readonly json: string }
   | { readonly type: "log"; readonly text: string }
   | { readonly type: "miss"; readonly miss: Miss }
   | { readonly type: "end"; readonly outcome: ScriptEnd };

@@ -1,12 +1,16 @@
 /**
- * Runs in the sandbox before the script. It is an expression: a function of the host's functions, which returns the
+ * Runs in the sandbox before all scripts. It is an expression: a function of the host's functions, which returns the
  * functions that the host calls. Nothing of the host depends on it being intact: whatever comes out is checked.
  */
-export const PRELUDE: string = `(function (send, log, miss, finish, now, seed, paramsJson) {
+export const PRELUDE: string = `(function (send, log, miss, finish) {
 "use strict";
 const { parse, stringify } = JSON;
+const { keys, setPrototypeOf, values } = Object;
+const { isArray } = Array;
 const waiting = new Map();
 let last = 0;
+let now = 0;
+let a = 0, b = 0, c = 0, d = 0;
 
 const RealDate = Date;
 function FixedDate(...args) {
@@ -20,7 +24,6 @@ Object.defineProperty(FixedDate, "now", { value: () => now, writable: true, conf
 Object.defineProperty(FixedDate, "name", { value: "Date" });
 globalThis.Date = FixedDate;
 
-let [a, b, c, d] = seed;
 Math.random = () => {
   const t = b << 9;
   let r = Math.imul(b, 5);
@@ -33,7 +36,7 @@ for (const name of ["performance", "WeakRef", "FinalizationRegistry", "SharedArr
 
 function toText(value) {
   return stringify(value, (_, item) => {
-    if (typeof item === "bigint") return item.toString();
+    if (item === null || typeof item !== "object") return typeof item === "bigint" ? item.toString() : item;
     if (item instanceof Map) return [...item];
     if (item instanceof Set) return [...item];
     if (item instanceof Error) return { name: item.name, message: item.message };
@@ -41,11 +44,11 @@ function toText(value) {
   });
 }
 
-function request(kind, fields) {
+/** The host counts requests too: the first one has the number one. */
+function request(fields) {
   return new Promise((resolve, reject) => {
-    const id = ++last;
-    send(id, toText({ ...fields, kind }));
-    waiting.set(id, { resolve, reject });
+    send(toText(fields) ?? "null");
+    waiting.set(++last, { resolve, reject });
   });
 }
 
@@ -53,24 +56,36 @@ const IGNORED = new Set(["then", "toJSON", "catch", "finally", "inspect", "lengt
 const MOST_WATCHED = 20000;
 /** Objects of a result get a prototype that notes every field that is read and occurs nowhere in the result. */
 function watch(value, label) {
-  const known = new Set();
+  let known;
   const proxy = new Proxy(Object.create(Object.prototype), {
     get(target, key, receiver) {
-      if (typeof key === "string" && !IGNORED.has(key) && !known.has(key) && receiver !== null && typeof receiver === "object")
-        miss(label, key, stringify(Object.keys(receiver).slice(0, 40)));
+      if (typeof key === "string" && !IGNORED.has(key) && receiver !== null && typeof receiver === "object") {
+        known ??= namesIn(value);
+        if (!known.has(key)) miss(label, key, stringify(keys(receiver).slice(0, 40)));
+      }
       return Reflect.get(target, key, receiver);
     },
   });
+  eachObject(value, (item) => setPrototypeOf(item, proxy));
+  return value;
+}
+function namesIn(value) {
+  const names = new Set();
+  eachObject(value, (item) => { for (const key of keys(item)) names.add(key); });
+  return names;
+}
+/** Visits the plain objects within a value, as many as may be watched. */
+function eachObject(value, visit) {
   const open = [value];
   let count = 0;
   while (open.length > 0 && count++ < MOST_WATCHED) {
     const item = open.pop();
     if (item === null || typeof item !== "object") continue;
-    if (Array.isArray(item)) { for (const part of item) if (part !== null && typeof part === "object") open.push(part); continue; }
-    for (const key of Object.keys(item)) { known.add(key); const part = item[key]; if (part !== null && typeof part === "object") open.push(part); }
-    Object.setPrototypeOf(item, proxy);
+    const isList = isArray(item);
+    const parts = isList ? item : values(item);
+    for (let at = 0; at < parts.length; at++) if (typeof parts[at] === "object") open.push(parts[at]);
+    if (!isList) visit(item);
   }
-  return value;
 }
 
 class Problem extends Error {
@@ -82,13 +97,15 @@ class Problem extends Error {
 Object.defineProperty(Problem.prototype, "name", { value: "Problem", configurable: true, writable: true });
 const given = new WeakMap();
 
-function answer(id, ok, json, label) {
-  const call = waiting.get(id);
+/** Takes [number, label, value], or [number, null, text of the problem]. */
+function answer(text) {
+  const [number, label, value] = parse(text);
+  const call = waiting.get(number);
   if (!call) return;
-  waiting.delete(id);
-  if (ok) { call.resolve(label === "" ? parse(json) : watch(parse(json), label)); return; }
-  const error = new Problem(parse(json));
-  given.set(error, json);
+  waiting.delete(number);
+  if (label !== null) { call.resolve(label === "" ? value : watch(value, label)); return; }
+  const error = new Problem(parse(value));
+  given.set(error, value);
   call.reject(error);
 }
 
@@ -96,18 +113,18 @@ function pathOf(segments) {
   const target = function () {};
   return new Proxy(target, {
     get: (_, key) => (typeof key !== "string" || key === "then" || key === "toJSON" ? undefined : pathOf([...segments, key])),
-    apply: (_, __, args) => request("call", { address: segments.join("."), args: args[0] }),
+    apply: (_, __, args) => request({ kind: "call", address: segments.join("."), args: args[0] }),
   });
 }
 
 Object.assign(globalThis, {
-  params: parse(paramsJson),
+  params: null,
   tools: pathOf([]),
-  call: (address, args) => request("call", { address, args }),
-  ask: (query) => request("ask", { query }),
-  help: (path) => request("help", { path }),
-  get: (address, args) => request("get", { address, args }),
-  sleep: (ms) => request("sleep", { ms }),
+  call: (address, args) => request({ kind: "call", address, args }),
+  ask: (query) => request({ kind: "ask", query }),
+  help: (path) => request({ kind: "help", path }),
+  get: (address, args) => request({ kind: "get", address, args }),
+  sleep: (ms) => request({ kind: "sleep", ms }),
   log: (...items) => log(items.map((item) => (typeof item === "string" ? item : describe(item))).join(" ")),
 });
 globalThis.console = { log: globalThis.log, info: globalThis.log, warn: globalThis.log, error: globalThis.log, debug: globalThis.log };
@@ -125,6 +142,11 @@ function fail(error) {
   const json = isError ? given.get(error) : undefined;
   finish(false, stringify({ name: (isError && read(error, "name")) || "Error", message: message ?? "", stack: (isError && read(error, "stack")) || "", ...(json && { problem: json }) }));
 }
+function begin(params, time, ...seed) {
+  globalThis.params = parse(params);
+  now = time;
+  [a, b, c, d] = seed;
+}
 function run(main) {
   main().then((value) => {
     let json;
@@ -132,5 +154,5 @@ function run(main) {
     finish(true, json);
   }, fail);
 }
-return { answer, run };
+return { begin, answer, run };
 })`;

@@ -1,54 +1,12 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { verifies } from "../../test/requirements.ts";
+import { createRunner, echo, SCRIPT_LIMITS as LIMITS } from "../../test/sandbox-kit.ts";
 import { createSandbox } from "./create-sandbox.ts";
-import type { ScriptAnswer, ScriptLimits, ScriptOutcome, ScriptRequest } from "./sandbox.ts";
+import type { ScriptAnswer, ScriptRequest } from "./sandbox.ts";
 
 const sandbox = createSandbox();
 afterAll(() => sandbox.close());
-
-const LIMITS: ScriptLimits = {
-  timeMs: 60_000,
-  computeMs: 20_000,
-  memoryBytes: 32 * 1024 * 1024,
-  stackBytes: 256 * 1024,
-  requests: 100,
-  chars: 100_000,
-};
-const echo = (request: ScriptRequest): ScriptAnswer => ({ ok: true, value: request });
-
-function run(
-  code: string,
-  {
-    serve = echo,
-    limits = {},
-    params = "null",
-    signal = new AbortController().signal,
-  }: {
-    serve?: (request: ScriptRequest) => ScriptAnswer;
-    limits?: Partial<ScriptLimits>;
-    params?: string;
-    signal?: AbortSignal;
-  } = {},
-): Promise<ScriptOutcome> {
-  const script = {
-    code,
-    now: 86_400_000,
-    seed: [1, 2, 3, 4],
-    params,
-    limits: { ...LIMITS, ...limits },
-  } as const;
-  const host = {
-    request: (request: ScriptRequest, _: number, answer: (answer: ScriptAnswer) => void) =>
-      answer(serve(request)),
-  };
-  return sandbox.run(script, host, { signal, owner: "me" });
-}
-
-async function returned(code: string, options?: Parameters<typeof run>[1]): Promise<unknown> {
-  const { end } = await run(code, options);
-  if (end.end !== "returned") throw new Error(JSON.stringify(end));
-  return JSON.parse(end.json);
-}
+const { run, returned } = createRunner(sandbox);
 
 describe("a script", () => {
   test("returns a value, in JavaScript or TypeScript", async () => {
@@ -220,6 +178,16 @@ describe("a hostile script", () => {
     );
     expect(back).toEqual(["not a promise", null]);
     expect(Object.getPrototypeOf(seen[0]!.args)).toBe(Object.prototype);
+  });
+
+  test.each([
+    ["nothing", "Object.prototype.toJSON = () => undefined; return call('x')"],
+    ["a number", "Object.prototype.toJSON = () => 1; return call('x')"],
+    ["an error", "Object.prototype.toJSON = () => { throw 1 }; return call('x')"],
+    ["fields of nothing", "String.prototype.toJSON = () => undefined; return call('x')"],
+  ])("T17: harms only itself if its calls become %s", async (_, code) => {
+    await run(code);
+    expect(await returned("return call('x')")).toMatchObject({ kind: "call" });
   });
 
   test.each([

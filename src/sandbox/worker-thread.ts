@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { Worker } from "node:worker_threads";
+import { MessageChannel, Worker } from "node:worker_threads";
 import { lazy } from "../util/lazy.ts";
 import type { FromWorker, Miss, Script, ScriptEnd, StopReason, ToWorker } from "./messages.ts";
-import type { ScriptHost, ScriptOutcome } from "./sandbox.ts";
+import type { ScriptAnswer, ScriptHost, ScriptOutcome } from "./sandbox.ts";
 
 /** A thread that runs one script after another. */
 export interface WorkerThread {
@@ -27,7 +27,10 @@ const workerFile = lazy(() => {
 });
 
 export function createWorkerThread(): WorkerThread {
+  const { port1: port, port2 } = new MessageChannel();
   const worker = new Worker(workerFile(), {
+    workerData: { port: port2 },
+    transferList: [port2],
     // Scripts see none of these, but neither should a break-out.
     env: {},
     argv: [],
@@ -37,15 +40,27 @@ export function createWorkerThread(): WorkerThread {
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
-  worker.unref();
   let alive = true;
   let running: { onMessage(message: FromWorker): void; stop(why: StopReason): void } | undefined;
-  worker.on("message", (message: FromWorker) => running?.onMessage(message));
+  port.on("message", (message: FromWorker) => {
+    try {
+      running?.onMessage(message);
+    } catch {
+      // Whatever a script makes its thread send, it harms nobody else.
+      running?.stop("crashed");
+    }
+  });
+  keepsProcess(false);
   worker.on("error", () => running?.stop("crashed"));
   worker.on("exit", () => {
     alive = false;
     running?.stop("crashed");
   });
+
+  /** An idle thread does not keep the process alive. */
+  function keepsProcess(keeps: boolean): void {
+    for (const part of [worker, port]) keeps ? part.ref() : part.unref();
+  }
 
   async function end(): Promise<void> {
     alive = false;
@@ -64,14 +79,14 @@ export function createWorkerThread(): WorkerThread {
       const state = new SharedArrayBuffer(4);
       const clock = new Int32Array(state);
       const { timeMs, computeMs } = script.limits;
-      worker.ref();
+      keepsProcess(true);
       const finish = (outcome: ScriptEnd) => {
         if (!running) return;
         running = undefined;
         clearTimeout(timer);
         clearInterval(watch);
         signal.removeEventListener("abort", cancel);
-        worker.unref();
+        keepsProcess(false);
         resolve({ end: outcome, logs, misses });
       };
       /** A thread whose script was not at its end cannot be used again. */
@@ -86,15 +101,20 @@ export function createWorkerThread(): WorkerThread {
         const busy = since === 0 ? 0 : ((Date.now() % CLOCK) + 1 - since + CLOCK) % CLOCK;
         if (busy > computeMs + GRACE_MS) stop("compute");
       }, CHECK_MS);
-      running = {
+      const mine = {
         stop,
-        onMessage: (message) => {
+        onMessage: (message: FromWorker) => {
           if (message.type === "log") logs.push(message.text);
           else if (message.type === "miss") misses.push(message.miss);
           else if (message.type === "end") finish(message.outcome);
-          else if (message.type === "request") serve(message, host, (answer) => running && post(answer));
+          else if (message.type === "request")
+            serve(message, host, (answer) => {
+              // A call may outlive its script; the thread then has another one.
+              if (running === mine) post(answer);
+            });
         },
       };
+      running = mine;
       signal.addEventListener("abort", cancel, { once: true });
       if (signal.aborted) cancel();
       else post({ type: "start", script, state });
@@ -103,7 +123,7 @@ export function createWorkerThread(): WorkerThread {
   };
 
   function post(message: ToWorker): void {
-    worker.postMessage(message);
+    port.postMessage(message);
   }
 }
 
@@ -111,12 +131,15 @@ export function createWorkerThread(): WorkerThread {
 export const STOPPED = "stopped";
 
 function serve(
-  { id, json }: Extract<FromWorker, { type: "request" }>,
+  { number, json }: Extract<FromWorker, { type: "request" }>,
   host: ScriptHost,
   reply: (answer: Extract<ToWorker, { type: "answer" }>) => void,
 ): void {
-  const request = JSON.parse(json);
-  host.request(request, id, ({ ok, value, label = "" }) =>
-    reply({ type: "answer", id, ok, json: JSON.stringify(value) ?? "null", label }),
-  );
+  host.request(JSON.parse(json), number, (answer) => reply({ type: "answer", text: toText(number, answer) }));
+}
+
+/** An answer as the prelude takes it. The text of a problem stays as it is, because the host knows problems by it. */
+function toText(number: number, { ok, value, label = "" }: ScriptAnswer): string {
+  const json = JSON.stringify(value) ?? "null";
+  return ok ? `[${number},${JSON.stringify(label)},${json}]` : `[${number},null,${JSON.stringify(json)}]`;
 }

@@ -36,6 +36,8 @@ export interface Origin {
   /** The definition that a person approves, and its SHA-256 over canonical JSON. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly hash: string;
+  /** The ways in which the definition tries to steer a model, where its source has looked for them. */
+  readonly poison?: readonly string[];
   /** Whether the owner accepts every definition of the source without approval. */
   readonly trusted: boolean;
   /** The route of the entry that this one is part of. Approving that entry approves this one too. */
@@ -49,6 +51,8 @@ export interface Presentation {
   readonly outputSchema?: JsonSchema;
   readonly icons?: readonly unknown[];
   readonly size?: number;
+  /** The server can run the tool as a task. */
+  readonly runsAsTask?: boolean;
   readonly _meta?: Readonly<Record<string, unknown>>;
 }
 
@@ -213,6 +217,8 @@ interface EntryBase {
   readonly notes: readonly string[];
   readonly inputSchema: JsonSchema;
   readonly status?: EntryStatus;
+  /** Set for an entry whose definition is read when it is needed. */
+  readonly kept?: Pick<KeptDraft, "digest" | "status">;
   /** Set for entries defined outside. Entries written for Keyhole need no approval. */
   readonly origin?: Origin;
   /** Whether its results are text of others, which a model must not take for instructions. */
@@ -273,6 +279,33 @@ export type EntryDraft =
       readonly defaultLane: Lane;
     })
   | Omit<ReadableEntry, "op" | "lane">;
+
+/**
+ * A tool whose definition is read when it is needed, because reading thousands takes seconds at a start. It has no
+ * aliases, tags, notes, examples, guidance or related entries.
+ */
+export interface KeptDraft {
+  readonly kind: "tool";
+  readonly route: string;
+  readonly domain: string;
+  readonly name: string;
+  readonly phrases: readonly string[];
+  readonly visibility: Visibility;
+  readonly status: EntryStatus | undefined;
+  readonly origin: Origin;
+  /** Equal for drafts of one route that make the same entry, in the same state. */
+  readonly digest: string;
+  /** The whole draft. */
+  read(): EntryDraft;
+}
+
+/** The status of an entry, as far as it is known without reading a definition. */
+export function knownStatus(entry: Entry): EntryStatus | undefined {
+  return entry.kept ? entry.kept.status : entry.status;
+}
+
+/** A draft of either form. */
+export type Draft = EntryDraft | KeptDraft;
 
 /** Text on how to use the entries of a domain, or of one category in it. */
 export interface Rule {

@@ -241,6 +241,11 @@ export const PROBLEMS = {
     next: "Name a module that exports domains (made with defineDomain) or sources, or a JSON file with mcpServers or servers.",
     when: "`keyhole serve` finds no config, cannot load it, or finds nothing to serve in it.",
   },
+  NO_SERVERS: {
+    sentence: "Keyhole has no servers yet.",
+    next: "`keyhole` finds those of your MCP clients, `keyhole add NAME -- COMMAND` adds one, and `--config FILE` names a config.",
+    when: "A command needs a catalog, but no config is named, the folder has none, and the settings name no servers.",
+  },
   CLIENT_CONFIG_INVALID: {
     sentence: "{path} cannot be used: {reason}.",
     next: "Nothing was written. Correct the file, or put the entry in by hand: docs/clients.md has one for each client.",

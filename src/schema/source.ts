@@ -1,13 +1,20 @@
-import type { Domain, EntryDraft } from "./entry.ts";
+import type { Domain, EntryDraft, KeptDraft } from "./entry.ts";
 
 /** Everything that a source has at one time. */
 export interface SourceContent {
   readonly domains: readonly Domain[];
   readonly drafts: readonly EntryDraft[];
+  /** Further tools, whose definitions are read when they are needed. */
+  readonly kept?: readonly KeptDraft[];
   /** Reasons to refuse this content. One sentence each, naming the place. */
   readonly errors?: readonly string[];
   /** Parts that were left out or kept as they were. One sentence each, for the owner. */
   readonly warnings?: readonly string[];
+}
+
+/** The number of entries in a content. */
+export function countDrafts({ drafts, kept = [] }: SourceContent): number {
+  return drafts.length + kept.length;
 }
 
 /** An origin of entries. It yields its content and never touches the catalog. */

@@ -117,6 +117,15 @@ describe("vectors beside words", () => {
     expect(index.status()).toEqual({ mode: "hybrid", documents: 1, waiting: 0 });
   });
 
+  test("an index without documents is read again with any embedder", async () => {
+    const path = join(folder, "no-documents");
+    await createEmbeddedIndex({ embedder: letters }).save(path);
+    const opened = await openEmbeddedIndex(path, { embedder: letters });
+    if (!opened.ok) throw new Error(opened.reason);
+    await opened.value.put(tools);
+    expect(opened.value.status().documents).toBe(3);
+  });
+
   test("vectors are saved and read again without the embedder being asked", async () => {
     const path = join(folder, "vectors");
     const index = createEmbeddedIndex({ embedder: letters });
@@ -191,7 +200,10 @@ describe("snapshot", () => {
   });
 
   test("every bit flip and truncation is found out", async () => {
-    const path = await saved("flips");
+    const path = join(folder, "flips");
+    const index = createEmbeddedIndex({ embedder: letters });
+    await index.put(tools);
+    await index.save(path);
     const whole = await readFile(path);
     const change = fc.oneof(
       fc.record({ at: fc.nat(whole.length - 1), bit: fc.nat(7) }),
@@ -211,6 +223,55 @@ describe("snapshot", () => {
   test("leaves no temporary file behind", async () => {
     await saved("clean");
     expect((await readdir(folder)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+});
+
+describe("a put of very many documents", () => {
+  const VERBS = ["get", "list", "send", "delete"];
+  const NOUNS = ["weather", "mail", "file", "naïve café", "天气预报", "userProfile"];
+  const documents = Array.from({ length: 12_000 }, (_, at): SearchDocument => {
+    const noun = NOUNS[at % NOUNS.length]!;
+    return {
+      ...tool(`d${at % 11_900}`, `${VERBS[at % 4]}_${noun}_${at % 97}`, `${noun} of batch ${at % 31}`),
+      kind: at % 5 === 0 ? "skill" : "tool",
+      domain: `domain${at % 3}`,
+      domainText: "weather and files",
+      aliases: at % 7 === 0 ? [`alias ${at}`] : [],
+      scopes: at % 11 === 0 ? ["s"] : [],
+      visibility: at % 13 === 0 ? "hidden" : "listed",
+      ...(at % 17 === 0 && { weights: { name: 2, description: 0 } }),
+    };
+  });
+
+  test("is analysed in other threads, with the same answers", async () => {
+    const whole = createEmbeddedIndex();
+    const bit = createEmbeddedIndex();
+    await whole.put(documents);
+    for (let from = 0; from < documents.length; from += 3_000)
+      await bit.put(documents.slice(from, from + 3_000));
+    expect(whole.status()).toEqual(bit.status());
+    for (const query of [
+      "send weather 41",
+      "alias 7",
+      "天气",
+      "get_userProfile_3",
+      "cafe batch 30",
+      "lst mial",
+    ]) {
+      for (const scopes of [[], ["s"]]) {
+        const request = { query, limit: 50, filter: { scopes }, explain: true };
+        expect(await whole.search(request)).toEqual(await bit.search(request));
+      }
+    }
+    await Promise.all([whole.close(), bit.close()]);
+  });
+
+  test("stops when the index is closed", async () => {
+    const index = createEmbeddedIndex();
+    const put = index.put(documents);
+    await index.close();
+    await put;
+    expect(index.status().documents).toBe(0);
   });
 });
 

@@ -1,12 +1,12 @@
 import { setImmediate } from "node:timers/promises";
 import { problem } from "../schema/problem.ts";
-import { LexicalIndex } from "./lexical/lexical-index.ts";
-import type { SearchIndex, SearchStatus } from "./port/search-index.ts";
+import { batchesOf, LexicalIndex } from "./lexical/lexical-index.ts";
+import { SegmentThreads } from "./lexical/segment-threads.ts";
+import type { SearchDocument, SearchIndex, SearchStatus } from "./port/search-index.ts";
 import { searchBoth } from "./search-both.ts";
 import { type Opened, readSnapshot, writeSnapshot } from "./snapshot.ts";
 import { VectorSide } from "./vector-side.ts";
 import type { Embedder } from "./vectors/embedder.ts";
-import { vectorStoreFromBytes } from "./vectors/vector-store.ts";
 
 /** Options of {@link createEmbeddedIndex}. */
 export interface EmbeddedIndexOptions {
@@ -29,6 +29,8 @@ export interface EmbeddedIndex extends SearchIndex {
 
 /** With more segments than this a put waits for merges, so that they do not fall behind. */
 const MAX_BACKLOG = 64;
+/** Puts of this many documents are analysed in other threads: fewer are done before those have started. */
+const THREADED_FROM = 10_000;
 /** Documents whose texts are prepared for vectors before searches have their turn. */
 const VECTOR_STEP = 1_024;
 
@@ -77,15 +79,14 @@ async function load(
   const words = new LexicalIndex();
   words.load(segment);
   if (embedder === undefined) return { ok: true, value: { words, side: undefined, note } };
+  // Without documents there are no vectors of any embedder.
+  if (vectors === undefined && segment.facetOf.length === 0)
+    return { ok: true, value: { words, side: new VectorSide(embedder), note } };
   if (vectors?.embedder !== embedder.id) {
     return { ok: false, reason: "The search snapshot is not used: its vectors are of another embedder." };
   }
   const side = new VectorSide(embedder);
-  const documents = Array.from(segment.facetOf, (facet, number) => ({
-    id: segment.ids.get(number),
-    facet: segment.facets[facet]!,
-  }));
-  side.adopt(vectorStoreFromBytes(vectors.bytes), documents);
+  side.adopt(vectors.store, segment);
   return { ok: true, value: { words, side, note } };
 }
 
@@ -94,6 +95,7 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
   let merging: Promise<void> | undefined;
   let changes: Promise<void> = Promise.resolve();
   let closed = false;
+  const threads = new SegmentThreads();
 
   /** Changes take effect in the order in which they were asked for, though a large one lets searches between. */
   function inTurn(change: () => Promise<void>): Promise<void> {
@@ -116,6 +118,31 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
     if (words.segmentCount > MAX_BACKLOG) await merged;
   }
 
+  async function putHere(documents: readonly SearchDocument[]): Promise<void> {
+    const steps = words.put(documents);
+    while (!closed && steps.next().done !== true) {
+      await setImmediate();
+      await mergeIfDue();
+    }
+    await mergeIfDue();
+  }
+
+  async function putInThreads(documents: readonly SearchDocument[]): Promise<void> {
+    const batches = batchesOf(documents);
+    async function putOn(): Promise<void> {
+      for (let batch = batches.shift(); batch !== undefined && !closed; batch = batches.shift()) {
+        const shown = batch.filter(({ visibility }) => visibility !== "hidden");
+        const segment = await threads.build(shown).catch(() => undefined);
+        if (closed) return;
+        // A host that cannot run threads does the work itself.
+        if (segment === undefined) await putHere(batch);
+        else words.take(batch, segment);
+        await mergeIfDue();
+      }
+    }
+    await Promise.all(Array.from({ length: threads.width }, putOn));
+  }
+
   function checkOpen(): void {
     if (closed) throw problem("CLOSED");
   }
@@ -123,12 +150,8 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
   return {
     async put(documents) {
       await inTurn(async () => {
-        const steps = words.put(documents);
-        while (!closed && steps.next().done !== true) {
-          await setImmediate();
-          await mergeIfDue();
-        }
-        await mergeIfDue();
+        const isThreaded = documents.length >= THREADED_FROM && threads.width > 0;
+        await (isThreaded ? putInThreads(documents) : putHere(documents));
         for (let from = 0; from < documents.length && !closed; from += VECTOR_STEP) {
           if (from > 0) await setImmediate();
           side?.put(documents.slice(from, from + VECTOR_STEP));
@@ -182,9 +205,7 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
       await this.compact();
       const { whole } = words;
       if (whole === undefined) throw problem("CLOSED");
-      const bytes = side?.toBytes();
-      const vectors = side && bytes && { embedder: side.embedderId, bytes };
-      await writeSnapshot(path, { segment: whole, note, ...(vectors && { vectors }) });
+      await writeSnapshot(path, { segment: whole, note }, side?.contents(whole.ids));
     },
 
     async restore() {
@@ -201,12 +222,14 @@ function createOver(parts: Parts, options: EmbeddedIndexOptions): EmbeddedIndex 
 
     async close() {
       closed = true;
+      threads.end();
       side?.close();
     },
   };
 }
 
-/** Runs the steps with a turn of the event loop after each, so that searches come between them. */
+/** Runs the steps with a turn of the event loop before each, so that searches and changes come between them. */
 async function inSteps(steps: Iterator<void, void>, stopped: () => boolean): Promise<void> {
-  while (!stopped() && steps.next().done !== true) await setImmediate();
+  do await setImmediate();
+  while (!stopped() && steps.next().done !== true);
 }

@@ -1,8 +1,11 @@
 import { reasonOf } from "../util/reason-of.ts";
 import { FacetTable } from "./lexical/facet-table.ts";
-import { facetTest } from "./lexical/filter-mask.ts";
+import { facetTest, filterKey } from "./lexical/filter-mask.ts";
+import type { Segment } from "./lexical/segment.ts";
+import type { StringTable } from "./lexical/string-table.ts";
 import type { SearchDocument, SearchFilter } from "./port/search-index.ts";
 import { bestFirst, type Scored } from "./ranking/fusion.ts";
+import type { SavedVectors } from "./snapshot.ts";
 import type { Embedder } from "./vectors/embedder.ts";
 import { createVectorStore, type VectorStore } from "./vectors/vector-store.ts";
 import { vectorText } from "./vectors/vector-text.ts";
@@ -22,6 +25,8 @@ const WHOLE_WORTH = 2;
 const SHARPNESS = 4;
 /** A search waits for at most this many vectors. */
 const MAX_WAIT = 5_000;
+/** Filters whose slots are remembered. */
+const MAX_MASKS = 16;
 /** With fewer waiting than this share of the vectors there are, a search by vectors is whole enough. */
 const MAX_WAITING_SHARE = 0.1;
 
@@ -33,15 +38,14 @@ export class VectorSide {
   private facetOfSlot = new Uint32Array(64);
   private readonly waiting = new Map<string, Waiting>();
   private running: Promise<void> | undefined;
+  private coding: Promise<void> | undefined;
+  /** By filter: a bit for each slot that passes, until a slot changes its facet. */
+  private readonly masks = new Map<string, Uint32Array | undefined>();
   private failure: string | undefined;
   private closed = false;
 
   constructor(embedder: Embedder) {
     this.embedder = embedder;
-  }
-
-  get embedderId(): string {
-    return this.embedder.id;
   }
 
   /** Why the last embedding failed, until one succeeds. */
@@ -78,29 +82,27 @@ export class VectorSide {
     }
   }
 
-  /** Takes over saved vectors of documents whose facets are given. */
-  adopt(
-    store: VectorStore,
-    documents: Iterable<{ id: string; facet: Parameters<FacetTable["intern"]>[0] }>,
-  ): void {
+  /** Takes over saved vectors of a segment's documents. */
+  adopt(store: VectorStore, { facets, facetOf }: Segment): void {
     this.store = store;
-    const known = new Map<unknown, number>();
-    for (const { id, facet } of documents) {
-      const slot = store.slotOf(id);
-      if (slot === undefined) continue;
-      const number = known.get(facet) ?? this.facets.intern(facet);
-      known.set(facet, number);
-      this.setFacet(slot, number);
-    }
+    const numbers = facets.map((facet) => this.facets.intern(facet));
+    this.facetOfSlot = facetOf.map((facet) => numbers[facet]!);
+    this.masks.clear();
+    this.startCoding();
   }
 
   /** Waits for vectors that are made at once, so that the first answer after a start is the final one. */
   async nearlySettled(): Promise<void> {
-    if (this.isInstant && this.waiting.size <= MAX_WAIT) await this.settled();
+    if (this.isInstant && this.waiting.size <= MAX_WAIT) await this.allMade();
   }
 
-  /** Resolves when no vector is waited for, or embedding has failed. */
+  /** Resolves when no vector is waited for, or embedding has failed, and codes are made. */
   async settled(): Promise<void> {
+    await this.allMade();
+    await this.coding;
+  }
+
+  private async allMade(): Promise<void> {
     while (this.running !== undefined) await this.running;
   }
 
@@ -109,9 +111,9 @@ export class VectorSide {
     this.waiting.clear();
   }
 
-  /** For `adopt`, in another process. */
-  toBytes(): Uint8Array | undefined {
-    return this.store?.toBytes();
+  /** The vectors of these documents, for `adopt` in another process. */
+  contents(ids: StringTable): SavedVectors | undefined {
+    return this.store && { embedder: this.embedder.id, ...this.store.contents(ids) };
   }
 
   reads(query: string): boolean {
@@ -182,6 +184,22 @@ export class VectorSide {
       }
       await new Promise<void>((resolve) => setImmediate(resolve));
     }
+    this.startCoding();
+  }
+
+  /** Searches do not wait for codes: until they are made, every vector is compared. */
+  private startCoding(): void {
+    if (this.coding !== undefined || this.store?.wantsCodes !== true) return;
+    this.coding = this.code(this.store).finally(() => {
+      this.coding = undefined;
+    });
+  }
+
+  private async code(store: VectorStore): Promise<void> {
+    for (const _ of store.makeCodes()) {
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (this.closed) return;
+    }
   }
 
   /** Stores a vector, unless the document has changed or gone while it was made. */
@@ -199,10 +217,20 @@ export class VectorSide {
       this.facetOfSlot = larger;
     }
     this.facetOfSlot[slot] = facet;
+    this.masks.clear();
   }
 
   /** A bit for each slot whose document passes; undefined where all do. */
   private allowedSlots(filter: SearchFilter, store: VectorStore): Uint32Array | undefined {
+    const key = filterKey(filter);
+    if (!this.masks.has(key)) {
+      if (this.masks.size >= MAX_MASKS) this.masks.clear();
+      this.masks.set(key, this.maskOf(filter, store));
+    }
+    return this.masks.get(key);
+  }
+
+  private maskOf(filter: SearchFilter, store: VectorStore): Uint32Array | undefined {
     const passes = facetTest(filter);
     const passing = Uint8Array.from(this.facets.facets, (facet) => (passes(facet) ? 1 : 0));
     if (passing.every((bit) => bit === 1)) return undefined;

@@ -8,7 +8,9 @@ export type Tokens = Readonly<Record<Cause, number>>;
 export const NO_TOKENS: Tokens = { menu: 0, ask: 0, help: 0, results: 0, rules: 0, skills: 0 };
 
 export function addTokens(left: Tokens, right: Tokens): Tokens {
-  return Object.fromEntries(CAUSES.map((cause) => [cause, left[cause] + right[cause]])) as unknown as Tokens;
+  const sum = { ...left };
+  for (const cause of CAUSES) sum[cause] += right[cause];
+  return sum;
 }
 
 export function sumTokens(tokens: Tokens): number {

@@ -1,4 +1,4 @@
-import type { Freshness, Source, SourceContent } from "../schema/source.ts";
+import { countDrafts, type Freshness, type Source, type SourceContent } from "../schema/source.ts";
 import { backoffMs } from "../util/backoff.ts";
 import type { Clock } from "../util/clock.ts";
 import { createOutlet, type Outlet } from "../util/outlet.ts";
@@ -116,7 +116,7 @@ export function followSource(options: FollowOptions): FollowedSource {
 
   /** Resolves when the content has been taken. */
   async function show(reading: Reading, by: Following | undefined): Promise<void> {
-    const { content, count = content.drafts.length, newest = clock.now(), oldest = newest } = reading;
+    const { content, count = countDrafts(content), newest = clock.now(), oldest = newest } = reading;
     current = { content, count, oldest, newest };
     if (!by || by.shown === content) return;
     by.shown = content;

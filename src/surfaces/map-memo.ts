@@ -11,13 +11,13 @@ export interface MapMemo {
 }
 
 /** Each principal and surface has its own menu; the latest are kept. */
-const KEPT = 16;
+const MOST_KEPT = 16;
 const MAX_CHARS = 10_000;
 
-const fileSchema = z.array(z.tuple([z.string(), z.string().max(MAX_CHARS)])).max(KEPT);
+const fileSchema = z.array(z.tuple([z.string(), z.string().max(MAX_CHARS)]));
 
 /** Keeps maps in one file. A missing or damaged file is ignored. */
-export function createMapMemo(path: string): MapMemo {
+export function createMapMemo(path: string, mostKept = MOST_KEPT): MapMemo {
   async function read(): Promise<Map<string, string>> {
     try {
       return new Map(fileSchema.parse(JSON.parse(await readFile(path, "utf8"))));
@@ -32,7 +32,7 @@ export function createMapMemo(path: string): MapMemo {
       const others = [...(await read())].filter(([other]) => other !== key);
       try {
         await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-        await writeFileAtomic(path, JSON.stringify([...others, [key, map]].slice(-KEPT)));
+        await writeFileAtomic(path, JSON.stringify([...others, [key, map]].slice(-mostKept)));
       } catch {
         // The contract allows a write to fail.
       }

@@ -12,6 +12,7 @@ export interface MenuTool {
   };
   /** Annotations as the upstream server declares them. */
   readonly outputSchema?: JsonSchema;
+  readonly execution?: { readonly taskSupport: "optional" };
   readonly icons?: readonly unknown[];
   readonly _meta?: Readonly<Record<string, unknown>>;
 }

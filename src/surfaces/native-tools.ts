@@ -55,7 +55,7 @@ function isOffered({ status }: Entry): boolean {
 /** Passes on an upstream server's definition of its tool. The entry fills in the rest. */
 export function toNativeTool(name: string, entry: Entry): MenuTool {
   const { presentation, lane } = entry;
-  const { title = entry.name, annotations, outputSchema, icons, _meta } = presentation ?? {};
+  const { title = entry.name, annotations, outputSchema, icons, runsAsTask, _meta } = presentation ?? {};
   return {
     name,
     title,
@@ -63,6 +63,8 @@ export function toNativeTool(name: string, entry: Entry): MenuTool {
     inputSchema: { ...entry.inputSchema, type: "object" } as JsonSchema,
     ...(outputSchema && { outputSchema }),
     annotations: toAnnotations(annotations, lane),
+    // A tool that only runs as a task for Keyhole can be called without one: Keyhole waits for it.
+    ...(runsAsTask && { execution: { taskSupport: "optional" as const } }),
     ...(icons && { icons }),
     ...(_meta && { _meta }),
   };

@@ -12,6 +12,11 @@ export interface ShortcutOptions extends SurfaceOptions {
    * that do not fit into the budget of the menu are left out; they are found like all others.
    */
   readonly shortcuts?: readonly string[];
+  /**
+   * How many more stand there because the principal uses them most. They are chosen once for each catalog, and none of
+   * them destroys anything. Default: 0.
+   */
+  readonly learnedShortcuts?: number;
 }
 
 /** Tokens that the map of the catalog keeps, whatever stands beside it. */

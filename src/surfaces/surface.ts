@@ -86,17 +86,19 @@ interface SurfaceFacts {
   readonly words: Words;
 }
 
-const known = new Map<string, SurfaceFacts>();
+const known = new Map<Surface, Map<number, SurfaceFacts>>();
 
 /** Every call needs these, so they are made once for each surface. */
 function factsOf({ surface = "lanes", toolSearch = false, run = false }: SurfaceOptions): SurfaceFacts {
-  const key = `${surface} ${toolSearch} ${run}`;
-  const operations = Object.keys(OPERATIONS).length;
-  const facts = known.get(key);
+  const optional = (toolSearch ? 1 : 0) + (run ? 2 : 0);
+  let operations = 0;
+  for (const _ in OPERATIONS) operations += 1;
+  const ofSurface = known.get(surface) ?? new Map<number, SurfaceFacts>();
+  const facts = ofSurface.get(optional);
   if (facts?.operations === operations) return facts;
   const tools = toTools(surface, { toolSearch, run });
   const made = { operations, tools, words: toWords(surface, tools) };
-  known.set(key, made);
+  known.set(surface, ofSurface.set(optional, made));
   return made;
 }
 

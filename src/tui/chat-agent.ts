@@ -29,6 +29,11 @@ export interface PastMessage {
   readonly text: string;
 }
 
+/** An image for a prompt, with a line about it. */
+export interface ChatImage extends PromptFile {
+  readonly about: string;
+}
+
 export interface RunOptions {
   readonly signal: AbortSignal;
   /** Images that go with the prompt. */
@@ -64,7 +69,9 @@ export interface ChatAgent {
   /** Reads a mentioned file as a tool call, with the same permissions. The call's text is the content. */
   read(path: string, options: RunOptions): AsyncIterable<AgentEvent>;
   /** A mentioned image, if the path is one. */
-  image(path: string): Promise<PromptFile | undefined>;
+  image(path: string): Promise<ChatImage | undefined>;
+  /** The clipboard as text for the draft: an image is kept as a file and mentioned. Undefined if it is empty. */
+  clipboard(): Promise<string | undefined>;
   answerPermission(callId: string, answer: PermissionAnswer): void;
   /** The tokens of the next request, by cause. */
   context(): Promise<ContextReport>;
@@ -81,12 +88,20 @@ export interface ChatAgent {
   rewind(message: string): Promise<{ readonly past: readonly PastMessage[]; readonly prompt: string }>;
   /** Undoes the changes of files that the last turn made. Returns a line for each. */
   undo(): Promise<readonly string[]>;
-  /** Shows MCP servers, or does to one what the words say: log in, approve. */
+  /** Asks whether the folder is trusted; after a yes, its files are in use. */
+  trust(options: RunOptions): AsyncIterable<AgentEvent>;
+  /** Shows MCP servers, or does to one what the words say: log in, refresh. */
   mcp(words: readonly string[]): Promise<readonly Fact[]>;
+  /** Asks whether the definitions of a server are approved, or whether it may start, and does it after a yes. */
+  decideServer(words: readonly string[], options: RunOptions): AsyncIterable<AgentEvent>;
   /** Commands beside the chat's own. */
   commands(): readonly OwnCommand[];
   /** The prompt of such a command. */
   expand(command: string, argument: string): Promise<string>;
+  /** Gives the conversation a title for the list of `/resume`. */
+  rename(title: string): Promise<void>;
+  /** Writes the conversation as Markdown into a new file, and returns its path. */
+  exportTo(file: string): Promise<string>;
   /** Starts a new conversation. */
   clear(): Promise<void>;
 }

@@ -4,6 +4,7 @@ import { BlockView } from "./block-view.ts";
 import type { Block, ChatState } from "./chat-state.ts";
 import type { Chat } from "./create-chat.ts";
 import { InputBox } from "./input-box.ts";
+import { typedText } from "./key-to-edit.ts";
 import { PermissionDialog } from "./permission-dialog.ts";
 import { PickerView } from "./picker-view.ts";
 import { Spinner } from "./spinner.ts";
@@ -17,6 +18,7 @@ const ROWS_BELOW = 9;
 /** Most lines of the draft, alone and below a question. */
 const DRAFT_LINES = 8;
 const DRAFT_LINES_ASKING = 3;
+const CHARS_PER_TOKEN = 4;
 /** Two presses of Esc within this time go back. */
 const TWICE_MS = 800;
 
@@ -51,12 +53,19 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
     if (isSecond) void chat.open("messages");
   }
 
+  async function paste(): Promise<void> {
+    attention.typed();
+    const text = await chat.paste();
+    if (text !== undefined) draft.change({ type: "insert", text: typedText(text) });
+  }
+
   useInput((input, key) => {
     if (picker) return;
     if (key.ctrl && input === "c") chat.interrupt();
     if (key.ctrl && input === "o") chat.unfold("tool");
     if (key.ctrl && input === "t") chat.unfold("thinking");
     if (key.ctrl && input === "r" && !permission) void chat.open("history");
+    if (key.ctrl && input === "v") void paste();
     if (key.tab && key.shift) chat.nextMode();
   });
 
@@ -107,7 +116,7 @@ export function ChatScreen({ chat, banner, files, size, onLeave }: ChatScreenPro
       isTaken: (key) => picker !== undefined || attention.takes(key),
       commands: chat.commands(),
       onEscape,
-      onSubmit: (text) => void chat.submit(text),
+      onSubmit: (text, shown) => void chat.submit(text, shown),
       onType: () => {
         attention.typed();
         chat.stay();
@@ -124,8 +133,14 @@ function StatusLine({ state }: { state: ChatState }): ReactNode {
   }
   if (state.permissions.length === 1) return null;
   if (state.phase === "cancelling") return h(Spinner, { label: "Cancelling. Ctrl-C again leaves." });
-  if (state.phase === "running") return h(Spinner, { label: labelOf(state), key: labelOf(state) });
+  if (state.phase === "running") return h(Spinner, { label: labelOf(state), more: receivedOf(state) });
   return state.leaving ? h(Text, { dimColor: true }, "Ctrl-C again leaves.") : null;
+}
+
+/** The tokens of the turn so far: those that the provider has counted, and an estimate of the rest. */
+function receivedOf({ received }: ChatState): string {
+  const tokens = received.tokens + Math.round(received.chars / CHARS_PER_TOKEN);
+  return tokens === 0 ? "" : `↓ ${tokens.toLocaleString("en-US")} tokens`;
 }
 
 function labelOf({ live }: ChatState): string {

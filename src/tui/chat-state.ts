@@ -68,6 +68,8 @@ export interface ChatState {
   /** The number of questions so far. */
   readonly asked: number;
   readonly usage: TokenUse;
+  /** The model's output in this turn: tokens that the provider has counted, characters since. */
+  readonly received: { readonly tokens: number; readonly chars: number };
   /** The tokens of the last request, which are the model's context. */
   readonly lastInput: number;
   /** The last finished tool call, for unfolding. */
@@ -88,6 +90,7 @@ export const NEW_CHAT: ChatState = {
   permissions: [],
   asked: 0,
   usage: { input: 0, output: 0, cached: 0 },
+  received: { tokens: 0, chars: 0 },
   lastInput: 0,
   status: { mode: "ask", model: "", tokens: 0, window: 0 },
   leaving: false,

@@ -13,16 +13,22 @@ export const COMMANDS: readonly Command[] = [
   { name: "context", summary: "Shows the tokens of the next request, by cause." },
   { name: "compact", summary: "Summarizes the conversation now; with words, keeps those points." },
   { name: "cost", summary: "Shows tokens and cost of the conversation.", topic: "cost" },
-  { name: "undo", summary: "Undoes the changes of files that the last turn made." },
+  { name: "undo", summary: "Undoes the changes of files that the last turn made, also by commands." },
   { name: "tools", summary: "Lists the tools that the agent can reach.", topic: "tools" },
   { name: "skills", summary: "Lists the skills that the agent can load.", topic: "skills" },
   { name: "model", summary: "Picks the model; with a name, changes to it." },
   { name: "mode", summary: "Changes the mode: ask, accept-edits, plan. Shift-Tab does it too." },
-  { name: "mcp", summary: "Shows the MCP servers; login NAME and approve NAME act on one." },
+  { name: "mcp", summary: "Shows the MCP servers; login, allow, approve or refresh NAME act on one." },
+  {
+    name: "trust",
+    summary: "Shows what this folder would run and tell the model, and asks whether you trust it.",
+  },
   { name: "init", summary: "Lets the agent write an AGENTS.md for this folder." },
   { name: "permissions", summary: "Lists the permission rules.", topic: "permissions" },
   { name: "telemetry", summary: "Shows whether telemetry is on, and where it goes.", topic: "telemetry" },
   { name: "resume", summary: "Picks a conversation of this folder; with an id, resumes that one." },
+  { name: "rename", summary: "Gives the conversation a title for /resume." },
+  { name: "export", summary: "Writes the conversation as Markdown into a new file of this folder." },
   { name: "clear", summary: "Starts a new conversation." },
   { name: "exit", summary: "Leaves the chat." },
 ];
@@ -40,6 +46,7 @@ export type Wish =
 export function readWish(text: string, own: readonly OwnCommand[] = []): Wish {
   const trimmed = text.trim();
   if (trimmed === "") return { type: "nothing" };
+  if (trimmed === "?") return { type: "command", command: COMMANDS[0]!, argument: "" };
   if (trimmed.startsWith("!")) {
     const command = trimmed.slice(1).trim();
     return command === "" ? { type: "nothing" } : { type: "shell", command };
@@ -59,11 +66,16 @@ export function readWish(text: string, own: readonly OwnCommand[] = []): Wish {
 }
 
 export const KEYS: readonly (readonly [keys: string, what: string])[] = [
+  ["?", "Lists commands and keys, as /help does."],
   ["Enter", "Sends. Alt-Enter, Ctrl-J or \\ and Enter start a new line."],
   ["Shift-Tab", "Changes the mode: ask, accept edits, plan."],
   ["Up, Down", "Walk through the lines sent before; Ctrl-R picks from them."],
   ["Tab", "Completes a command or a file."],
-  ["@file", "Includes a file of the project."],
+  ["@file", "Includes a file of the project, or an image."],
+  [
+    "Ctrl-V",
+    "Pastes the clipboard, also an image. The path of an image, pasted or dropped, includes it too.",
+  ],
   ["!command", "Runs a command, with the same permissions as the agent."],
   ["Ctrl-O, Ctrl-T", "Unfold the last tool call, the last thinking."],
   ["Esc", "Cancels; pressed twice while nothing runs, goes back to an earlier message."],

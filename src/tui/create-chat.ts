@@ -24,12 +24,14 @@ export interface Chat {
   state(): ChatState;
   /** Calls the listener after each change. Returns unsubscribe. */
   subscribe(listener: () => void): () => void;
-  /** Sends a line. Resolves when its work is done; ignored while something runs. */
-  submit(text: string): Promise<void>;
+  /** Sends a line. Resolves when its work is done; ignored while something runs. `shown` stands for it on the screen. */
+  submit(text: string, shown?: string): Promise<void>;
   /** Answers the first question. */
   answer(answer: PermissionAnswer): void;
   /** Ctrl-C: cancels the running work; a second one leaves. */
   interrupt(): void;
+  /** Asks whether the folder is trusted. */
+  askTrust(): Promise<void>;
   /** Resets the first Ctrl-C, so that the next one does not leave. */
   stay(): void;
   /** Esc: cancels the running work, and nothing else. */
@@ -43,6 +45,8 @@ export interface Chat {
   /** Takes a choice of the open list. Returns the text that belongs into the draft, if any. */
   pick(choice: Choice): Promise<string | undefined>;
   closePicker(): void;
+  /** The clipboard as text for the draft; undefined, with a notice, if nothing can be read. */
+  paste(): Promise<string | undefined>;
   commands(): readonly OwnCommand[];
   /** Lines sent before, oldest first. */
   readonly history: readonly string[];
@@ -113,6 +117,7 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       const image = await agent.image(path);
       if (image) {
         images.push(image);
+        notice(toVisibleText(`${path}: ${image.about}`));
         continue;
       }
       const last = await follow(agent.read(path, { signal }));
@@ -128,13 +133,13 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
   }
 
   function showFacts(title: string, facts: readonly Fact[]): void {
-    if (facts.length === 0) notice(`No ${title}.`);
+    if (facts.length === 0) notice(EMPTY[title] ?? `No ${title}.`);
     else show({ kind: "facts", title, facts: facts.map(cleanFact) });
   }
 
   async function openPicker(kind: PickTopic, title: string): Promise<void> {
     const choices = await agent.choices(kind);
-    if (choices.length === 0) return notice(`No ${kind}.`);
+    if (choices.length === 0) return notice(EMPTY[kind] ?? `No ${kind}.`);
     dispatch({ type: "picker", picker: { kind, title, choices } });
   }
 
@@ -186,14 +191,26 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
         return;
       case "mode":
         return setMode(argument);
-      case "mcp":
-        return showFacts("mcp", await agent.mcp(argument.split(/\s+/).filter(Boolean)));
+      case "trust":
+        return askTrust("/trust");
+      case "mcp": {
+        const words = argument.split(/\s+/).filter(Boolean);
+        if (words[0] !== "approve" && words[0] !== "allow") return showFacts("mcp", await agent.mcp(words));
+        return turn(`/mcp ${words.join(" ")}`, async (signal) => {
+          await follow(agent.decideServer(words, { signal }));
+        });
+      }
       case "init":
         return turn("/init", (signal) => ask(INIT_PROMPT, signal));
       case "model":
         return argument === "" ? openPicker("models", "Model:") : setModel(argument);
       case "resume":
         return argument === "" ? openPicker("sessions", "Conversation:") : resume(argument);
+      case "rename":
+        await agent.rename(argument);
+        return notice(toVisibleText(`The conversation is called ${argument}.`));
+      case "export":
+        return notice(toVisibleText(`Written to ${await agent.exportTo(argument)}.`));
       case "clear":
         await agent.clear();
         dispatch({ type: "cleared" });
@@ -201,6 +218,10 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       case "exit":
         return leave();
     }
+  }
+
+  function askTrust(typed: string): Promise<void> {
+    return turn(typed, async (signal) => void (await follow(agent.trust({ signal }))));
   }
 
   async function resume(session: string): Promise<void> {
@@ -218,7 +239,7 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
     },
     history,
     commands: () => agent.commands(),
-    submit: async (text) => {
+    submit: async (text, shown = text) => {
       if (state.phase !== "idle") return;
       if (text.trim() !== "" && history.at(-1) !== text) {
         history.push(text);
@@ -226,12 +247,14 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       }
       const wish = readWish(text, agent.commands());
       if (wish.type === "own") {
-        return turn(text.trim(), async (signal) => ask(await agent.expand(wish.name, wish.argument), signal));
+        return turn(shown.trim(), async (signal) =>
+          ask(await agent.expand(wish.name, wish.argument), signal),
+        );
       }
-      if (wish.type === "prompt") return turn(text.trim(), (signal) => ask(wish.text, signal));
+      if (wish.type === "prompt") return turn(shown.trim(), (signal) => ask(wish.text, signal));
       if (wish.type === "shell") {
         return turn(
-          text.trim(),
+          shown.trim(),
           async (signal) => void (await follow(agent.shell(wish.command, { signal }))),
         );
       }
@@ -266,6 +289,12 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       controller?.abort();
     },
     nextMode,
+    askTrust: () => askTrust(""),
+    paste: async () => {
+      const text = await agent.clipboard().catch(() => undefined);
+      if (text === undefined) notice(NO_CLIPBOARD);
+      return text;
+    },
     open: async (what) => {
       if (state.phase !== "idle") return;
       if (what === "messages") return openPicker("messages", "Go back to before:");
@@ -294,6 +323,16 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
     },
   };
 }
+
+/** Sentences for lists that are empty. */
+const EMPTY: Readonly<Record<string, string>> = {
+  mcp: "No MCP servers. Outside of the chat, keyhole add adds one, and keyhole connect takes those of other clients over.",
+  sessions: "No earlier conversation of this folder is kept.",
+  messages: "Nothing was sent yet in this conversation.",
+};
+
+const NO_CLIPBOARD =
+  "The clipboard has nothing that can be read here. Linux needs wl-clipboard or xclip; @path includes an image file.";
 
 const INIT_PROMPT = `Look at this project: its manifest, its main folders, how it is built, tested and formatted, and the conventions that its code follows. Then write an AGENTS.md in its root (improve the one that is there): under 60 lines, only facts that an agent needs and cannot see at once: the commands, the layout, the rules. Check each command that you name against the project's files.`;
 

@@ -4,8 +4,10 @@ import { toVisibleText } from "../util/visible-text.ts";
 import type { OwnCommand } from "./chat-agent.ts";
 import { colour } from "./colour.ts";
 import { complete } from "./complete.ts";
+import { createFoldedPastes } from "./folded-pastes.ts";
 import { keyToEdit, typedText } from "./key-to-edit.ts";
 import type { Draft, Edit } from "./line-editor.ts";
+import { pastedImage } from "./pasted-image.ts";
 import type { DraftState } from "./use-draft.ts";
 import { wrapHard } from "./wrap-hard.ts";
 
@@ -25,7 +27,8 @@ export interface InputBoxProps {
   onEscape(): void;
   /** Whether a key belongs to somebody else. */
   isTaken(key: Key): boolean;
-  onSubmit(text: string): void;
+  /** Sends a draft. The screen shows long pastes of it as the draft does. */
+  onSubmit(text: string, shown: string): void;
   onType(): void;
   onLeave(): void;
 }
@@ -35,6 +38,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
   const { columns, lines, files, ready, draft } = props;
   const completions = complete(draft.shown.text, draft.shown.cursor, files, props.commands);
 
+  const [pastes] = useState(createFoldedPastes);
   // Enter was pressed while something ran; the draft is sent when that is over.
   const [waits, setWaits] = useState(false);
 
@@ -50,7 +54,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
     else if (!ready) setWaits(true);
     else {
       change({ type: "sent" });
-      props.onSubmit(text);
+      props.onSubmit(pastes.unfold(text), text);
     }
   }
 
@@ -67,7 +71,7 @@ export function InputBox(props: InputBoxProps): ReactNode {
       return;
     }
     if (key.escape) return props.onEscape();
-    if ((key.tab && key.shift) || (key.ctrl && "ort".includes(input))) return;
+    if ((key.tab && key.shift) || (key.ctrl && "ortv".includes(input))) return;
     props.onType();
     if (key.ctrl && input === "d" && text === "") props.onLeave();
     else if (key.return && (key.meta || key.shift)) change({ type: "insert", text: "\n" });
@@ -84,7 +88,8 @@ export function InputBox(props: InputBoxProps): ReactNode {
   });
   usePaste((text) => {
     props.onType();
-    change({ type: "insert", text: typedText(text) });
+    const image = pastedImage(text);
+    change({ type: "insert", text: image === undefined ? pastes.fold(typedText(text)) : `${image} ` });
   });
 
   return h(

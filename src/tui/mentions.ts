@@ -1,4 +1,5 @@
 import { isAbsolute, normalize } from "node:path";
+import { fenced } from "../util/fenced.ts";
 
 /** A file that a prompt mentions. */
 export interface Mention {
@@ -68,11 +69,4 @@ export function withFiles(prompt: string, files: readonly IncludedFile[]): strin
   if (files.length === 0) return prompt;
   const parts = files.map(({ path, text }) => `File ${path}:\n${fenced(text)}`);
   return [prompt, ...parts].join("\n\n");
-}
-
-/** A code block whose fence the text cannot close. */
-function fenced(text: string): string {
-  const longest = (text.match(/`{3,}/g) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
-  const mark = "`".repeat(longest + 1);
-  return `${mark}\n${text}\n${mark}`;
 }

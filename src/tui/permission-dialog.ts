@@ -67,7 +67,7 @@ export function PermissionDialog(props: PermissionDialogProps): ReactNode {
   return h(
     Box,
     { flexDirection: "column", marginTop: 1 },
-    h(Text, { bold: true, ...colour("yellow") }, `Allow ${permission.scope}?`),
+    h(Text, { bold: true, ...colour("yellow") }, titleOf(permission)),
     lines
       .slice(shown.top, shown.top + height)
       .map(({ text, tint }, index) => h(Text, { key: `line ${index}`, wrap: "hard", ...tint }, `│ ${text}`)),
@@ -107,7 +107,35 @@ interface Choice {
   readonly allows: boolean;
 }
 
+/** Questions of the chat itself, which are answered with yes or no. */
+const QUESTIONS: Readonly<
+  Record<string, { readonly title: string; readonly yes: string; readonly no: string }>
+> = {
+  folder: {
+    title: "Trust this folder as it is now?",
+    yes: "yes, trust it",
+    no: "no, go on without these files",
+  },
+  definitions: {
+    title: "Approve these definitions, which the model will read?",
+    yes: "yes, approve them",
+    no: "no, keep them from the model",
+  },
+  server: { title: "Let this server start?", yes: "yes, let it run", no: "no" },
+};
+
+function titleOf({ scope }: Permission): string {
+  return QUESTIONS[scope]?.title ?? `Allow ${scope}?`;
+}
+
 function choicesOf({ scope, always }: Permission, hasDraft: boolean): Choice[] {
+  const own = QUESTIONS[scope];
+  if (own) {
+    return [
+      { label: own.no, answer: "deny", allows: false },
+      { label: own.yes, answer: "once", allows: true },
+    ];
+  }
   const again = AGAIN[scope] ?? "this";
   return [
     { label: "yes, once", answer: "once", allows: true },

@@ -33,11 +33,16 @@ export function reduce(state: ChatState, event: ChatEvent): ChatState {
 
 function apply(state: ChatState, event: ChatEvent): ChatState {
   switch (event.type) {
-    case "turn-start":
-      return add(
-        { ...state, phase: "running", leaving: false },
-        { kind: "prompt", text: clean(event.prompt) },
-      );
+    case "turn-start": {
+      const running: ChatState = {
+        ...state,
+        phase: "running",
+        leaving: false,
+        received: { tokens: 0, chars: 0 },
+      };
+      // A turn that the chat itself starts has no prompt.
+      return event.prompt === "" ? running : add(running, { kind: "prompt", text: clean(event.prompt) });
+    }
     case "turn-end":
       return endTurn(state);
     case "turn-failed": {
@@ -81,9 +86,10 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
       );
     case "agent-start":
     case "llm-start":
+    case "llm-aside":
       return state;
     case "llm-thinking":
-      return addThinking(state, event.text);
+      return addThinking(receiving(state, event.text), event.text);
     case "tool-output":
       return setTool(state, event.callId, (tool) => ({
         ...tool,
@@ -92,14 +98,18 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
     case "context-compacted":
       return add(closeAnswer(state), { kind: "notice", text: compactedText(event) });
     case "llm-text":
-      return addText(closeThinking(state), event.text);
+      return addText(closeThinking(receiving(state, event.text)), event.text);
     case "llm-retry":
       return add(closeAnswer(state), {
         kind: "notice",
         text: clean(`${event.reason} Retry ${event.attempt} in ${(event.delayMs / 1000).toFixed(1)} s.`),
       });
     case "llm-end":
-      return { ...closeAnswer(state), lastInput: event.usage.input };
+      return {
+        ...closeAnswer(state),
+        lastInput: event.usage.input,
+        received: { tokens: state.received.tokens + event.usage.output, chars: 0 },
+      };
     case "tool-start":
       return add(closeAnswer(state), {
         kind: "tool",
@@ -138,12 +148,20 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
   }
 }
 
+function receiving(state: ChatState, text: string): ChatState {
+  const { tokens, chars } = state.received;
+  return { ...state, received: { tokens, chars: chars + text.length } };
+}
+
 function count(tokens: number): string {
   return tokens.toLocaleString("en-US");
 }
 
 function compactedText(event: Extract<AgentEvent, { type: "context-compacted" }>): string {
   const { by, replaced, before, after, failure } = event;
+  if (by === "handles") {
+    return `The conversation has become long: ${replaced} large results of earlier turns are behind handles now, and the model can still read them. Messages: ${count(before)} tokens before, ${count(after)} now.`;
+  }
   const what =
     by === "model"
       ? "The model summarized them"

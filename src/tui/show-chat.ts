@@ -1,5 +1,6 @@
 import { render } from "ink";
 import { createElement as h } from "react";
+import { createAnnouncer, NO_TITLE } from "./announce.ts";
 import { ChatScreen } from "./chat-screen.ts";
 import type { Chat } from "./create-chat.ts";
 
@@ -15,6 +16,11 @@ export interface ShowOptions {
 /** Shows a chat in the terminal until the person leaves. */
 export async function showChat(chat: Chat, options: ShowOptions): Promise<void> {
   const { banner, files, stdin, stdout } = options;
+  const out = stdout ?? process.stdout;
+  const announce = createAnnouncer(process.cwd());
+  const tell = () => void out.write(announce(chat.state()));
+  const stop = chat.subscribe(tell);
+  tell();
   const { promise: closed, resolve: close } = Promise.withResolvers<void>();
   const screen = render(h(ChatScreen, { chat, banner, files, onLeave: close }), {
     exitOnCtrlC: false,
@@ -27,5 +33,7 @@ export async function showChat(chat: Chat, options: ShowOptions): Promise<void> 
   });
   options.onOpen?.(close);
   await Promise.race([chat.left, closed, screen.waitUntilExit()]);
+  stop();
   screen.unmount();
+  out.write(NO_TITLE);
 }

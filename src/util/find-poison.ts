@@ -1,3 +1,5 @@
+import { contentHash } from "./content-hash.ts";
+import { lazy } from "./lazy.ts";
 import { hidesText } from "./visible-text.ts";
 
 /** Ways in which text from outside tries to steer a model. */
@@ -127,6 +129,10 @@ const MATCHERS = Object.entries(PATTERNS).map(
   ([kind, sources]) => [kind as PoisonKind, new RegExp(sources.join("|"))] as const,
 );
 const KINDS = Object.keys(POISON_KINDS) as PoisonKind[];
+
+/** Identifies the rules: what was found by other rules has to be looked for again. */
+export const poisonRules = lazy(() => contentHash([PATTERNS, String(TAGS), String(LATIN_SPLIT), TEXT_CHARS]));
+
 /** Longer texts of definitions are cut before a model reads them. */
 const TEXT_CHARS = 16_384;
 /** Nobody steers a model in fewer characters. */

@@ -7,16 +7,24 @@ export interface InFlight {
 }
 
 export function createInFlight(): InFlight {
-  const open = new Set<Promise<void>>();
+  /** The functions that end the calls. Most calls are never waited for, so nothing else is made for them. */
+  const open = new Set<() => void>();
+  const waiting = new Map<() => void, (() => void)[]>();
   return {
     enter: () => {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      open.add(promise);
-      return () => {
-        open.delete(promise);
-        resolve();
+      const end = () => {
+        open.delete(end);
+        for (const resolve of waiting.get(end) ?? []) resolve();
+        waiting.delete(end);
       };
+      open.add(end);
+      return end;
     },
-    settled: async () => void (await Promise.all(open)),
+    settled: async () => {
+      const ended = [...open].map(
+        (end) => new Promise<void>((resolve) => waiting.set(end, [...(waiting.get(end) ?? []), resolve])),
+      );
+      await Promise.all(ended);
+    },
   };
 }

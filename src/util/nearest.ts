@@ -1,6 +1,5 @@
-import { LRUCache } from "lru-cache";
 import { boundedDistance } from "./bounded-distance.ts";
-import { lazy } from "./lazy.ts";
+import { RecentMap } from "./recent-map.ts";
 import { splitWords } from "./split-words.ts";
 
 const MAX_LENGTH = 128;
@@ -35,15 +34,15 @@ interface Wanted extends Form {
 }
 
 /** Caches forms: the same names are compared again and again. */
-const forms = lazy(() => new LRUCache<string, Form>({ max: 50_000 }));
+const forms = new RecentMap<string, Form>(50_000);
 
 function toForm(whole: string): Form {
   const name = whole.slice(0, MAX_LENGTH);
-  const known = forms().get(name);
+  const known = forms.get(name);
   if (known) return known;
   const lowered = name.toLowerCase();
   const form = { name, joined: lowered.replace(SEPARATORS, "") || lowered.trim() };
-  forms().set(name, form);
+  forms.set(name, form);
   return form;
 }
 

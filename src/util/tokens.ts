@@ -22,6 +22,8 @@ export function loadTokenCounter(): Promise<TokenCounter> {
     loading = undefined;
     throw error;
   });
+  // A caller may fail before it waits for the counter.
+  loading.catch(() => {});
   return loading;
 }
 
@@ -61,13 +63,19 @@ async function load(): Promise<TokenCounter> {
     return count;
   }
 
-  return (text) => {
+  function countPiece(piece: string): number {
     let count = 0;
-    for (const piece of toPieces(text)) {
-      for (const [word] of piece.matchAll(WORDS)) {
-        count += word.length < LONG_WORD ? countWord(word) : countLongWord(word);
-      }
+    for (const word of piece.match(WORDS) ?? []) {
+      count += word.length < LONG_WORD ? countWord(word) : countLongWord(word);
     }
+    return count;
+  }
+
+  return (text) => {
+    // Most texts are short, and need neither pieces nor an iterator.
+    if (text.length <= MAX_RUN) return countPiece(text);
+    let count = 0;
+    for (const piece of toPieces(text)) count += countPiece(piece);
     return count;
   };
 }
@@ -97,10 +105,6 @@ const PIECE_LENGTH = 100_000;
  * cut adds at most a token or two; a cut before a blank adds none, because the vocabulary's words begin there.
  */
 function* toPieces(text: string): Generator<string> {
-  if (text.length <= MAX_RUN) {
-    yield text;
-    return;
-  }
   let start = 0;
   for (const { 0: run, index } of text.matchAll(RUNS)) {
     const length = index - start;

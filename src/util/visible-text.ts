@@ -53,8 +53,11 @@ export function hidesText(text: string): boolean {
   return HIDDEN.test(text) && spell(text) !== text;
 }
 
+/** Plain text is recognised many times faster than hidden characters are. */
+const UNUSUAL = /[^\t\n\x20-\x7e]/;
+
 function spell(text: string): string {
-  if (!HIDDEN.test(text)) return text;
+  if (!UNUSUAL.test(text) || !HIDDEN.test(text)) return text;
   return text.replace(EACH_HIDDEN, (character, at: number) => {
     NEEDED.lastIndex = at;
     return NEEDED.test(text) ? character : spellUnits(character);

@@ -8,7 +8,7 @@ import { dirname } from "node:path";
  */
 export async function writeFileAtomic(
   path: string,
-  content: string | Uint8Array,
+  content: string | Uint8Array | Iterable<Uint8Array>,
   mode?: number,
 ): Promise<void> {
   const draft = `${path}.${randomUUID()}.tmp`;

@@ -1,10 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { expect, test } from "vitest";
 import { lintEntries } from "../../src/cli/lint/lint-entries.ts";
+import { programEnv } from "../program-env.ts";
 import { verifies } from "../requirements.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { openTerminal, tmuxMissing } from "../tmux.ts";
 import { keyhole } from "./kit.ts";
 
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
@@ -159,8 +163,108 @@ test("bench and lint look at the person's own catalog and call nothing", async (
   expect(JSON.parse(bench.out)).toMatchObject([
     { queries: "name", asked: expect.toSatisfy((count) => count > 5), first: expect.any(Number) },
     { queries: "description" },
-    { queries: "used", asked: 0 },
+    { queries: "use", asked: 0 },
   ]);
   const lint = await keyhole(home, ["lint", "tasks", "--config", config]);
   expect(lint.out).toContain("its description is vague");
+});
+
+test("what agents ask and use through serve is kept: bench asks it again, and report names what nothing met", async () => {
+  const { home, config } = setUp();
+  const serve = async (asks: readonly string[], uses: readonly string[]) => {
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: [
+        resolve("src/cli/main.ts"),
+        "serve",
+        "--no-daemon",
+        "--trust",
+        "--allow-write",
+        "--config",
+        config,
+      ],
+      env: programEnv(home),
+      stderr: "ignore",
+    });
+    const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
+    await client.connect(transport);
+    let session: string | undefined;
+    for (const query of asks) {
+      const { content } = await client.callTool({ name: "ask", arguments: { query, session } });
+      session ??= /session:\/\/[\w-]+/.exec(JSON.stringify(content))?.[0];
+    }
+    for (const op of uses)
+      await client.callTool({ name: "exec", arguments: { op, args: { a: 1 }, session } });
+    await client.close();
+  };
+  await serve(["add two numbers"], ["tasks.add"]);
+  await serve(["brew a pot of coffee", "walk the dog"], []);
+  const [, , use] = JSON.parse((await keyhole(home, ["bench", "--json", "--config", config])).out);
+  expect(use).toMatchObject({ queries: "use", asked: 1, five: 1 });
+  const { unmet } = JSON.parse((await keyhole(home, ["report", "--json"])).out);
+  expect(unmet.map(({ query }: { query: string }) => query)).toContain("brew a pot of coffee");
+  expect((await keyhole(home, ["report"])).out).toMatch(/led to no call[\s\S]*brew a pot of coffee/);
+  const log = join(home, ".local/state/keyhole/learning.jsonl");
+  expect(statSync(log).mode & 0o077).toBe(0);
+
+  rmSync(log);
+  writeFileSync(
+    config,
+    JSON.stringify({ ...JSON.parse(readFileSync(config, "utf8")), learning: { enabled: false } }),
+  );
+  await serve(["add two numbers"], ["tasks.add"]);
+  expect(existsSync(log)).toBe(false);
+});
+
+test.skipIf(tmuxMissing() !== undefined)(
+  "add goes on in a terminal: it asks to start the server and to approve its tools, and nothing happens unasked",
+  async () => {
+    const { home } = setUp();
+    const main = resolve("src/cli/main.ts");
+    const words = ["add", "sums", "--", process.execPath, CHAOS];
+    const open = (...args: string[]) =>
+      openTerminal([process.execPath, main, ...args], { folder: home, env: programEnv(home) });
+    const added = open(...words);
+    await added.sees("Let it start?");
+    added.type("n");
+    added.press("Enter");
+    await added.ends();
+    expect(added.screen()).toContain("sums waits for your consent to start");
+
+    const approved = open("approve", "sums");
+    await approved.sees("Let it start?");
+    approved.type("y");
+    approved.press("Enter");
+    await approved.sees("Approve ");
+    approved.type("y");
+    approved.press("Enter");
+    await approved.ends();
+    expect(approved.screen()).toContain("Approved:");
+    const { hits } = JSON.parse((await keyhole(home, ["ask", "add two numbers", "--json"])).out);
+    expect(hits[0]).toMatchObject({ route: "sums://tools/add" });
+  },
+);
+
+test("a wrong command names its own help, and a server that was never listed draws no bars", async () => {
+  const { home, config } = setUp();
+  const { errors } = await keyhole(home, ["completion", "tcsh"]);
+  expect(errors).toMatch(
+    /INVALID_INPUT: .*bash, zsh, fish, pwsh\.\nkeyhole completion --help shows how it is used\./,
+  );
+  expect((await keyhole(home, ["list", "--config", config])).out).not.toContain("before");
+  const { errors: told } = await keyhole(home, ["approve", "--config", config]);
+  expect(told).toBe("tasks waits for your consent to start: keyhole servers allow tasks\n");
+});
+
+test("servers and pins list as JSON, without the values of variables", async () => {
+  const { home, config, agree } = setUp({ API_TOKEN: "sesame" });
+  const servers = async () => (await keyhole(home, ["servers", "--json", "--config", config])).out;
+  expect(JSON.parse(await servers())).toMatchObject([{ label: "tasks", isAllowed: false }]);
+  await agree("servers", "allow", "--all");
+  expect(JSON.parse(await servers())).toMatchObject([{ label: "tasks", isAllowed: true }]);
+  expect(await servers()).not.toContain("sesame");
+  const pins = JSON.parse((await keyhole(home, ["pins", "--json", "--config", config])).out);
+  expect(pins).toContainEqual(
+    expect.objectContaining({ route: "tasks://tools/add", source: "tasks", state: "pending" }),
+  );
 });

@@ -4,9 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { mapLimit } from "../../src/util/map-limit.ts";
-import type { Scenario } from "./run-suite.ts";
+import { type Scenario, suiteFolder } from "./run-suite.ts";
 
-const PACKAGE = "node_modules/@modelcontextprotocol/conformance";
 const CLIENT = `${process.execPath} test/conformance/client.ts`;
 const TIMEOUT_MS = 120_000;
 /** The suite would start all clients at once and time out on a small machine. */
@@ -14,7 +13,9 @@ const AT_A_TIME = 2;
 
 /** Runs the client scenarios of a revision, each with one of our upstream clients. */
 export async function runClientSuite(revision: string): Promise<Scenario[]> {
-  const { client, not_scored } = parse(readFileSync(`${PACKAGE}/requirements/${revision}.yaml`, "utf8")) as {
+  const { client, not_scored } = parse(
+    readFileSync(join(suiteFolder(), `requirements/${revision}.yaml`), "utf8"),
+  ) as {
     client: string[];
     not_scored: { scenario: string; leg: string }[];
   };
@@ -25,7 +26,7 @@ export async function runClientSuite(revision: string): Promise<Scenario[]> {
 async function runScenario(name: string, revision: string): Promise<Scenario> {
   const results = mkdtempSync(join(tmpdir(), "keyhole-conformance-"));
   const which = ["--scenario", name, "--spec-version", revision, "--force", "--timeout", String(TIMEOUT_MS)];
-  const args = [`${PACKAGE}/dist/index.js`, "client", "--command", CLIENT, ...which, "-o", results];
+  const args = [join(suiteFolder(), "dist/index.js"), "client", "--command", CLIENT, ...which, "-o", results];
   const suite = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [suite.stdout, suite.stderr]) {

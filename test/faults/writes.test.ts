@@ -16,6 +16,7 @@ import { openSqliteSessionStore } from "../../src/session/sqlite-session-store.t
 import { createContentStore } from "../../src/sources/content/content-store.ts";
 import { createListingCache } from "../../src/sources/mcp/listing-cache.ts";
 import { createLogins } from "../../src/sources/mcp/login/logins.ts";
+import { packTools } from "../../src/sources/mcp/packed-tools.ts";
 import { createMapMemo } from "../../src/surfaces/map-memo.ts";
 import { reportFigure } from "../figures.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -62,7 +63,14 @@ const STORES: Readonly<Record<string, Store>> = {
   },
   listings: {
     write: (folder, value) => {
-      const nothing = { tools: [], prompts: [], resources: [], templates: [], skills: [], leftOut: [] };
+      const nothing = {
+        tools: packTools([]),
+        prompts: [],
+        resources: [],
+        templates: [],
+        skills: [],
+        leftOut: [],
+      };
       const listing = { ...nothing, warnings: [value] };
       return createListingCache(folder, "up", {}).write({ savedAt: 1, listing });
     },

@@ -75,13 +75,14 @@ describe.each(ERAS)("a client of %s", (era) => {
           const answer = await client.callTool({ name: "exec", arguments: REFUND });
           // Without its mark, the checkbox is no yes.
           expect([name, answer.isError ?? false, calls.made.length]).toEqual(
-            name === "Visual Studio Code" ? [name, true, 0] : [name, false, 1],
+            name === "claude-code" ? [name, false, 1] : [name, true, 0],
           );
           await server.close();
         }
         expect(forms).toEqual({
           "claude-code": [],
-          "codex-mcp-client": [],
+          // With its own approvals off, Codex accepts forms without fields and shows nobody a question.
+          "codex-mcp-client": ["approve"],
           "Visual Studio Code": ["approve"],
         });
       },

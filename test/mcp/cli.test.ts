@@ -1,12 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { programEnv } from "../program-env.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { eventually } from "../upstream-kit.ts";
 import { ERAS } from "./connect.ts";
 
 const MAIN = "src/cli/main.ts";
@@ -111,4 +113,34 @@ test("keyhole serve --trust starts no server whose listing is cached", async () 
   expect(readFileSync(started, "utf8")).toBe("x");
   expect(await listOnce()).toContain("echo");
   expect(readFileSync(started, "utf8")).toBe("x");
+});
+
+test("keyhole serve without any config serves, and takes a server that is added later", async () => {
+  const home = temporaryFolder();
+  const env = programEnv(home);
+  const args = [resolve(MAIN), "serve"];
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args,
+    env,
+    cwd: home,
+    stderr: "pipe",
+  });
+  let told = "";
+  transport.stderr?.on("data", (chunk) => {
+    told += chunk;
+  });
+  const client = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
+  onTestFinished(() => client.close());
+  await client.connect(transport);
+  const { tools } = await client.listTools();
+  expect(tools.map(({ name }) => name)).toEqual(["ask", "help", "get", "exec"]);
+  const ask = async () =>
+    JSON.stringify((await client.callTool({ name: "ask", arguments: { query: "sums" } })).content);
+  expect(await ask()).toContain("The catalog is empty");
+  expect(told).toContain("Keyhole has no servers yet.");
+  mkdirSync(join(home, ".keyhole"));
+  const sums = { command: process.execPath, args: [resolve("src/testing/chaos-upstream.ts")] };
+  writeFileSync(join(home, ".keyhole/settings.json"), JSON.stringify({ mcpServers: { sums } }));
+  await eventually(async () => expect(await ask()).toContain("sums"), 30_000);
 });

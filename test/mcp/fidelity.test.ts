@@ -24,7 +24,7 @@ describe.each(ERAS)("a client of %s", (era) => {
 
   beforeAll(async () => {
     await direct.connect(new StdioClientTransport(UPSTREAM));
-    await eventually(async () => expect((await gateway.view()).entries).toHaveLength(11), 30_000);
+    await eventually(async () => expect((await gateway.view()).entries).toHaveLength(12), 30_000);
   });
   afterAll(() => direct.close());
 
@@ -44,6 +44,8 @@ describe.each(ERAS)("a client of %s", (era) => {
         const [theirs, ours] = [await direct.listTools(), await client.listTools()];
         const titled = theirs.tools.map((tool) => ({ title: tool.name, ...tool }));
         expect(ours.tools.toSorted(byName)).toEqual(titled.toSorted(byName));
+        // The view of an app, which a client draws beside the answer.
+        expect(ours.tools.find(({ name }) => name === "every_kind")?._meta).toHaveProperty("ui");
         expect((await client.listPrompts()).prompts).toEqual((await direct.listPrompts()).prompts);
         expect((await client.listResources()).resources).toEqual((await direct.listResources()).resources);
         expect((await client.listResourceTemplates()).resourceTemplates).toEqual(
@@ -61,7 +63,7 @@ describe.each(ERAS)("a client of %s", (era) => {
         expect(await through("fail")).toEqual(await directly("fail"));
         const asked = { name: "review", arguments: { what: "this" } };
         expect(result(await client.getPrompt(asked))).toEqual(result(await direct.getPrompt(asked)));
-        for (const uri of ["rich://notes/1", "rich://by-id/7"]) {
+        for (const uri of ["rich://notes/1", "rich://by-id/7", "ui://rich/panel"]) {
           expect(result(await client.readResource({ uri }))).toEqual(
             result(await direct.readResource({ uri })),
           );

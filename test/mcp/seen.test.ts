@@ -1,5 +1,6 @@
 // The first words of the instructions and of the search tool, which is all that some clients show a model.
-import { resolve } from "node:path";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
 import { createGateway, defineDomain, defineTool } from "keyhole";
 import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
@@ -61,4 +62,21 @@ test("a server that says nothing of itself is described by its tools, as far as 
   expect(lineOf("unknown") ?? "- unknown").toBe("- unknown");
   const found = await gateway.ask({ query: "logo" });
   expect(found.text).toContain("## rich\n");
+});
+
+test("a server whose instructions are a manual, or that has one tool, is described by its tools", async () => {
+  const { resolve: find } = createRequire(import.meta.url);
+  const server = (name: string) => {
+    const path = dirname(find(`@modelcontextprotocol/${name}/package.json`));
+    return { command: process.execPath, args: [join(path, "dist/index.js")] };
+  };
+  const gateway = gatewayOf([
+    createMcpSource("everything", server("server-everything"), { trusted: true }),
+    createMcpSource("thinking", server("server-sequential-thinking"), { trusted: true }),
+  ]);
+  for (const op of ["everything.echo", "thinking.sequentialthinking"])
+    await eventually(async () => expect((await gateway.view()).find(op)).toBeDefined(), 30_000);
+  const { instructions } = await seen(gateway);
+  expect(instructions).toMatch(/^- everything: echo, get annotated message, /m);
+  expect(instructions).toMatch(/^- thinking: A detailed tool for dynamic and reflective problem-solving/m);
 });

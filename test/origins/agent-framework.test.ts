@@ -37,7 +37,7 @@ async function openClient(
 }
 
 describe("the model layer", () => {
-  test("seven providers are supported, with the document's default models", () => {
+  test("seven providers are supported, with current default models, and the document's where they are still served", () => {
     expect(getSupportedProviders()).toEqual(
       expect.arrayContaining(["openai", "anthropic", "azure", "foundry", "gemini", "github", "local"]),
     );
@@ -46,10 +46,10 @@ describe("the model layer", () => {
       (defaultModel as undefined | ((config: object) => string | undefined))?.({}),
     ]);
     expect(Object.fromEntries(defaults)).toMatchObject({
-      openai: "gpt-5-mini",
-      anthropic: "claude-haiku-4-5",
+      openai: "gpt-6.1-sol",
+      anthropic: "claude-sonnet-5-5",
       foundry: "phi-4",
-      gemini: "gemini-2.0-flash-exp",
+      gemini: "gemini-4-argon",
       github: "gpt-4o-mini",
       local: "llama3.3:latest",
     });

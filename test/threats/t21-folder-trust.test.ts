@@ -166,10 +166,11 @@ test.skipIf(tmuxMissing() !== undefined)(
     const program = openProgram({ env: { OPENAI_API_KEY: "none" } });
     const { ran } = plant(program);
     const terminal = program.terminal("chat");
-    await terminal.sees("Trust this folder as it is now? [y/N]");
-    terminal.type("n");
-    terminal.press("Enter");
-    await terminal.sees("/help lists commands and keys.");
+    await terminal.sees("Trust this folder as it is now?");
+    await terminal.sees("↑↓ and Enter answer");
+    expect(terminal.screen()).toContain("runs as code");
+    terminal.press("Escape");
+    await terminal.sees("Not trusted: none of these files is used.");
     expect(ran()).toBe(false);
     terminal.press("C-c");
     await terminal.sees("Ctrl-C again leaves.");

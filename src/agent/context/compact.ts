@@ -1,4 +1,4 @@
-import { generateText, type LanguageModel, type ModelMessage } from "ai";
+import { generateText, type LanguageModel, type LanguageModelUsage, type ModelMessage } from "ai";
 import { wholeCut } from "../../ai-sdk/trim-messages.ts";
 import { reasonOf } from "../../util/reason-of.ts";
 import type { TokenCounter } from "../../util/tokens.ts";
@@ -30,6 +30,13 @@ export interface Compacted {
   readonly replaced: number;
   /** Why the model wrote none. */
   readonly failure?: string;
+  /** The tokens of the request for the summary. */
+  readonly spent?: Spent;
+}
+
+interface Spent {
+  readonly usage: LanguageModelUsage;
+  readonly model: string;
 }
 
 /** The share of the window that a request for a summary may take. */
@@ -58,9 +65,11 @@ export async function compact(
   const older = messages.slice(0, cut);
   if (older.length === 0) return undefined;
   const handle = await options.store(toTranscript(older)).catch(() => undefined);
-  const written = await summarize(older, options).catch((error: unknown) => ({ failure: reasonOf(error) }));
+  const { text: written = "", ...about } = await summarize(older, options).catch(
+    (error: unknown): Written => ({ failure: reasonOf(error) }),
+  );
   options.signal.throwIfAborted();
-  const made = typeof written === "string" && written.trim() !== "";
+  const made = written.trim() !== "";
   const text = made ? written.trim() : `The older part has no summary. It holds:\n${toIndex(older)}`;
   const where = handle === undefined ? "" : `\n\nThe whole text of that part can be read at ${handle}.`;
   const summary = `${SUMMARY_START}\n${text}${where}`;
@@ -69,7 +78,8 @@ export async function compact(
     summary,
     by: made ? "model" : "index",
     replaced: older.length,
-    ...(!made && { failure: typeof written === "string" ? "its answer was empty" : written.failure }),
+    ...(!made && { failure: about.failure ?? "its answer was empty" }),
+    ...(about.spent && { spent: about.spent }),
   };
 }
 
@@ -97,20 +107,26 @@ function nextPrompt(messages: readonly ModelMessage[], from: number): number | u
   return at === -1 ? undefined : at;
 }
 
+interface Written {
+  readonly text?: string;
+  readonly failure?: string;
+  readonly spent?: Spent;
+}
+
 async function summarize(
   older: readonly ModelMessage[],
   { model, window, focus, signal }: CompactOptions,
-): Promise<string> {
+): Promise<Written> {
   const room = Math.floor(window * REQUEST_SHARE) * CHARS_PER_TOKEN;
   const sizes = [Number.POSITIVE_INFINITY, PART_CHARS, SHORT_PART_CHARS];
   const fitting = sizes.map((size) => toTranscript(older, size)).find((text) => text.length <= room);
   const transcript = fitting ?? toTranscript(older, SHORT_PART_CHARS).slice(-room).toWellFormed();
   const wish = focus ? `\n\nThe person asks to keep above all: ${focus}` : "";
-  const { text } = await generateText({
+  const { text, usage, response } = await generateText({
     model: await model(),
     instructions: INSTRUCTIONS,
     prompt: `The conversation:\n\n${transcript}\n\nCondense it now.${wish}`,
     abortSignal: signal,
   });
-  return text;
+  return { text, spent: { usage, model: response.modelId } };
 }

@@ -46,6 +46,8 @@ test("a sub-agent has a context of its own, asks through the run it works for, a
   const task = events.find(({ type }) => type === "tool-start");
   expect(question).toMatchObject({ callId: (task as { callId: string }).callId });
   expect(model.requests[1]!.messages.some(({ text }) => text === "Delegate it")).toBe(false);
+  // Its requests are told, because they are billed: three of the helper's.
+  expect(events.filter(({ type }) => type === "llm-aside")).toHaveLength(3);
 });
 
 test("a background command runs on, shows its output, and is stopped", async () => {

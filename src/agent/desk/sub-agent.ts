@@ -37,6 +37,10 @@ export async function runTask(agent: Agent, task: string, signal?: AbortSignal):
       ...(signal && { signal }),
       ...(parent?.ask && { ask: parent.ask }),
     })) {
+      if (event.type === "llm-end") {
+        const { usage, model } = event;
+        parent?.emit({ type: "llm-aside", by: "sub-agent", usage, ...(model !== undefined && { model }) });
+      }
       if (event.type === "tool-start") tell(`${event.tool} ${JSON.stringify(event.args).slice(0, 120)}`);
       // Its questions are questions of the call in which it works.
       if (event.type === "permission-request" || event.type === "permission-answer") {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/temporary-folder.ts";
@@ -6,28 +6,82 @@ import { createPermissions } from "../permissions/permissions.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import { createWorkspace } from "./workspace.ts";
 
-test("a turn is undone as a whole, and files that changed since are kept", async () => {
+function open() {
   const root = temporaryFolder();
-  const at = (name: string) => join(root, name);
-  for (const name of ["changed", "deleted", "touched"]) writeFileSync(at(name), `old ${name}\n`);
-  const checkpoints = createCheckpoints();
   const permissions = createPermissions({ root, ask: async () => "once" });
+  const checkpoints = createCheckpoints(permissions.root);
   const workspace = createWorkspace({ permissions, checkpoints });
-  const replace = (path: string, oldText: string, newText: string) =>
-    workspace.edit({ path, oldText, newText });
+  const at = (path: string) => join(permissions.root, path);
+  const text = (path: string) => readFileSync(at(path), "utf8");
+  const run = async (command: string) =>
+    expect(await workspace.shell({ command })).toMatchObject({ success: true });
+  return { at, text, run, checkpoints, workspace };
+}
+
+test("a turn is undone with what its commands changed, made and deleted, without git", async () => {
+  const { at, text, run, checkpoints, workspace } = open();
+  writeFileSync(at("a.txt"), "a\n");
+  writeFileSync(at("b.txt"), "b\n");
+  writeFileSync(at("gone.txt"), "here\n");
+  chmodSync(at("gone.txt"), 0o755);
+  mkdirSync(at("src"));
   checkpoints.begin();
-  await replace("changed", "old", "first");
-  await replace("changed", "first", "second");
-  await replace("touched", "old", "new");
-  await workspace.write({ path: "made", text: "made\n" });
-  await workspace.delete({ path: "deleted" });
-  writeFileSync(at("touched"), "by the person\n");
-  checkpoints.begin();
+  await workspace.read({ path: "a.txt" });
+  await workspace.edit({ path: "a.txt", oldText: "a", newText: "edited" });
+  await run("echo more >> a.txt; echo changed > b.txt; rm gone.txt; mkdir new; echo n > new/n.txt");
+  await run("echo twice > b.txt");
   const lines = await checkpoints.undo();
-  expect(readFileSync(at("changed"), "utf8")).toBe("old changed\n");
-  expect(readFileSync(at("deleted"), "utf8")).toBe("old deleted\n");
-  expect(readFileSync(at("touched"), "utf8")).toBe("by the person\n");
-  expect(existsSync(at("made"))).toBe(false);
-  expect(lines.filter((line) => line.startsWith("Kept"))).toHaveLength(1);
-  expect(await checkpoints.undo()).toEqual([expect.stringContaining("nothing to undo")]);
+  expect(text("a.txt")).toBe("a\n");
+  expect(text("b.txt")).toBe("b\n");
+  expect(text("gone.txt")).toBe("here\n");
+  expect(statSync(at("gone.txt")).mode & 0o777).toBe(0o755);
+  expect(existsSync(at("new/n.txt"))).toBe(false);
+  expect(lines.toSorted()).toEqual(
+    [
+      `Restored ${at("a.txt")}.`,
+      `Restored ${at("b.txt")}.`,
+      `Restored ${at("gone.txt")}.`,
+      `Removed ${at("new/n.txt")}, which the turn had made.`,
+      "Commands ran in this turn: what they changed outside of the folder, in ignored files and beyond files stays.",
+    ].toSorted(),
+  );
+});
+
+test("changes of the person between commands, and since the turn, are not undone", async () => {
+  const { at, text, run, checkpoints } = open();
+  writeFileSync(at("mine.txt"), "1\n");
+  writeFileSync(at("both.txt"), "1\n");
+  checkpoints.begin();
+  await run("touch made-1");
+  writeFileSync(at("mine.txt"), "by hand\n");
+  await run("echo 2 > both.txt");
+  writeFileSync(at("both.txt"), "by hand\n");
+  const lines = await checkpoints.undo();
+  expect(text("mine.txt")).toBe("by hand\n");
+  expect(text("both.txt")).toBe("by hand\n");
+  expect(lines).toContain(`Kept ${at("both.txt")}: it was changed since.`);
+  expect(existsSync(at("made-1"))).toBe(false);
+});
+
+test("turns are undone one by one; ignored files and large ones stay, and the answer says so", async () => {
+  const { at, text, run, checkpoints } = open();
+  writeFileSync(at(".gitignore"), "out/\n");
+  writeFileSync(at("large.bin"), Buffer.alloc(2 ** 21));
+  writeFileSync(at("a.txt"), "0\n");
+  checkpoints.begin();
+  await run("echo 1 > a.txt; mkdir out; echo built > out/b.txt");
+  checkpoints.begin();
+  await run("echo 2 > a.txt; echo x >> large.bin");
+  checkpoints.begin();
+  await run("ls");
+  const lines = await checkpoints.undo();
+  expect(text("a.txt")).toBe("1\n");
+  expect(lines).toContain("Files too large or too many to be kept: 1. Changes of commands in them stay.");
+  expect(statSync(at("large.bin")).size).toBe(2 ** 21 + 2);
+  await checkpoints.undo();
+  expect(text("a.txt")).toBe("0\n");
+  expect(text("out/b.txt")).toBe("built\n");
+  expect(await checkpoints.undo()).toEqual([
+    "There is nothing to undo: no turn of this chat has changed a file.",
+  ]);
 });

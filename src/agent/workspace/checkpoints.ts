@@ -1,7 +1,9 @@
-import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { reasonOf } from "../../util/reason-of.ts";
+import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import { type FileContent, loadFile } from "./file-content.ts";
+import { createFolderState } from "./folder-state.ts";
 
 /** Remembers files as they were before each turn, so that a turn can be undone. */
 export interface Checkpoints {
@@ -9,6 +11,8 @@ export interface Checkpoints {
   begin(): void;
   /** Notes a file before a tool changes it, and its hash afterwards; undefined if it is gone. */
   note(path: string, before: FileContent | undefined, after: string | undefined): void;
+  /** Notes the files of the folder that change while a command runs. A folder that cannot be read stops no command. */
+  during<T>(command: () => Promise<T>): Promise<T>;
   /** Restores the files of the last turn that changed any. Returns a line for each. */
   undo(): Promise<string[]>;
 }
@@ -21,16 +25,50 @@ interface Noted {
   readonly after: string | undefined;
 }
 
-/** Changes by commands are not noted: nobody knows which files a program touches. */
-export function createCheckpoints(): Checkpoints {
-  let turns: Map<string, Noted>[] = [];
+interface Turn {
+  readonly files: Map<string, Noted>;
+  /** Whether a command ran that may have changed more than the files of the folder. */
+  hasCommands: boolean;
+  /** Files that commands may have changed without a note. */
+  leftOut: number;
+}
+
+const NOTHING = "There is nothing to undo: no turn of this chat has changed a file.";
+const BEYOND =
+  "Commands ran in this turn: what they changed outside of the folder, in ignored files and beyond files stays.";
+
+export function createCheckpoints(root: string): Checkpoints {
+  const folder = createFolderState(root);
+  let turns: Turn[] = [];
+  let commands = 0;
+  /** Looks wait for each other, so that each compares with the one before. */
+  let looking: Promise<unknown> = Promise.resolve();
 
   function shrink(): void {
     turns = turns.slice(-MOST_TURNS);
-    const bytesOf = (turn: Map<string, Noted>) =>
-      [...turn.values()].reduce((sum, { before }) => sum + (before?.bytes.length ?? 0), 0);
+    const bytesOf = ({ files }: Turn) =>
+      [...files.values()].reduce((sum, { before }) => sum + (before?.bytes.length ?? 0), 0);
     while (turns.length > 1 && turns.reduce((sum, turn) => sum + bytesOf(turn), 0) > MOST_BYTES)
       turns.shift();
+  }
+
+  function note(path: string, before: FileContent | undefined, after: string | undefined): void {
+    const files = turns.at(-1)?.files;
+    files?.set(path, { before: files.has(path) ? files.get(path)!.before : before, after });
+  }
+
+  function look(): Promise<void> {
+    const isDuring = commands > 0;
+    const looked = looking.then(async () => {
+      const changes = await folder.look();
+      // Before the first command, changes are those of the person and of tools that note their own.
+      if (!isDuring) return;
+      for (const { path, before, after } of changes) note(path, before, after?.hash);
+      const turn = turns.at(-1);
+      if (turn) turn.leftOut = Math.max(turn.leftOut, folder.leftOut);
+    });
+    looking = looked.catch(() => {});
+    return looked.catch(() => {});
   }
 
   async function restore(path: string, { before, after }: Noted): Promise<string> {
@@ -41,30 +79,46 @@ export function createCheckpoints(): Checkpoints {
       return `Removed ${path}, which the turn had made.`;
     }
     await mkdir(dirname(path), { recursive: true });
-    await writeFile(path, before.bytes);
-    await chmod(path, before.mode);
+    await writeFileAtomic(path, before.bytes, before.mode);
     return `Restored ${path}.`;
   }
 
   return {
     begin: () => {
-      if (turns.at(-1)?.size !== 0) turns.push(new Map());
+      const last = turns.at(-1);
+      if (!last || last.files.size > 0 || last.hasCommands)
+        turns.push({ files: new Map(), hasCommands: false, leftOut: 0 });
       shrink();
     },
-    note: (path, before, after) => {
+    note,
+    during: async (command) => {
       const turn = turns.at(-1);
-      turn?.set(path, { before: turn.has(path) ? turn.get(path)!.before : before, after });
+      if (!turn) return command();
+      turn.hasCommands = true;
+      await look();
+      commands += 1;
+      try {
+        return await command();
+      } finally {
+        await look();
+        commands -= 1;
+      }
     },
     undo: async () => {
-      while (turns.length > 0 && turns.at(-1)!.size === 0) turns.pop();
+      while (turns.length > 0 && turns.at(-1)!.files.size === 0) turns.pop();
       const turn = turns.pop();
-      if (!turn) return ["There is nothing to undo: no turn of this chat has changed a file by its tools."];
+      if (!turn) return [NOTHING];
       const lines: string[] = [];
-      for (const [path, noted] of turn) {
+      for (const [path, noted] of turn.files) {
         lines.push(
           await restore(path, noted).catch((error: unknown) => `Not restored: ${path}: ${reasonOf(error)}`),
         );
       }
+      if (turn.hasCommands) lines.push(BEYOND);
+      if (turn.leftOut > 0)
+        lines.push(
+          `Files too large or too many to be kept: ${turn.leftOut}. Changes of commands in them stay.`,
+        );
       return lines;
     },
   };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { cutText } from "../../util/cut-text.ts";
+import { describeImage, imageTypeOf } from "../../util/image-bytes.ts";
 import { isBinary, loadFile } from "./file-content.ts";
 import { fail, succeed } from "./tool-response.ts";
 import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
@@ -7,6 +8,8 @@ import { pathSchema, permitted, type Run } from "./workspace-tool.ts";
 const LINE_CHARS = 2_000;
 /** About 8,000 tokens, with the numbers of the lines. */
 const MAX_CHARS = 28_000;
+/** Providers refuse larger images. */
+const MAX_IMAGE_BYTES = 5 * 2 ** 20;
 
 export const readInput = z.strictObject({
   path: pathSchema,
@@ -22,10 +25,22 @@ export interface ReadOutput {
   readonly totalLines: number;
   /** How many lines were cut because they are too long. */
   readonly cutLines: number;
+  /** The file itself, if it is an image; it has no lines then. */
+  readonly image?: ImageOutput["image"];
+}
+
+/** An image as a result: the model sees the picture. */
+export interface ImageOutput {
+  readonly path: string;
+  readonly image: { readonly type: "image"; readonly mimeType: string; readonly data: string };
 }
 
 /** Numbered lines, after a line that says which they are. */
-export function readText({ path, text, firstLine, lastLine, totalLines, cutLines }: ReadOutput): string {
+export function readText(output: ReadOutput): string | ImageOutput {
+  return output.image ? { path: output.path, image: output.image } : linesText(output);
+}
+
+function linesText({ path, text, firstLine, lastLine, totalLines, cutLines }: ReadOutput): string {
   if (totalLines === 0) return `[${path} is empty]`;
   const rest =
     lastLine < totalLines ? `; go on with offset ${lastLine + 1}` : firstLine > 1 ? ", to the end" : "";
@@ -38,6 +53,13 @@ export const runRead: Run<typeof readInput, ReadOutput> = async (input, context,
   const path = await permitted(context, "fs-read", input.path, signal);
   const content = await loadFile(path);
   if (content === undefined) return fail("NOT_FOUND", `File not found: ${input.path}.`);
+  const mediaType = isBinary(content.bytes) ? imageTypeOf(content.bytes) : undefined;
+  if (mediaType !== undefined && content.bytes.length <= MAX_IMAGE_BYTES) {
+    const image = { type: "image", mimeType: mediaType, data: content.bytes.toString("base64") } as const;
+    const nothing = { text: "", firstLine: 1, lastLine: 0, totalLines: 0, cutLines: 0 };
+    const about = describeImage(mediaType, content.bytes);
+    return succeed({ path: input.path, ...nothing, image }, `${input.path}: ${about}.`);
+  }
   if (isBinary(content.bytes)) {
     return fail(
       "INVALID_PARAMS",

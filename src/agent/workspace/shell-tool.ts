@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { refusedInPlan } from "../permissions/decide.ts";
+import { toShellRequest } from "../permissions/to-request.ts";
 import { runContext } from "../run-context.ts";
 import { type CommandEnd, runCommand } from "./run-command.ts";
 import { fail, succeed } from "./tool-response.ts";
@@ -37,18 +39,22 @@ export const runShell: Run<typeof shellInput, ShellOutput> = async (input, conte
   const { allowed, reason } = await context.permissions.command(input.command, signal);
   if (!allowed) return fail("PERMISSION_DENIED", `shell-run: ${reason}`);
   const running = runContext.getStore();
-  const { stopped, ...end } = await runCommand(input.command, {
-    shell: context.shell,
-    folder: context.root,
-    environment: context.environment,
-    timeoutMs: input.timeoutMs,
-    maxBytes: MAX_OUTPUT_BYTES,
-    signal,
-    onOutput: (text) => {
-      const callId = running?.call?.callId;
-      if (callId !== undefined) running?.emit({ type: "tool-output", callId, text }, running.call?.span);
-    },
-  });
+  const start = () =>
+    runCommand(input.command, {
+      shell: context.shell,
+      folder: context.root,
+      environment: context.environment,
+      timeoutMs: input.timeoutMs,
+      maxBytes: MAX_OUTPUT_BYTES,
+      signal,
+      onOutput: (text) => {
+        const callId = running?.call?.callId;
+        if (callId !== undefined) running?.emit({ type: "tool-output", callId, text }, running.call?.span);
+      },
+    });
+  const { stopped, ...end } = await (context.checkpoints && (await mayWrite(input.command, context.root))
+    ? context.checkpoints.during(start)
+    : start());
   const last = `Its output:\n${end.output.slice(-SHOWN_ON_FAILURE).toWellFormed()}`;
   if (stopped === "timeout")
     return fail("TIMEOUT", `The command was stopped after ${input.timeoutMs} ms. ${last}`);
@@ -56,3 +62,8 @@ export const runShell: Run<typeof shellInput, ShellOutput> = async (input, conte
   const how = end.killedBy === null ? `exited with ${end.exitCode}` : `was killed by ${end.killedBy}`;
   return succeed(end, `The command ${how}.`);
 };
+
+/** Whether the command may change files; one that is not understood may. */
+async function mayWrite(command: string, root: string): Promise<boolean> {
+  return refusedInPlan(await toShellRequest(command, root)) !== undefined;
+}

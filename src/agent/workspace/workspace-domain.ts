@@ -57,7 +57,7 @@ interface ToolText {
   readonly examples: readonly Example[];
   readonly phrases: readonly string[];
   /** The result as the model reads it. Default: as it is. */
-  readonly toText?: (result: never) => string;
+  readonly toText?: (result: never) => unknown;
 }
 
 const TOOLS: readonly ToolText[] = [
@@ -65,7 +65,7 @@ const TOOLS: readonly ToolText[] = [
     tool: "read",
     toText: readText,
     lane: "read",
-    description: "Read a text file of the project, all of it or a range of lines",
+    description: "Read a text file of the project, all of it or a range of lines, or see an image",
     inputSchema: readInput,
     examples: [{ args: { path: "src/index.ts", offset: 1, limit: 200 } }],
     phrases: ["open file", "show file", "cat", "view source"],

@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from "@ai-sdk/provider";
 import type { z } from "zod";
+import type { ModelListing } from "./model-listing.ts";
 import { failWith, type ModelErrorResponse, type ModelResponse } from "./model-response.ts";
 import type { ProviderHost } from "./provider-host.ts";
 
@@ -15,6 +16,8 @@ export interface Provider<Schema extends z.ZodObject = z.ZodObject> {
   defaultModel?(config: z.output<Schema>): string | undefined;
   /** The address of the server; undefined where it is known only once the server runs. */
   serverUrl(config: z.output<Schema>): string | undefined;
+  /** The provider's own list of models; undefined if the config has no key for it. */
+  listing?(config: z.output<Schema>): ModelListing | undefined;
   /** `gen_ai.provider.name` by OpenTelemetry's conventions. */
   readonly telemetryName: string;
   /** The AI SDK package that users install. */

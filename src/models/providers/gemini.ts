@@ -1,7 +1,9 @@
 import { z } from "zod";
-import { text, url } from "./config-fields.ts";
+import { text, url, withoutEndSlash } from "./config-fields.ts";
 import { defineProvider, notConfigured } from "./define-provider.ts";
+import { defaultModelOf } from "./model-facts.ts";
 import { createModelFetch } from "./model-fetch.ts";
+import { listOf, textsOf } from "./model-listing.ts";
 import { successResponse } from "./model-response.ts";
 
 const API = "https://generativelanguage.googleapis.com/v1beta";
@@ -10,8 +12,17 @@ export const gemini = defineProvider({
   config: z.strictObject({ apiKey: text, model: text, baseUrl: url, useVertexai: z.boolean().optional() }),
   env: { apiKey: ["GOOGLE_API_KEY", "GEMINI_API_KEY", "GOOGLE_GENERATIVE_AI_API_KEY"] },
   modelField: () => "model",
-  defaultModel: () => "gemini-2.0-flash-exp",
+  defaultModel: () => defaultModelOf("gemini"),
   serverUrl: ({ baseUrl }) => baseUrl ?? API,
+  listing: ({ apiKey, baseUrl }) =>
+    apiKey
+      ? {
+          url: `${withoutEndSlash(baseUrl ?? API)}/models?pageSize=1000`,
+          headers: { "x-goog-api-key": apiKey },
+          ownUrl: baseUrl,
+          namesIn: (body) => textsOf(listOf(body, "models").filter(answersChats), "name").map(plainName),
+        }
+      : undefined,
   telemetryName: "gcp.gemini",
   package: "@ai-sdk/google",
   create: async ({ apiKey, baseUrl, useVertexai }, context) => {
@@ -35,3 +46,12 @@ export const gemini = defineProvider({
     );
   },
 });
+
+function answersChats(model: unknown): boolean {
+  const { supportedGenerationMethods: methods } = (model ?? {}) as { supportedGenerationMethods?: unknown };
+  return !Array.isArray(methods) || methods.includes("generateContent");
+}
+
+function plainName(name: string): string {
+  return name.replace(/^models\//, "");
+}

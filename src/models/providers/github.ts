@@ -3,6 +3,7 @@ import { githubCliToken } from "./cli-tokens.ts";
 import { createCompatibleModel } from "./compatible-model.ts";
 import { pathPart, text, url, withoutEndSlash } from "./config-fields.ts";
 import { defineProvider, notConfigured } from "./define-provider.ts";
+import { bearer, listOf, textsOf } from "./model-listing.ts";
 import { successResponse } from "./model-response.ts";
 
 const ENDPOINT = "https://models.github.ai/inference";
@@ -13,6 +14,15 @@ export const github = defineProvider({
   modelField: () => "model",
   defaultModel: () => "gpt-4o-mini",
   serverUrl: ({ endpoint = ENDPOINT }) => endpoint,
+  listing: ({ token, endpoint }) =>
+    token
+      ? {
+          url: new URL("/catalog/models", endpoint ?? ENDPOINT).href,
+          headers: bearer(token),
+          ownUrl: endpoint,
+          namesIn: (body) => textsOf(listOf(body, "data"), "id"),
+        }
+      : undefined,
   telemetryName: "github",
   package: "@ai-sdk/openai-compatible",
   create: async ({ token, endpoint = ENDPOINT, org }, context) => {

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { createCompatibleModel } from "./compatible-model.ts";
 import { text, url } from "./config-fields.ts";
 import { defineProvider } from "./define-provider.ts";
+import { bearer, compatibleListing } from "./model-listing.ts";
 import { successResponse } from "./model-response.ts";
 
 /** Addresses and default models of known local servers. LM Studio serves whichever model was loaded. */
@@ -22,6 +23,8 @@ export const local = defineProvider({
   modelField: () => "model",
   defaultModel: ({ preset = "ollama" }) => PRESETS[preset].model,
   serverUrl: ({ preset = "ollama", baseUrl = PRESETS[preset].baseUrl }) => baseUrl,
+  listing: ({ preset = "ollama", baseUrl = PRESETS[preset].baseUrl, apiKey }) =>
+    compatibleListing(baseUrl, bearer(apiKey), baseUrl),
   telemetryName: "local",
   package: "@ai-sdk/openai-compatible",
   create: async ({ preset = "ollama", baseUrl = PRESETS[preset].baseUrl, apiKey }, context) => {

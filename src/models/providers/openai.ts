@@ -1,9 +1,14 @@
 import { z } from "zod";
 import { text, url } from "./config-fields.ts";
 import { defineProvider, notConfigured } from "./define-provider.ts";
+import { defaultModelOf } from "./model-facts.ts";
 import { createModelFetch } from "./model-fetch.ts";
+import { bearer, compatibleListing } from "./model-listing.ts";
 import { successResponse } from "./model-response.ts";
 
+/** Models of OpenAI that answer no chat. */
+const OTHER_WORK =
+  /embedding|whisper|tts|dall-e|image|audio|realtime|transcribe|moderation|sora|live|babbage|davinci|instruct/;
 const API = "https://api.openai.com/v1";
 
 export const openai = defineProvider({
@@ -18,8 +23,13 @@ export const openai = defineProvider({
   }),
   env: { apiKey: ["OPENAI_API_KEY"], baseUrl: ["OPENAI_BASE_URL"] },
   modelField: () => "model",
-  defaultModel: () => "gpt-5-mini",
+  defaultModel: () => defaultModelOf("openai"),
   serverUrl: ({ baseUrl }) => baseUrl ?? API,
+  listing: ({ apiKey, baseUrl }) => {
+    if (!apiKey) return undefined;
+    const all = compatibleListing(baseUrl ?? API, bearer(apiKey), baseUrl);
+    return { ...all, namesIn: (body) => all.namesIn(body).filter((name) => !OTHER_WORK.test(name)) };
+  },
   telemetryName: "openai",
   package: "@ai-sdk/openai",
   create: async ({ apiKey, baseUrl, api = baseUrl ? "chat" : "responses" }, context) => {

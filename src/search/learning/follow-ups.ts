@@ -6,7 +6,7 @@ import { createTally } from "./tally.ts";
 export interface FollowUps {
   note(use: { scope: string; principal: string; route: string; next: string }): void;
   /** Entries that often ran after this one, most often first. */
-  after(scope: string, route: string, principal: string): readonly string[];
+  after(scope: string, route: string, principal: string, most?: number): readonly string[];
 }
 
 const MAX_ROUTES = 20_000;
@@ -32,7 +32,8 @@ export function createFollowUps(): FollowUps {
       if (ofNext.size < OFTEN) ofNext.add(principal);
       doneBy().set(key, principals.set(next, ofNext));
     },
-    after: (scope, route, principal) => {
+    after: (scope, route, principal, most = MAX_NEXT) => {
+      if (doneBy().size === 0) return NOTHING;
       const followed = doneBy().get(JSON.stringify([scope, route]));
       if (!followed) return NOTHING;
       const counts = new Map(own.of(JSON.stringify([scope, principal, route])));
@@ -41,7 +42,7 @@ export function createFollowUps(): FollowUps {
       return [...counts]
         .filter(([, count]) => count >= OFTEN)
         .sort(([one, count], [other, otherCount]) => otherCount - count || (one < other ? -1 : 1))
-        .slice(0, MAX_NEXT)
+        .slice(0, most)
         .map(([next]) => next);
     },
   };

@@ -18,6 +18,8 @@ export interface LearningLog {
 }
 
 const FLUSH_AT = 64;
+/** Queries say what a person works on. */
+const OWNER_ONLY = 0o600;
 
 /** Opens a log in a file, one JSON a line, or in memory. Skips lines that it cannot read. */
 export function openLearningLog(path: string | undefined): LearningLog {
@@ -29,14 +31,15 @@ export function openLearningLog(path: string | undefined): LearningLog {
   let pending: LearningEvent[] = [];
   let isCut = false;
   function flush(): void {
-    const text = toLines(pending);
+    const unwritten = pending;
     pending = [];
-    if (text === "" || path === undefined) return;
+    if (unwritten.length === 0 || path === undefined) return;
+    const text = toLines(unwritten);
     // A write that failed may have left half a line.
     const start = isCut ? "\n" : "";
     isCut = true;
     attempt(() => {
-      appendFileSync(path, `${start}${text}`);
+      appendFileSync(path, `${start}${text}`, { mode: OWNER_ONLY });
       isCut = false;
     });
   }
@@ -71,7 +74,7 @@ function rewrite(path: string | undefined, events: readonly LearningEvent[]): vo
   if (path === undefined) return;
   const draft = `${path}.tmp`;
   attempt(() => {
-    writeFileSync(draft, toLines(events));
+    writeFileSync(draft, toLines(events), { mode: OWNER_ONLY });
     renameSync(draft, path);
   });
 }

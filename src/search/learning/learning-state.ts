@@ -22,6 +22,8 @@ export type Caller = Required<Pick<LearningEvent, "scope" | "conversation" | "pr
 export interface LearningState {
   apply(event: LearningEvent): void;
   after: FollowUps["after"];
+  /** Entries that the principal, or several of its scope, often use, most often first. */
+  favourites(scope: string, principal: string): readonly string[];
   /** Entries that often run after the one that the conversation used last, most often first. */
   expected(caller: Caller, now: number): readonly string[];
   /** Most often asked first. */
@@ -53,6 +55,8 @@ const MAX_UNMET = 1_000;
 const MOST_SHOWN = 5;
 /** Queries that share at least this part of their words ask for the same. */
 const SAME_NEED = 0.5;
+/** No entry has this route. */
+const START = "";
 /** Weaker than a failure: the two entries may also be steps of one task. */
 const DOUBTED = -0.5;
 
@@ -62,6 +66,8 @@ export function createLearningState(
   change: (change: ExampleChange) => void,
 ): LearningState {
   const follows = createFollowUps();
+  /** Every use, as if it followed the start. */
+  const uses = createFollowUps();
   const repeats = createRepeats();
   /** The queries of a conversation's last ask. */
   const open = lazy(() => new LRUCache<string, readonly OpenQuery[]>({ max: MAX_CONVERSATIONS }));
@@ -141,6 +147,7 @@ export function createLearningState(
       follows.note({ scope, principal, route: previous.route, next: route });
     }
     lastUsed().set(conversation, { scope, route, at });
+    uses.note({ scope, principal, route: START, next: route });
   }
 
   return {
@@ -152,6 +159,7 @@ export function createLearningState(
       repeats.note(event);
     },
     after: follows.after,
+    favourites: (scope, principal) => uses.after(scope, START, principal, Number.POSITIVE_INFINITY),
     repeated: repeats.list,
     expected: ({ scope, conversation, principal }, now) => {
       const last = lastUsed().get(conversation);

@@ -22,7 +22,7 @@ export interface LearningOptions {
 type Noted<E> = E extends LearningEvent ? Omit<E, "at"> : never;
 
 /** Learns from use which entries serve which queries, and which follow which. */
-export interface Learning extends Pick<LearningState, "after"> {
+export interface Learning extends Pick<LearningState, "after" | "favourites"> {
   /** Several queries of one ask are noted with the same `shown` array. */
   note(event: Noted<LearningEvent>): void;
   /** Ranks search's hits for a query again by what past use of the scope says, and by what often comes next. */
@@ -40,16 +40,20 @@ const FOUND_DEPTH = 10;
 /** A secret says nothing about the need, so nothing stands in its place. */
 const SECRET = "";
 
-/** Starts from what the log holds, by replaying it. */
+/** Starts from what the log holds, by replaying it. A file is read at the first use, so that no start waits for it. */
 export function createLearning(
   termsOf: (query: string) => readonly string[],
   { log: kept, now = Date.now, embedder = createStaticEmbedder() }: LearningOptions = {},
 ): Learning {
-  const log = typeof kept === "object" ? kept : openLearningLog(kept);
+  const log = typeof kept === "object" ? kept : lazyLog(kept);
   const orders = new LRUCache<string, [string, number][]>({ max: MAX_ORDERS });
   const asks = new WeakMap<readonly string[], string>();
   let number = 0;
-  let { state, examples } = replay(log.events);
+  let replayed: ReturnType<typeof replay> | undefined;
+  const learned = () => {
+    replayed ??= replay(log.events);
+    return replayed;
+  };
 
   function replay(events: readonly LearningEvent[]) {
     const examples = createExampleStore(termsOf, embedder);
@@ -59,8 +63,8 @@ export function createLearning(
   }
 
   log.follow?.((events) => {
-    if (events) for (const event of events) state.apply(event);
-    else ({ state, examples } = replay(log.events));
+    if (events) for (const event of events) replayed?.state.apply(event);
+    else replayed = undefined;
   });
 
   /** The queries of one ask are noted with the same list. */
@@ -78,27 +82,45 @@ export function createLearning(
   }
 
   return {
-    after: (scope, route, principal) => state.after(scope, route, principal),
-    unmet: () => state.unmet(now()),
-    repeated: () => state.repeated(),
+    after: (scope, route, principal) => learned().state.after(scope, route, principal),
+    favourites: (scope, principal) => learned().state.favourites(scope, principal),
+    unmet: () => learned().state.unmet(now()),
+    repeated: () => learned().state.repeated(),
     note: (noted) => {
       const event = completed(noted);
-      state.apply(event);
+      learned().state.apply(event);
       log.append(event);
     },
     lift: async (caller, query, hits) => {
       const { scope } = caller;
       const asked = withoutSecrets(query);
       orders.set(keyOf(scope, asked), toOrder(hits));
+      const { state, examples } = learned();
       const lifted = await examples.lift(scope, asked, hits, now());
       return liftExpected(lifted, state.expected(caller, now()));
     },
     forget: async (what) => {
       const gone = await log.forget(what);
-      ({ state, examples } = replay(log.events));
+      replayed = undefined;
       return gone;
     },
     close: () => log.close(),
+  };
+}
+
+function lazyLog(path: string | undefined): LearningLog {
+  let opened: LearningLog | undefined;
+  const open = () => {
+    opened ??= openLearningLog(path);
+    return opened;
+  };
+  return {
+    get events() {
+      return open().events;
+    },
+    append: (event) => open().append(event),
+    forget: (what) => open().forget(what),
+    close: async () => opened?.close(),
   };
 }
 

@@ -53,8 +53,8 @@ export function createRepeats(): Repeats {
       const key = JSON.stringify([scope, conversation]);
       const before = recent().get(key);
       const earlier = before && at - before.at <= WINDOW_MS ? before.routes : [];
-      if (earlier.at(-1) === route) {
-        recent().set(key, { routes: earlier, at });
+      if (before && earlier.at(-1) === route) {
+        before.at = at;
         return;
       }
       const routes = [...earlier, route].slice(-LONGEST);

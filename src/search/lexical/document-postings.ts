@@ -21,14 +21,26 @@ const DOMAIN_ONLY = 1 << FIELD_RULES.findIndex((rule) => rule.field === "domainT
 export function documentPostings(document: SearchDocument): Map<string, Posting> {
   const maker = new PostingMaker();
   const postings = new Map<string, Posting>();
-  maker.make(document, (term, impact, fields) => postings.set(maker.terms[term]!, { impact, fields }));
+  maker.make(document, {
+    word: (term, impact, fields) => postings.set(maker.terms[term]!, { impact, fields }),
+    name: (term, print) => postings.set(term, { impact: print, fields: 1 }),
+  });
   return postings;
 }
 
-/** Makes the postings of many documents. Terms are numbered as they come, and each written word is analysed once. */
+/** Takes the postings of a document. */
+export interface PostingTaker {
+  /** A word by its number. */
+  word(term: number, impact: number, fields: number): void;
+  /** The term of a name: hardly any comes twice, so they are not numbered. */
+  name(term: string, print: number): void;
+}
+
+/** Makes the postings of many documents. Words are numbered as they come, and each written word is analysed once. */
 export class PostingMaker {
   /** By number. */
   readonly terms: string[] = [];
+  private order = new Uint32Array(0);
   private readonly numbers = new Map<string, number>();
   /** The terms of written words; a joined form by the complement of its number. */
   private readonly words = new WordTable<readonly number[]>();
@@ -37,7 +49,7 @@ export class PostingMaker {
   private fields = new Uint8Array(1024);
   private counts = new Uint16Array(1024);
 
-  make(document: SearchDocument, emit: (term: number, impact: number, fields: number) => void): void {
+  make(document: SearchDocument, taker: PostingTaker): void {
     const met: number[] = [];
     FIELD_RULES.forEach((rule, bit) => {
       const weight = rule.weight * factorOf(document, rule);
@@ -50,9 +62,41 @@ export class PostingMaker {
       this.frequencies[term] = 0;
       this.fields[term] = 0;
       const impact = Math.max(1, Math.round((FULL_IMPACT * frequency) / (frequency + SATURATION)));
-      emit(fields === DOMAIN_ONLY ? this.numberOf(DOMAIN_SIGN + this.terms[term]!) : term, impact, fields);
+      const number = fields === DOMAIN_ONLY ? this.numberOf(DOMAIN_SIGN + this.terms[term]!) : term;
+      taker.word(number, impact, fields);
     }
-    for (const [term, print] of nameTerms(document)) emit(this.numberOf(term), print, 1);
+    for (const [term, print] of nameTerms(document)) taker.name(term, print);
+  }
+
+  /** The numbers of all terms, sorted by their texts. Terms that are new since the last call are sorted in. */
+  inOrder(): Uint32Array {
+    const { terms, order } = this;
+    if (order.length === terms.length) return order;
+    const merged = new Uint32Array(terms.length);
+    let taken = 0;
+    let length = 0;
+    for (const text of terms.slice(order.length).sort()) {
+      const place = this.placeOf(text, taken);
+      merged.set(order.subarray(taken, place), length);
+      length += place - taken;
+      taken = place;
+      merged[length++] = this.numbers.get(text)!;
+    }
+    merged.set(order.subarray(taken), length);
+    this.order = merged;
+    return merged;
+  }
+
+  /** The first place of `order`, from `low` on, whose text is behind the given one. */
+  private placeOf(text: string, from: number): number {
+    let low = from;
+    let high = this.order.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.terms[this.order[middle]!]! < text) low = middle + 1;
+      else high = middle;
+    }
+    return low;
   }
 
   private addField(text: string, rule: FieldRule, weight: number, bit: number, met: number[]): void {
@@ -88,7 +132,7 @@ export class PostingMaker {
     return numbers;
   }
 
-  numberOf(text: string): number {
+  private numberOf(text: string): number {
     const known = this.numbers.get(text);
     if (known !== undefined) return known;
     const number = this.terms.push(text) - 1;

@@ -6,6 +6,7 @@ import { filterKey } from "./filter-mask.ts";
 import { indexIn } from "./index-in.ts";
 import { LiveSegment } from "./live-segment.ts";
 import { mergeSegments } from "./merge-segments.ts";
+import { hashText } from "./name-key.ts";
 import type { NearTerm } from "./near-terms.ts";
 import { type PostingList, Scratch, scoreSegment } from "./score-segment.ts";
 import type { Segment } from "./segment.ts";
@@ -30,20 +31,29 @@ interface Found {
   readonly document: number;
 }
 
-/** Documents of one put that become one segment. Its dictionary is sorted in one go. */
-const MAX_BATCH = 4_096;
-/** Terms that a put remembers from one batch to the next. */
-const MAX_KNOWN = 262_144;
+/** Documents of one put that become one segment. */
+const MAX_BATCH = 8_192;
+/** Terms that are remembered from one batch to the next. */
+export const MAX_KNOWN = 262_144;
 /** Documents analysed between two turns of the event loop. */
 const PUT_STEP = 256;
-/** Merges of at most so many documents take part of a millisecond; a put does them itself. */
-const INLINE_MERGE = 64;
+/**
+ * With so many segments a put merges small ones itself. Merges in the background come sooner, unless puts follow each
+ * other without a pause.
+ */
+const MAX_SEGMENTS = 32;
+/** Merges of at most so many documents take about a millisecond. */
+const INLINE_MERGE = 256;
+/** Terms that small puts remember from one to the next. */
+const MAX_FEW = 2_048;
 const MAX_NEAR_CACHES = 64;
 
 /** The words of documents in immutable segments. What it answers never depends on how it came to its state. */
 export class LexicalIndex {
   private segments: LiveSegment[] = [];
   private readonly scratch = new Scratch();
+  private maker: WeakRef<PostingMaker> | undefined;
+  private smallMaker = new PostingMaker();
   /** Terms near to unknown words by the caller's scopes, until a document comes or goes. */
   private readonly nearCaches = new Map<string, Map<string, readonly NearTerm[]>>();
   /** Segments that a merge in progress reads: it alone may replace them. */
@@ -62,29 +72,45 @@ export class LexicalIndex {
    * searches go on, and find the documents as they were.
    */
   *put(documents: readonly SearchDocument[]): Generator<void, void> {
-    const newest = new Map(documents.map((document) => [document.id, document]));
-    const all = [...newest.values()];
-    let maker = new PostingMaker();
-    for (let from = 0; from < all.length; from += MAX_BATCH) {
-      const batch = all.slice(from, from + MAX_BATCH);
-      if (maker.terms.length > MAX_KNOWN) maker = new PostingMaker();
-      const builder = new SegmentBuilder(maker);
+    for (const batch of batchesOf(documents)) {
+      const builder = new SegmentBuilder(this.makerFor(batch.length));
       for (const document of batch) {
         if (document.visibility === "hidden") continue;
         builder.add(document);
         if (builder.size % PUT_STEP === 0) yield;
       }
       const segment = builder.size < PUT_STEP ? runToEnd(builder.finish()) : yield* builder.finish();
-      this.drop(batch.map((document) => document.id));
-      if (segment.ids.size > 0) this.segments.push(new LiveSegment(segment));
-      this.mergeSmall();
+      this.take(batch, segment);
     }
+  }
+
+  /** Puts a batch whose segment was made elsewhere. */
+  take(batch: readonly SearchDocument[], segment: Segment): void {
+    this.drop(batch.map((document) => document.id));
+    if (segment.ids.size > 0) this.segments.push(new LiveSegment(segment));
+    this.mergeSmall();
+  }
+
+  /** A maker that knows the words of large puts before this one, until their memory is needed. */
+  private makerFor(documents: number): PostingMaker {
+    if (documents < PUT_STEP) {
+      if (this.smallMaker.terms.length > MAX_FEW) this.smallMaker = new PostingMaker();
+      return this.smallMaker;
+    }
+    const known = this.maker?.deref();
+    if (known !== undefined && known.terms.length <= MAX_KNOWN) return known;
+    const fresh = new PostingMaker();
+    this.maker = new WeakRef(fresh);
+    return fresh;
   }
 
   drop(ids: readonly string[]): void {
     this.nearCaches.clear();
+    const isMany = ids.length >= PUT_STEP;
     for (const id of ids) {
+      const hash = isMany ? hashText(id) : 0;
       for (const live of this.segments) {
+        if (isMany && !live.mayHaveId(hash)) continue;
         const document = live.find(id);
         if (document >= 0) live.bury(document);
       }
@@ -187,7 +213,7 @@ export class LexicalIndex {
   }
 
   private mergeSmall(): void {
-    for (;;) {
+    while (this.segments.length > MAX_SEGMENTS) {
       const free = this.segments.filter((live) => !this.merging.has(live));
       const chosen = segmentsToMerge(free);
       const size = chosen.reduce((sum, live) => sum + live.segment.ids.size, 0);
@@ -219,6 +245,13 @@ export class LexicalIndex {
       (live) => live.liveCount > 0,
     );
   }
+}
+
+/** The newest of each id, in pieces that become a segment each. */
+export function batchesOf(documents: readonly SearchDocument[]): SearchDocument[][] {
+  const newest = [...new Map(documents.map((document) => [document.id, document])).values()];
+  const count = Math.ceil(newest.length / MAX_BATCH);
+  return Array.from({ length: count }, (_, at) => newest.slice(at * MAX_BATCH, (at + 1) * MAX_BATCH));
 }
 
 function postingLists(live: LiveSegment, place: number, terms: readonly QueryTerm[]): PostingList[] {

@@ -1,6 +1,7 @@
 import type { SearchFilter } from "../port/search-index.ts";
 import { countBits } from "./count-bits.ts";
 import { facetTest, filterMask } from "./filter-mask.ts";
+import { HashBits } from "./hash-bits.ts";
 import { indexIn, LOOK_UP_COST } from "./index-in.ts";
 import { DOMAIN_SIGN } from "./name-key.ts";
 import type { Segment } from "./segment.ts";
@@ -32,6 +33,7 @@ export class LiveSegment {
   private masks = new Map<string, Uint32Array | null>();
   /** Whether callers of these scopes, by filter key, miss any document. */
   private readonly hiding = new Map<string, boolean>();
+  private idBits: HashBits | undefined;
   private spellingIndex: SpellingIndex | undefined;
   private domainTerms: ReadonlyMap<string, number> | undefined;
 
@@ -142,6 +144,12 @@ export class LiveSegment {
     const mask = filterMask(this.segment, filter, dead);
     this.masks.set(key, mask);
     return mask;
+  }
+
+  /** False where no document has an id of that hash; true where one may have. Costs a look at all ids at first. */
+  mayHaveId(hash: number): boolean {
+    this.idBits ??= HashBits.ofAll(this.segment.ids);
+    return this.idBits.mayHave(hash);
   }
 
   /** False where no document has a name of that hash; true where one may have. */

@@ -1,5 +1,5 @@
 import { FacetTable } from "./facet-table.ts";
-import { countNames, NameBits } from "./name-bits.ts";
+import { countNames, HashBits } from "./hash-bits.ts";
 import { NAME_SIGN } from "./name-key.ts";
 import type { Segment } from "./segment.ts";
 import type { StringTable } from "./string-table.ts";
@@ -29,7 +29,7 @@ export function* mergeSegments(parts: readonly MergePart[]): Generator<void, Seg
   const tables = parts.map(({ segment }) => segment.terms);
   const walk = new TableWalk(tables);
   const dictionary = new StringTableWriter(tables);
-  const names = NameBits.forNames(tables.reduce((sum, terms) => sum + countNames(terms), 0));
+  const names = HashBits.withRoomFor(tables.reduce((sum, terms) => sum + countNames(terms), 0));
   const postings = parts.reduce((sum, { segment }) => sum + segment.documents.length, 0);
   const starts = new Uint32Array(dictionary.room + 1);
   const maxImpacts = new Uint16Array(dictionary.room);

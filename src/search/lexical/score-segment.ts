@@ -16,14 +16,13 @@ export interface PostingList {
 /** Room for scores, kept between searches: all zero when not in use. */
 export class Scratch {
   scores = new Float64Array(0);
+  /** Documents with a score; those that can still make the list come first. */
   touched = new Uint32Array(0);
-  candidates = new Uint32Array(0);
 
   reserve(documents: number): void {
     if (this.scores.length >= documents) return;
     this.scores = new Float64Array(documents);
     this.touched = new Uint32Array(documents);
-    this.candidates = new Uint32Array(documents);
   }
 }
 
@@ -110,28 +109,28 @@ function complete(
   scratch: Scratch,
   touchedCount: number,
 ): number {
-  const { scores, touched, candidates } = scratch;
+  const { scores, touched } = scratch;
   let bar = startBar;
-  let count = keepReaching(touched, touchedCount, candidates, scores, bar - rest[from]!);
+  let count = keepReaching(touched, touchedCount, scores, bar - rest[from]!);
   for (let next = from; next < lists.length; next++) {
     const list = lists[next]!;
-    addTo(list, candidates, count, scores);
+    addTo(list, touched, count, scores);
     if (next + 1 === lists.length) break;
-    if (count > 4 * limit) bar = Math.max(bar, kthLargest(scores, candidates, count, limit));
-    count = keepReaching(candidates, count, candidates, scores, bar - rest[next + 1]!);
+    if (count > 4 * limit) bar = Math.max(bar, kthLargest(scores, touched, count, limit));
+    count = keepReaching(touched, count, scores, bar - rest[next + 1]!);
   }
   return bar;
 }
 
-function keepReaching(
-  from: Uint32Array,
-  count: number,
-  to: Uint32Array,
-  scores: Float64Array,
-  needed: number,
-): number {
+/** Moves the documents that have the needed score to the front, and counts them. */
+function keepReaching(documents: Uint32Array, count: number, scores: Float64Array, needed: number): number {
   let kept = 0;
-  for (let at = 0; at < count; at++) if (scores[from[at]!]! >= needed) to[kept++] = from[at]!;
+  for (let at = 0; at < count; at++) {
+    const document = documents[at]!;
+    if (scores[document]! < needed) continue;
+    documents[at] = documents[kept]!;
+    documents[kept++] = document;
+  }
   return kept;
 }
 

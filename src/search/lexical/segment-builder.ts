@@ -1,9 +1,14 @@
 import type { SearchDocument } from "../port/search-index.ts";
-import { PostingMaker } from "./document-postings.ts";
+import { PostingMaker, type PostingTaker } from "./document-postings.ts";
 import { FacetTable } from "./facet-table.ts";
-import { NameBits } from "./name-bits.ts";
+import { HashBits } from "./hash-bits.ts";
 import type { Segment } from "./segment.ts";
 import { StringTable } from "./string-table.ts";
+
+/** Documents whose postings are put in order between two turns of the event loop. */
+const STEP = 4_096;
+/** Set in the number of a name, to tell it from that of a word. */
+const NAME_BIT = 0x80000000;
 
 /** Makes a segment of documents with distinct ids, one after another. */
 export class SegmentBuilder {
@@ -13,10 +18,19 @@ export class SegmentBuilder {
   private readonly facetOf: number[] = [];
   /** By document in the order of adding: the end of its postings. */
   private readonly ends: number[] = [];
+  private readonly names = new Map<string, number>();
   private terms = new Uint32Array(1024);
   /** Impact (16 bits) and fields (8 bits). */
   private worths = new Uint32Array(1024);
   private count = 0;
+  private readonly taker: PostingTaker = {
+    word: (term, impact, fields) => this.push(term, impact, fields),
+    name: (text, print) => {
+      const number = this.names.get(text) ?? this.names.size;
+      this.names.set(text, number);
+      this.push((NAME_BIT | number) >>> 0, print, 1);
+    },
+  };
 
   /** A maker can serve several builders, one after another: what it has analysed it knows. */
   constructor(maker = new PostingMaker()) {
@@ -30,21 +44,17 @@ export class SegmentBuilder {
   add(document: SearchDocument): void {
     this.ids.push(document.id);
     this.facetOf.push(this.facets.intern(document));
-    this.maker.make(document, (term, impact, fields) => {
-      if (this.count === this.terms.length) this.grow();
-      this.terms[this.count] = term;
-      this.worths[this.count++] = (impact << 8) | fields;
-    });
+    this.maker.make(document, this.taker);
     this.ends.push(this.count);
   }
 
   /** Makes the segment in steps. The builder must not be used after it. */
   *finish(): Generator<void, Segment> {
     const { terms, worths, count, ends } = this;
-    const { dictionary, ranks } = this.rankTerms();
+    const dictionary = this.rankTerms();
     yield;
     const starts = new Uint32Array(dictionary.length + 1);
-    for (let at = 0; at < count; at++) starts[ranks[terms[at]!]! + 1]!++;
+    for (let at = 0; at < count; at++) starts[terms[at]! + 1]!++;
     for (let rank = 0; rank < dictionary.length; rank++) starts[rank + 1]! += starts[rank]!;
     const next = starts.slice();
     const documents = new Uint32Array(count);
@@ -55,10 +65,11 @@ export class SegmentBuilder {
     const facetOf = new Uint32Array(order.length);
     // Documents are numbered in the order of their ids, so each term's list comes out ascending.
     for (let document = 0; document < order.length; document++) {
+      if (document % STEP === 0) yield;
       const added = order[document]!;
       facetOf[document] = this.facetOf[added]!;
       for (let at = added === 0 ? 0 : ends[added - 1]!; at < ends[added]!; at++) {
-        const rank = ranks[terms[at]!]!;
+        const rank = terms[at]!;
         const to = next[rank]!++;
         const impact = worths[at]! >>> 8;
         documents[to] = document;
@@ -69,6 +80,7 @@ export class SegmentBuilder {
     }
     yield;
     const table = StringTable.from(dictionary);
+    yield;
     return {
       ids: StringTable.from(order.map((added) => this.ids[added]!)),
       terms: table,
@@ -77,22 +89,44 @@ export class SegmentBuilder {
       impacts,
       fields,
       maxImpacts,
-      names: NameBits.of(table),
+      names: HashBits.ofNames(table),
       facets: this.facets.facets,
       facetOf,
     };
   }
 
-  /** The terms that have postings, sorted, and by number the rank of each. */
-  private rankTerms(): { dictionary: string[]; ranks: Uint32Array } {
-    const { maker } = this;
+  /** The sorted terms that have postings, each of which then names its term by rank. */
+  private rankTerms(): string[] {
+    const { maker, terms, count } = this;
     const ranks = new Uint32Array(maker.terms.length);
-    for (let at = 0; at < this.count; at++) ranks[this.terms[at]!] = 1;
-    const dictionary = maker.terms.filter((_, term) => ranks[term] === 1).sort();
-    dictionary.forEach((text, rank) => {
-      ranks[maker.numberOf(text)] = rank;
-    });
-    return { dictionary, ranks };
+    for (let at = 0; at < count; at++) if (terms[at]! < NAME_BIT) ranks[terms[at]!] = 1;
+    const names = [...this.names.keys()].sort();
+    const nameRanks = new Uint32Array(names.length);
+    const dictionary: string[] = [];
+    let named = 0;
+    const pushNames = (before?: string): void => {
+      for (; named < names.length && (before === undefined || names[named]! < before); named++) {
+        nameRanks[this.names.get(names[named]!)!] = dictionary.push(names[named]!) - 1;
+      }
+    };
+    for (const term of maker.inOrder()) {
+      if (ranks[term] === 0) continue;
+      const text = maker.terms[term]!;
+      pushNames(text);
+      ranks[term] = dictionary.push(text) - 1;
+    }
+    pushNames();
+    for (let at = 0; at < count; at++) {
+      const term = terms[at]!;
+      terms[at] = term < NAME_BIT ? ranks[term]! : nameRanks[term - NAME_BIT]!;
+    }
+    return dictionary;
+  }
+
+  private push(term: number, impact: number, fields: number): void {
+    if (this.count === this.terms.length) this.grow();
+    this.terms[this.count] = term;
+    this.worths[this.count++] = (impact << 8) | fields;
   }
 
   private grow(): void {

@@ -1,5 +1,5 @@
 import type { Kind } from "../../schema/entry.ts";
-import type { NameBits } from "./name-bits.ts";
+import type { HashBits } from "./hash-bits.ts";
 import type { StringTable } from "./string-table.ts";
 
 /** The properties that filters test. Documents with equal properties share one. */
@@ -24,7 +24,7 @@ export interface Segment {
   /** The greatest impact of each term. */
   readonly maxImpacts: Uint16Array;
   /** The names in the dictionary, by their hashes. */
-  readonly names: NameBits;
+  readonly names: HashBits;
   readonly facets: readonly Facet[];
   /** The facet of each document. */
   readonly facetOf: Uint32Array;

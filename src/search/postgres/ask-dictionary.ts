@@ -5,15 +5,21 @@ import { type Dictionary, weighWords } from "../lexical/weigh-words.ts";
 import { fromStoredText, toStoredText } from "../port/stored-text.ts";
 import { nearWords } from "./near-words.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
+import { type TermPostings, unpackPostings } from "./posting-blocks.ts";
 import type { TableNames } from "./table-names.ts";
 
 /** The dictionary of one caller. */
 export interface CallerDictionary extends Dictionary {
   /** The caller may see every document. */
   readonly seesAll: boolean;
+  /** Postings by term, also of documents that the caller may not see. */
+  readonly postings: ReadonlyMap<string, TermPostings>;
 }
 
-/** Fetches in advance everything that weighing these queries needs, of the documents that the caller may see. */
+/**
+ * Fetches in advance everything that these queries need: statistics of the documents that the caller may see, and the
+ * postings of all terms that may count.
+ */
 export async function askDictionary(
   client: PostgresClient,
   names: TableNames,
@@ -38,6 +44,7 @@ export async function askDictionary(
       return [];
     },
   });
+  if (unknown.size === 0) return { ...known, near: () => [] };
   const near = new Map<string, readonly NearTerm[]>();
   const frequencies = new Map<string, number>();
   for (const word of unknown) {
@@ -45,10 +52,12 @@ export async function askDictionary(
     near.set(word, found);
     for (const { term, documents } of found) frequencies.set(term, documents);
   }
+  const { postings } = await askTerms(client, names, [...frequencies.keys()], scopes);
   return {
     ...known,
     near: (word) => near.get(word) ?? [],
     frequencyOf: (term) => frequencies.get(term) ?? known.frequencyOf(term),
+    postings: new Map([...known.postings, ...postings]),
   };
 }
 
@@ -56,7 +65,7 @@ function weighAll(queries: readonly QueryWords[], dictionary: Dictionary): void 
   for (const words of queries) weighWords(words, dictionary);
 }
 
-/** Fetches, in one query, how many documents have each term and how names are spelt. */
+/** Fetches, in one round trip, how many documents have each term, its postings, and how names are spelt. */
 async function askTerms(
   client: PostgresClient,
   names: TableNames,
@@ -66,35 +75,40 @@ async function askTerms(
   const stored = terms.map(toStoredText);
   const rows = await queryRows(
     client,
-    `select null as term, coalesce(sum(documents) filter (where scopes <@ $3::text[]), 0)::int as documents,
-       coalesce(sum(documents), 0)::int as print
-     from ${names.state}
-     union all
-     select term, sum(documents)::int, null from ${names.terms}
-     where term = any($1::text[]) and scopes <@ $3::text[] group by term
-     union all
-     select distinct p.term, 0, p.impact from ${names.postings} p join ${names.documents} d on d.number = p.document
-     where p.term = any($2::text[]) and d.scopes <@ $3::text[]`,
-    [
-      stored,
-      stored.filter((term) => term.startsWith(NAME_SIGN) && !term.startsWith(DOMAIN_SIGN)),
-      scopes.map(toStoredText),
-    ],
+    `select * from ${names.askFunction}($1::text[], $2::text[], $3::text[])`,
+    [stored, stored.filter(isName), scopes.map(toStoredText)],
   );
   const frequencies = new Map<string, number>();
+  const postings = new Map<string, TermPostings>();
   const spellings = new Set<string>();
   let size = 0;
   let all = 0;
-  for (const { term, documents, print } of rows) {
-    if (typeof term !== "string") [size, all] = [Number(documents), Number(print)];
-    else if (print === null) frequencies.set(fromStoredText(term), Number(documents));
-    else spellings.add(`${fromStoredText(term)} ${print}`);
+  for (const row of rows) {
+    if (typeof row.term !== "string") {
+      [size, all] = [Number(row.documents), Number(row.spelling)];
+      continue;
+    }
+    const term = fromStoredText(row.term);
+    if (row.packed !== null) postings.set(term, unpackPostings(row));
+    else if (row.spelling !== null) spellings.add(`${term} ${row.spelling}`);
+    else frequencies.set(term, Number(row.documents));
   }
+  const seesAll = size === all;
   return {
     size,
-    seesAll: size === all,
+    seesAll,
+    postings,
     frequencyOf: (term) => frequencies.get(term) ?? 0,
     mayHaveName: () => true,
-    isSpeltSo: (key, print) => spellings.has(`${NAME_SIGN}${key} ${print}`),
+    isSpeltSo: (key, print) => {
+      const term = NAME_SIGN + key;
+      return seesAll
+        ? (postings.get(term)?.impacts.includes(print) ?? false)
+        : spellings.has(`${term} ${print}`);
+    },
   };
+}
+
+function isName(term: string): boolean {
+  return term.startsWith(NAME_SIGN) && !term.startsWith(DOMAIN_SIGN);
 }

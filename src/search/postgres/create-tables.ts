@@ -15,6 +15,7 @@ begin
   ${packFunction(names)}
   ${putFunction(names)}
   ${dropFunction(names)}
+  ${askFunction(names)}
 exception when duplicate_table then
   null; -- All of it is there: it was made in one transaction.
 end
@@ -206,4 +207,38 @@ function forgetFunction({ forgetFunction, documents, postings, terms, state }: T
     return places;
   end
   $forget$;`;
+}
+
+/**
+ * Gives everything that a search by words needs of terms, for a caller of these scopes: how many documents there are
+ * and how many the caller sees (a row without term), how many of those have each term, the postings of the terms, and
+ * how names are spelt. One round trip; and a function keeps its plans, which take longer than the look-ups.
+ */
+function askFunction({ askFunction, documents, postings, blocks, terms, state }: TableNames): string {
+  return `
+  create function ${askFunction}(wanted text[], wanted_names text[], held text[])
+  returns table (term text, documents int, spelling int, block_numbers int[], lengths int[], packed bytea)
+  language plpgsql stable as $ask$
+  declare
+    seen int;
+    total int;
+  begin
+    select coalesce(sum(s.documents) filter (where s.scopes <@ held), 0), coalesce(sum(s.documents), 0)
+      into seen, total from ${state} s;
+    return query select null::text, seen, total, null::int[], null::int[], null::bytea;
+    return query
+      select t.term::text, sum(t.documents)::int, null::int, null::int[], null::int[], null::bytea
+      from ${terms} t where t.term = any(wanted) and t.scopes <@ held group by t.term;
+    return query
+      select b.term::text, null::int, null::int, array_agg(b.block::int order by b.block),
+        array_agg(length(b.packed) order by b.block), string_agg(b.packed, '' order by b.block)
+      from ${blocks} b where b.term = any(wanted) group by b.term;
+    if seen < total then
+      return query
+        select distinct p.term::text, null::int, p.impact, null::int[], null::int[], null::bytea
+        from ${postings} p join ${documents} d on d.number = p.document
+        where p.term = any(wanted_names) and d.scopes <@ held;
+    end if;
+  end
+  $ask$;`;
 }

@@ -33,7 +33,7 @@ describe("createPostgresIndex", () => {
     const index = create({ table: "apart.words" });
     await index.put([documentOf({ id: "doc", name: "walrus" })]);
     expect(await idsOf(index, "walrus")).toEqual(["doc"]);
-    const { rows } = await pglite.query("select count(*)::int as count from apart.words_v4");
+    const { rows } = await pglite.query("select count(*)::int as count from apart.words_v5");
     expect(rows).toEqual([{ count: 1 }]);
   });
 
@@ -82,12 +82,12 @@ describe("createPostgresIndex", () => {
     );
     await index.drop([SURROUNDINGS[0]!.id]);
     const { rows } = await pglite.query(`
-      select (select sum(documents) from counted_v4_state)::int as documents,
-        (select count(*) from counted_v4_postings)::int as postings,
-        (select sum(length(packed)) / 4 from counted_v4_blocks)::int as packed,
-        (select sum(documents) from counted_v4_terms)::int as counted,
-        (select count(*) from counted_v4_terms t where documents <>
-          (select count(*) from counted_v4_postings p join counted_v4 d on d.number = p.document
+      select (select sum(documents) from counted_v5_state)::int as documents,
+        (select count(*) from counted_v5_postings)::int as postings,
+        (select sum(length(packed)) / 4 from counted_v5_blocks)::int as packed,
+        (select sum(documents) from counted_v5_terms)::int as counted,
+        (select count(*) from counted_v5_terms t where documents <>
+          (select count(*) from counted_v5_postings p join counted_v5 d on d.number = p.document
             where p.term = t.term and d.scopes = t.scopes))::int as wrong`);
     expect(rows[0]).toMatchObject({ documents: 2, wrong: 0 });
     const { postings } = rows[0] as { postings: number };

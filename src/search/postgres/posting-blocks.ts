@@ -1,6 +1,4 @@
-import { fromStoredText } from "../port/stored-text.ts";
-import { type PostgresClient, queryRows } from "./postgres-client.ts";
-import type { TableNames } from "./table-names.ts";
+import type { Row } from "./postgres-client.ts";
 
 /** The postings of a term in so many neighbouring documents are one block: a row of the table. */
 export const BLOCK_BITS = 10;
@@ -16,25 +14,9 @@ export interface TermPostings {
   readonly maxImpact: number;
 }
 
-/** Fetches the postings of terms, as they are stored. */
-export async function readPostings(
-  client: PostgresClient,
-  names: TableNames,
-  terms: readonly string[],
-): Promise<Map<string, TermPostings>> {
-  const rows = await queryRows(
-    client,
-    `select term, array_agg(block::int order by block) as blocks,
-       array_agg(length(packed) order by block) as lengths,
-       string_agg(packed, '' order by block) as packed
-     from ${names.blocks} where term = any($1::text[]) group by term`,
-    [terms],
-  );
-  return new Map(rows.map((row) => [fromStoredText(String(row.term)), unpack(row)]));
-}
-
-function unpack(row: Readonly<Record<string, unknown>>): TermPostings {
-  const blocks = row.blocks as readonly number[];
+/** Unpacks the blocks of a term as the server gives them. */
+export function unpackPostings(row: Row): TermPostings {
+  const blocks = row.block_numbers as readonly number[];
   const lengths = row.lengths as readonly number[];
   // A copy, because the bytes of an answer may stand at an odd place of a larger buffer.
   const bytes = Buffer.from(new Uint8Array(row.packed as Uint8Array).buffer).swap16();

@@ -16,7 +16,7 @@ export interface WordRanking {
   readonly sureName: boolean;
 }
 
-/** Ranks a query of `cutQuery` like the embedded engine, with the sums computed on the server. */
+/** Ranks a query of `cutQuery` like the embedded engine. */
 export async function rankWords(
   client: PostgresClient,
   names: TableNames,
@@ -30,7 +30,7 @@ export async function rankWords(
   const weighed = parts.map((words) => weighWords(words, dictionary));
   const depth = parts.length === 1 ? limit : Math.max(CLAUSE_DEPTH, limit);
   const lists = await Promise.all(
-    weighed.map(({ terms }) => scoreWords(client, names, terms, filter, depth, dictionary.seesAll)),
+    weighed.map(({ terms }) => scoreWords(client, names, terms, filter, depth, dictionary)),
   );
   const { sureName } = weighed[0]!;
   if (lists.length === 1) return { hits: lists[0]!, sureName };

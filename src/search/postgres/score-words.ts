@@ -2,11 +2,12 @@ import { FULL_IMPACT } from "../lexical/fields.ts";
 import { type PostingList, Scratch, scoreSegment } from "../lexical/score-segment.ts";
 import type { WeighedTerm } from "../lexical/weigh-words.ts";
 import type { SearchFilter } from "../port/search-index.ts";
-import { fromStoredText, toStoredText } from "../port/stored-text.ts";
+import { fromStoredText } from "../port/stored-text.ts";
 import { bestFirst, type Scored } from "../ranking/fusion.ts";
+import type { CallerDictionary } from "./ask-dictionary.ts";
 import { filterSql } from "./filter-sql.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
-import { readPostings, type TermPostings } from "./posting-blocks.ts";
+import type { TermPostings } from "./posting-blocks.ts";
 import type { TableNames } from "./table-names.ts";
 
 const scratch = new Scratch();
@@ -17,8 +18,8 @@ interface ScoredNumber {
 }
 
 /**
- * Finds the best documents for the terms of a query, best first, ties by id. The server gives the postings, and they
- * are scored here as in the embedded engine. It also filters: of all documents only if the best few are not enough.
+ * Finds the best documents for the terms of a query, best first, ties by id. Postings are scored as
+ * in the embedded engine. The server filters: of all documents only if the best few are not enough.
  */
 export async function scoreWords(
   client: PostgresClient,
@@ -26,11 +27,9 @@ export async function scoreWords(
   terms: readonly WeighedTerm[],
   filter: SearchFilter,
   limit: number,
-  seesAll: boolean,
+  { seesAll, postings }: CallerDictionary,
 ): Promise<Scored[]> {
   if (terms.length === 0) return [];
-  const stored = terms.map(({ text }) => toStoredText(text));
-  const postings = await readPostings(client, names, stored);
   const { domain, kinds, categories, tags } = filter;
   const isOpen = seesAll && [domain, kinds, categories, tags].every((part) => part === undefined);
   const scored = scoreAll(toLists(terms, postings), isOpen ? limit : Number.MAX_SAFE_INTEGER);

@@ -1,7 +1,7 @@
 import { quotedNames } from "../../schema/quoted-names.ts";
 
 /** Increases when the tables, their functions or the text analysis change. Versions live side by side. */
-const VERSION = 4;
+const VERSION = 5;
 
 /** The names of an index's tables and functions. Safe to put into SQL. */
 export interface TableNames {
@@ -15,6 +15,7 @@ export interface TableNames {
   readonly dropFunction: string;
   readonly forgetFunction: string;
   readonly packFunction: string;
+  readonly askFunction: string;
   readonly putVectorsFunction: string;
 }
 
@@ -37,6 +38,7 @@ export function tableNames(table: string): TableNames {
     dropFunction: quoted("_drop"),
     forgetFunction: quoted("_forget"),
     packFunction: quoted("_pack"),
+    askFunction: quoted("_ask"),
     putVectorsFunction: quoted("_put_vectors"),
   };
 }

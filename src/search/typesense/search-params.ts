@@ -60,6 +60,8 @@ export function searchParams(
     // The engine drops words one by one until it has enough hits, so any word can match.
     drop_tokens_threshold: MAX_PER_PAGE,
     typo_tokens_threshold: 1,
+    // Otherwise the engine tries only the most common corrections, counted over documents that the caller cannot see.
+    exhaustive_search: true,
     include_fields: "uri,name,domain,scopes,kind,category,tags",
     highlight_fields: "none",
     page: page.number,

@@ -50,6 +50,22 @@ describe("createTypesenseIndex", () => {
     }
   });
 
+  test("documents that the caller may not see change neither hits nor their order, and corrections are all tried", async () => {
+    const shown = Array.from({ length: 30 }, (_, at) =>
+      documentOf({ id: `shown${at}`, name: `walrus ${at}` }),
+    );
+    await index.put(shown);
+    const alone = await idsOf(index, "walrus", {}, 20);
+    expect(alone).toHaveLength(20);
+    const secrets = Array.from({ length: 300 }, (_, at) =>
+      documentOf({ id: `a${at}`, name: "walrus", scopes: at % 2 === 0 ? ["secret"] : ["held", "secret"] }),
+    );
+    await index.put(secrets);
+    expect(await idsOf(index, "walrus", {}, 20)).toEqual(alone);
+    expect(await idsOf(index, "walrus", { scopes: ["held"] }, 20)).toEqual(alone);
+    for (const search of stub.searches) expect(search).toMatchObject({ exhaustive_search: true });
+  });
+
   test("maps a document to the fields of the collection, with its words analysed", () => {
     const document = documentOf({
       id: "shop://tools/orders/getOrders",

@@ -9,6 +9,8 @@ export interface DotBlock {
   setQuery(query: Int8Array): void;
   /** Products of the rows from `first`, at most `CHUNK_ROWS`; the next call overwrites the answer. */
   dots(first: number, count: number): Int32Array;
+  /** Products of the rows of these slots, in their order. */
+  dotsAt(slots: ArrayLike<number>): Int32Array;
 }
 
 /** Rows per call: the products of a chunk stay in the nearest cache. */

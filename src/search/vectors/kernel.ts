@@ -9,6 +9,8 @@ export interface KernelMemory {
 export interface Kernel {
   readonly memory: KernelMemory;
   dots(row: number, count: number, stride: number, query: number, out: number): void;
+  /** Like `dots`, of the rows whose addresses are at `list`. */
+  dotsAt(list: number, count: number, stride: number, query: number, out: number): void;
   linear(
     input: number,
     rowBytes: number,
@@ -17,6 +19,16 @@ export interface Kernel {
     outputs: number,
     output: number,
     outputBytes: number,
+  ): void;
+  sums(
+    codes: number,
+    block: number,
+    blocks: number,
+    tables: number,
+    tablesEnd: number,
+    least: number,
+    out: number,
+    end: number,
   ): void;
 }
 
@@ -40,8 +52,8 @@ export function startKernel(bytes: number): Kernel | undefined {
   try {
     compiled ??= new WebAssembly.Module(Buffer.from(KERNEL_BYTES, "base64"));
     const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / PAGE_BYTES) });
-    const { dots, linear } = new WebAssembly.Instance(compiled, { host: { memory } }).exports;
-    return { memory, dots, linear };
+    const { exports } = new WebAssembly.Instance(compiled, { host: { memory } });
+    return { memory, ...exports };
   } catch {
     // No SIMD, no code generation allowed, or no address space left for another memory.
     return undefined;

@@ -9,6 +9,12 @@ export function createPlainBlock(stride: number): DotBlock {
   const limit = Math.floor(MAXIMUM_BYTES / stride);
   let bytes = new Int8Array(0);
 
+  function dot(slot: number): number {
+    let sum = 0;
+    for (let index = 0, at = slot * stride; index < stride; index++) sum += bytes[at++]! * query[index]!;
+    return sum;
+  }
+
   return {
     reserve(rows) {
       if (rows * stride <= bytes.length) return;
@@ -20,13 +26,9 @@ export function createPlainBlock(stride: number): DotBlock {
     rows: (end) => bytes.subarray(0, end * stride),
     setQuery: (next) => query.set(next),
     dots(first, count) {
-      let at = first * stride;
-      for (let row = 0; row < count; row++) {
-        let sum = 0;
-        for (let index = 0; index < stride; index++) sum += bytes[at++]! * query[index]!;
-        products[row] = sum;
-      }
+      for (let row = 0; row < count; row++) products[row] = dot(first + row);
       return products;
     },
+    dotsAt: (slots) => Int32Array.from(slots, dot),
   };
 }

@@ -1,8 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { StringTable } from "../lexical/string-table.ts";
 import { createKernelBlock } from "./kernel-block.ts";
+import { createKernelCodes } from "./kernel-codes.ts";
+import { createPlainCodes } from "./plain-codes.ts";
 import { quantize } from "./quantize.ts";
-import { createVectorStore, type VectorStore, vectorStoreFromBytes } from "./vector-store.ts";
+import { createVectorCodes } from "./vector-codes.ts";
+import { createVectorStore, prepareVectorStore, type VectorStore } from "./vector-store.ts";
 
 const ENGINES = ["kernel", "plain"] as const;
 
@@ -78,31 +82,27 @@ describe.each(ENGINES)("vector store (%s)", (engine) => {
     expect(store.search(vector(1, 0), 1)[0]!.score).toBeCloseTo(1, 6);
   });
 
-  it("comes back from its bytes with slots, free slots and answers", () => {
+  it("comes back from what was saved of some ids, in their order", () => {
     const store = open(40);
     const random = createRandom(7);
     for (let index = 0; index < 700; index++) store.put(`ä${index}`, random(40));
     for (let index = 0; index < 700; index += 9) store.remove(`ä${index}`);
-    const restored = vectorStoreFromBytes(store.toBytes(), { engine });
+    const ids = StringTable.from(Array.from({ length: 700 }, (_, index) => `ä${index}`).sort());
+    const restored = reopen(store, ids, engine);
     const query = random(40);
-    expect(restored.search(query, 50)).toEqual(store.search(query, 50));
-    expect([restored.size, restored.slots]).toEqual([store.size, store.slots]);
+    const found = (from: VectorStore) => from.search(query, 50).map(({ id, score }) => ({ id, score }));
+    expect(found(restored)).toEqual(found(store));
+    expect([restored.size, restored.slots]).toEqual([store.size, 700]);
+    expect(restored.slotOf("ä9")).toBeUndefined();
+    expect(restored.idOf(restored.slotOf("ä8")!)).toBe("ä8");
+    expect(restored.remove("ä8")).toBe(true);
+    expect(restored.slotOf("ä8")).toBeUndefined();
     expect(restored.put("new", query)).toBeLessThan(700);
     for (let index = 0; index < 500; index++) restored.put(`more${index}`, random(40));
     expect(restored.search(query, 1)[0]!.id).toBe("new");
-  });
-
-  it("refuses bytes that are damaged anywhere", () => {
-    const store = open(8);
-    store.put("a", vector(1, 2, 3, 4, 5, 6, 7, 8));
-    const bytes = store.toBytes();
-    for (let index = 0; index < bytes.length; index++) {
-      const damaged = Uint8Array.from(bytes, (byte, at) => (at === index ? byte ^ 0x10 : byte));
-      expect(() => vectorStoreFromBytes(damaged)).toThrow(expect.objectContaining({ code: "UNAVAILABLE" }));
-    }
-    for (const end of [0, 10, bytes.length - 1]) {
-      expect(() => vectorStoreFromBytes(bytes.subarray(0, end))).toThrow(/damaged/);
-    }
+    expect(restored.put("ä8", query)).toBe(restored.slotOf("ä8"));
+    const again = reopen(restored, StringTable.from(["new", "ä7", "ä8", "ä9"]), engine);
+    expect(again.search(query, 3).map(({ id }) => id)).toEqual(["new", "ä8", "ä7"]);
   });
 });
 
@@ -144,6 +144,126 @@ describe("kernel", () => {
     expect(hits.map(({ score }) => Math.round(score * 1000))).toEqual([1000, -1000]);
   });
 });
+
+describe("codes", () => {
+  const CODED = 2_000;
+
+  /** Vectors around a few hundred centres, as texts are: 2,500 of them, with codes. */
+  function coded(engine: "kernel" | "plain"): { store: VectorStore; vectors: Float32Array[] } {
+    const random = createRandom(11);
+    const centres = Array.from({ length: 300 }, () => random(64));
+    const vectors = Array.from({ length: 2_500 }, (_, index) => {
+      const noise = random(64);
+      return centres[index % 300]!.map((value, at) => value + noise[at]!);
+    });
+    const store = fill(createVectorStore(64, { engine, codedFrom: CODED }), vectors);
+    expect(store.wantsCodes).toBe(true);
+    for (const _ of store.makeCodes());
+    expect(store.wantsCodes).toBe(false);
+    return { store, vectors };
+  }
+
+  /** More than the vectors that are compared exactly, so that codes decide. */
+  const many = { parts: 16, slots: 10_000 };
+
+  it("are summed up by the kernel exactly as by plain JavaScript", () => {
+    const random = createRandom(3, 128);
+    const blocks = [createKernelCodes(many.parts)!, createPlainCodes(many.parts)];
+    const codes = new Uint8Array(many.parts);
+    for (const block of blocks) block.reserve(many.slots);
+    for (let slot = 0; slot < many.slots; slot++) {
+      codes.set(random(many.parts).map((value) => Math.floor((value + 1) * 7.99)));
+      for (const block of blocks) block.put(slot, codes);
+    }
+    const tables = Uint8Array.from(random(many.parts * 16), (value) => Math.round((value + 1) * 63.5));
+    const [sums, plainSums] = blocks.map((block) => {
+      block.setTables(tables);
+      const found: [number, number][] = [];
+      for (const least of [-1, 1_100]) {
+        for (const first of [0, 113]) block.scan(first, 512, least, (...sum) => found.push(sum));
+      }
+      return found;
+    });
+    expect(sums!.length).toBeGreaterThan(many.slots);
+    expect(sums).toEqual(plainSums);
+    expect(blocks[0]!.bytes(many.slots)).toEqual(blocks[1]!.bytes(many.slots));
+  });
+
+  it("lead to the same hits in both engines, and to those of an exact scan", () => {
+    const { store, vectors } = coded("kernel");
+    const { store: plain } = coded("plain");
+    const exact = fill(createVectorStore(64), vectors);
+    const filter = Uint32Array.from({ length: 100 }, (_, at) => (at % 3 === 0 ? 0x0f0f0f0f : 0xffffffff));
+    for (const query of vectors.slice(0, 20)) {
+      for (const bits of [undefined, filter]) {
+        const hits = store.search(query, 10, bits);
+        expect(hits).toEqual(plain.search(query, 10, bits));
+        expect(hits).toEqual(exact.search(query, 10, bits));
+      }
+    }
+  });
+
+  it("choose few candidates that hold nearly all of the nearest", () => {
+    const { store, vectors } = coded("kernel");
+    const ids = StringTable.from(vectors.map((_, index) => `id${index}`).sort());
+    const { rows, scales, codes } = store.contents(ids);
+    const book = createVectorCodes(codes!);
+    let held = 0;
+    for (let query = 0; query < 50; query++) {
+      const row = rows.subarray(query * 64, query * 64 + 64);
+      const likely = new Set(book.candidates(row, ids.size, 100, () => true));
+      expect(likely.size).toBeLessThan(200);
+      const products = Array.from({ length: ids.size }, (_, slot) => {
+        const other = rows.subarray(slot * 64, slot * 64 + 64);
+        return other.reduce((sum, level, at) => sum + level * row[at]!, 0) * scales[slot]!;
+      });
+      const nearest = [...products.keys()].sort((one, next) => products[next]! - products[one]!).slice(0, 5);
+      held += nearest.filter((slot) => likely.has(slot)).length;
+    }
+    expect(held / 250).toBeGreaterThan(0.9);
+  });
+
+  it("follow every change, also while they are made", () => {
+    const { store, vectors } = coded("kernel");
+    const changed = createVectorStore(64, { codedFrom: CODED });
+    fill(changed, vectors);
+    const steps = changed.makeCodes();
+    for (let step = 0; step < 18; step++) steps.next();
+    const random = createRandom(5);
+    const others = Array.from({ length: 300 }, () => random(64));
+    const change = (target: VectorStore) => {
+      others.forEach((other, at) => {
+        target.put(`id${at * 9}`, other);
+      });
+      for (let at = 0; at < 2_500; at += 7) target.remove(`id${at}`);
+      others.forEach((other, at) => {
+        target.put(`other${at}`, other);
+      });
+    };
+    change(changed);
+    for (const _ of steps);
+    change(store);
+    const ids = StringTable.from(
+      [...vectors.map((_, index) => `id${index}`), ...others.map((_, index) => `other${index}`)].sort(),
+    );
+    expect(changed.contents(ids)).toEqual(store.contents(ids));
+    const reopened = reopen(changed, ids, "kernel", CODED);
+    expect(reopened.wantsCodes).toBe(false);
+    expect(reopened.contents(ids)).toEqual(store.contents(ids));
+  });
+});
+
+function reopen(
+  store: VectorStore,
+  ids: StringTable,
+  engine: "kernel" | "plain",
+  codedFrom?: number,
+): VectorStore {
+  const { dimensions, rows, ...rest } = store.contents(ids);
+  const prepared = prepareVectorStore(dimensions, ids.size, { engine, ...(codedFrom && { codedFrom }) });
+  prepared.rows.set(rows);
+  return prepared.finish(ids, rest);
+}
 
 function vector(...components: number[]): Float32Array {
   return Float32Array.from(components);

@@ -1,15 +1,18 @@
 import { type Problem, problem } from "../../schema/problem.ts";
+import type { StringTable } from "../lexical/string-table.ts";
+import { learnCodes } from "./codebook.ts";
 import { CHUNK_ROWS, type DotBlock, MAXIMUM_DIMENSIONS, strideOf } from "./dot-block.ts";
 import { createKernelBlock } from "./kernel-block.ts";
 import { createPlainBlock } from "./plain-block.ts";
 import { quantize } from "./quantize.ts";
+import { SlotIds } from "./slot-ids.ts";
 import { createTopHits, type VectorHit } from "./top-hits.ts";
-import { decodeVectors, encodeVectors } from "./vector-snapshot.ts";
+import { createVectorCodes, type SavedCodes, type VectorCodes } from "./vector-codes.ts";
 
 /** One bit a slot, lowest bit first: a set bit may be found, a missing one may not. */
 export type SlotFilter = Uint8Array | Uint32Array;
 
-/** Vectors as int8 rows, searched exactly. A slot is a vector's number, stable until it is removed. */
+/** Vectors as int8 rows. A slot is a vector's number, stable until it is removed. */
 export interface VectorStore {
   readonly dimensions: number;
   readonly size: number;
@@ -21,50 +24,88 @@ export interface VectorStore {
   remove(id: string): boolean;
   slotOf(id: string): number | undefined;
   idOf(slot: number): string | undefined;
-  /** The best `limit` by cosine, ties by id. A query of all zeroes finds nothing. */
+  /**
+   * The best `limit` by cosine, ties by id. A query of all zeroes finds nothing. Every vector is compared, unless
+   * there are codes: then those whose codes are the most like the query.
+   */
   search(query: Float32Array, limit: number, filter?: SlotFilter): VectorHit[];
   /** The cosines of a query with the vectors in these slots. */
   cosines(query: Float32Array, slots: readonly number[]): Float64Array;
-  /** For `vectorStoreFromBytes`; slots are kept. */
-  toBytes(): Uint8Array;
+  /** There are so many vectors that searches need codes, and none were made. */
+  readonly wantsCodes: boolean;
+  /** Makes codes, in steps: between them searches and changes go on. Only one such generator may be under way. */
+  makeCodes(): Generator<void, void>;
+  /** The vectors of these ids, in their order, for `prepareVectorStore`. */
+  contents(ids: StringTable): VectorContents;
+}
+
+/** Saved vectors, one for each of a table of ids. */
+export interface VectorContents {
+  readonly dimensions: number;
+  /** `MISSING` where an id has no vector. */
+  readonly scales: Float32Array;
+  readonly rows: Int8Array;
+  readonly codes?: SavedCodes;
 }
 
 export interface VectorStoreOptions {
   /** `plain` does without WebAssembly; by default the kernel is used where it runs. */
   readonly engine?: "kernel" | "plain";
+  /** With so many vectors searches use codes; with fewer they compare every vector. */
+  readonly codedFrom?: number;
 }
+
+/** An exact scan of so many vectors takes about a millisecond. */
+const CODED_FROM = 50_000;
+/** Vectors that are compared exactly, of those that codes find. With a million, R@10 is above .99. */
+const CANDIDATES = 4_096;
+/** Vectors that a codebook is learned from: hundreds for each of its values. */
+const SAMPLE = 8_192;
+/** Vectors that get their codes between two turns of the event loop: a few milliseconds. */
+const CODE_STEP = 1_024;
+const MISSING = -1;
 
 /** An empty store for vectors of that many components. */
 export function createVectorStore(dimensions: number, options: VectorStoreOptions = {}): VectorStore {
-  if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > MAXIMUM_DIMENSIONS) {
-    throw refused(`a vector has 1 to ${MAXIMUM_DIMENSIONS} dimensions, not ${dimensions}`);
-  }
-  return openStore(dimensions, [], new Float32Array(0), createBlock(dimensions, options));
+  checkDimensions(dimensions);
+  return openStore(dimensions, new SlotIds(), new Float32Array(0), createBlock(dimensions, options), options);
 }
 
-/** The store that `toBytes` saved. Raises a problem if the bytes are damaged or of another version. */
-export function vectorStoreFromBytes(bytes: Uint8Array, options: VectorStoreOptions = {}): VectorStore {
-  const { dimensions, ids, scales, rows } = decodeVectors(bytes);
+/** Room for saved rows, to read them straight to their place, and the store made of it. */
+export function prepareVectorStore(
+  dimensions: number,
+  count: number,
+  options: VectorStoreOptions = {},
+): {
+  readonly rows: Int8Array;
+  finish(ids: StringTable, saved: Omit<VectorContents, "rows" | "dimensions">): VectorStore;
+} {
+  checkDimensions(dimensions);
   const block = createBlock(dimensions, options);
-  reserve(block, ids.length);
-  block.rows(ids.length).set(rows);
-  return openStore(dimensions, ids, scales, block);
+  reserve(block, count);
+  return {
+    rows: block.rows(count),
+    finish(ids, { scales, codes }) {
+      const slots = new SlotIds(ids, (slot) => scales[slot] !== MISSING);
+      return openStore(dimensions, slots, scales, block, options, codes);
+    },
+  };
 }
 
 function openStore(
   dimensions: number,
-  ids: (string | undefined)[],
+  ids: SlotIds,
   initialScales: Float32Array,
   block: DotBlock,
+  options: VectorStoreOptions,
+  savedCodes?: SavedCodes,
 ): VectorStore {
+  const { codedFrom = CODED_FROM } = options;
   const queryRow = new Int8Array(strideOf(dimensions));
-  const slotById = new Map<string, number>();
-  const free: number[] = [];
   let scales = initialScales;
-  for (const [slot, id] of ids.entries()) {
-    if (id === undefined) free.push(slot);
-    else slotById.set(id, slot);
-  }
+  let codes = savedCodes && createVectorCodes(savedCodes, options.engine);
+  /** Codes are being made, of the slots before `codedTo`. */
+  let coding: { readonly codes: VectorCodes; codedTo: number } | undefined;
 
   function quantized(vector: Float32Array): number {
     if (vector.length !== dimensions) {
@@ -75,80 +116,128 @@ function openStore(
     return scale;
   }
 
-  function claimSlot(): number {
-    const slot = free.pop() ?? ids.length;
+  function claimSlot(id: string): number {
+    const slot = ids.claim(id);
     reserve(block, slot + 1);
     if (slot >= scales.length) {
-      const grown = new Float32Array(Math.max(64, scales.length * 2));
+      const grown = new Float32Array(Math.max(64, slot + 1, scales.length * 2));
       grown.set(scales);
       scales = grown;
     }
     return slot;
   }
 
+  function offerAll(best: ReturnType<typeof createTopHits>, queryScale: number, filter?: SlotFilter): void {
+    let threshold = best.threshold();
+    for (let first = 0; first < ids.slots; first += CHUNK_ROWS) {
+      const count = Math.min(CHUNK_ROWS, ids.slots - first);
+      if (filter !== undefined && !allowsAny(filter, first, count)) continue;
+      const products = block.dots(first, count);
+      for (let index = 0; index < count; index++) {
+        const slot = first + index;
+        const score = products[index]! * scales[slot]! * queryScale;
+        if (score < threshold || !ids.has(slot) || (filter !== undefined && !allows(filter, slot))) continue;
+        best.offer({ slot, id: ids.idOf(slot)!, score });
+        threshold = best.threshold();
+      }
+    }
+  }
+
+  function offerLikely(
+    found: VectorCodes,
+    best: ReturnType<typeof createTopHits>,
+    queryScale: number,
+    filter?: SlotFilter,
+  ): void {
+    const passes = (slot: number) => ids.has(slot) && (filter === undefined || allows(filter, slot));
+    const slots = found.candidates(queryRow, ids.slots, CANDIDATES, passes);
+    block.dotsAt(slots).forEach((product, at) => {
+      const slot = slots[at]!;
+      const score = product * scales[slot]! * queryScale;
+      if (score >= best.threshold()) best.offer({ slot, id: ids.idOf(slot)!, score });
+    });
+  }
+
+  /** Vectors from all over the store, so that the codebook suits them all. */
+  function sample(): { row: Int8Array; scale: number }[] {
+    const step = Math.max(1, Math.floor(ids.slots / SAMPLE));
+    const rows = [];
+    for (let slot = 0; slot < ids.slots; slot += step) {
+      if (ids.has(slot)) rows.push({ row: block.row(slot).slice(), scale: scales[slot]! });
+    }
+    return rows;
+  }
+
   return {
     dimensions,
     get size() {
-      return slotById.size;
+      return ids.size;
     },
     get slots() {
-      return ids.length;
+      return ids.slots;
     },
-    slotOf: (id) => slotById.get(id),
-    idOf: (slot) => ids[slot],
+    slotOf: (id) => ids.slotOf(id),
+    idOf: (slot) => ids.idOf(slot),
     put(id, vector) {
       const scale = quantized(vector);
-      const slot = slotById.get(id) ?? claimSlot();
+      const slot = ids.slotOf(id) ?? claimSlot(id);
       block.row(slot).set(queryRow);
       scales[slot] = scale;
-      ids[slot] = id;
-      slotById.set(id, slot);
+      codes?.put(slot, queryRow, scale);
+      if (coding !== undefined && slot < coding.codedTo) coding.codes.put(slot, queryRow, scale);
       return slot;
     },
     remove(id) {
-      const slot = slotById.get(id);
+      const slot = ids.release(id);
       if (slot === undefined) return false;
-      slotById.delete(id);
-      ids[slot] = undefined;
       scales[slot] = 0;
       block.row(slot).fill(0);
-      free.push(slot);
       return true;
     },
     search(query, limit, filter) {
       const queryScale = quantized(query);
       if (queryScale === 0 || !(limit >= 1)) return [];
-      const best = createTopHits(Math.min(limit, slotById.size));
+      const best = createTopHits(Math.min(limit, ids.size));
       block.setQuery(queryRow);
-      let threshold = best.threshold();
-      for (let first = 0; first < ids.length; first += CHUNK_ROWS) {
-        const count = Math.min(CHUNK_ROWS, ids.length - first);
-        if (filter !== undefined && !allowsAny(filter, first, count)) continue;
-        const products = block.dots(first, count);
-        for (let index = 0; index < count; index++) {
-          const slot = first + index;
-          const score = products[index]! * scales[slot]! * queryScale;
-          if (score < threshold) continue;
-          const id = ids[slot];
-          if (id === undefined || (filter !== undefined && !allows(filter, slot))) continue;
-          best.offer({ slot, id, score });
-          threshold = best.threshold();
-        }
-      }
+      if (codes === undefined || ids.size < codedFrom) offerAll(best, queryScale, filter);
+      else offerLikely(codes, best, queryScale, filter);
       return best.take();
     },
     cosines(query, slots) {
       const queryScale = quantized(query);
       block.setQuery(queryRow);
-      return Float64Array.from(slots, (slot) => block.dots(slot, 1)[0]! * scales[slot]! * queryScale);
+      const products = block.dotsAt(slots);
+      return Float64Array.from(slots, (slot, at) => products[at]! * scales[slot]! * queryScale);
     },
-    toBytes: () =>
-      encodeVectors({
-        dimensions,
-        ids,
-        scales: scales.subarray(0, ids.length),
-        rows: block.rows(ids.length),
-      }),
+    get wantsCodes() {
+      return codes === undefined && ids.size >= codedFrom;
+    },
+    *makeCodes() {
+      const learned = yield* learnCodes(sample(), dimensions);
+      coding = { codes: createVectorCodes(learned, options.engine), codedTo: 0 };
+      for (; coding.codedTo < ids.slots; coding.codedTo++) {
+        if (coding.codedTo % CODE_STEP === 0) yield;
+        coding.codes.put(coding.codedTo, block.row(coding.codedTo), scales[coding.codedTo]!);
+      }
+      ({ codes } = coding);
+      coding = undefined;
+    },
+    contents(wanted) {
+      const { size } = wanted;
+      const stride = strideOf(dimensions);
+      const rows = new Int8Array(size * stride);
+      const own = new Float32Array(size).fill(MISSING);
+      const slots = new Int32Array(size);
+      for (let at = 0; at < size; at++) {
+        const slot = ids.slotOf(wanted.get(at));
+        slots[at] = slot ?? -1;
+        if (slot === undefined) continue;
+        rows.set(block.row(slot), at * stride);
+        own[at] = scales[slot]!;
+      }
+      const saved = codes?.copyOf(slots, ids.slots);
+      return { dimensions, scales: own, rows, ...(saved && { codes: saved }) };
+    },
   };
 }
 
@@ -183,6 +272,11 @@ function allowsAny(filter: SlotFilter, first: number, count: number): boolean {
     if (filter[index] !== 0) return true;
   }
   return false;
+}
+
+function checkDimensions(dimensions: number): void {
+  if (Number.isInteger(dimensions) && dimensions >= 1 && dimensions <= MAXIMUM_DIMENSIONS) return;
+  throw refused(`a vector has 1 to ${MAXIMUM_DIMENSIONS} dimensions, not ${dimensions}`);
 }
 
 function refused(reason: string): Problem {

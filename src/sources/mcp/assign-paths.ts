@@ -14,13 +14,14 @@ export function assignPaths<T>(
   prefix = "",
 ): Map<T, string> {
   const paths = new Map<T, string>();
-  const exact = (item: T) => toSegment(nameOf(item)) === nameOf(item);
+  const named = items.map((item) => {
+    const name = nameOf(item);
+    const segment = toSegment(name);
+    return { item, name, segment, isExact: segment === name };
+  });
   // Names that need no change get their path first.
-  const ordered = [...items].sort(
-    (left, right) => Number(exact(right)) - Number(exact(left)) || compare(nameOf(left), nameOf(right)),
-  );
-  for (const item of ordered) {
-    const segment = toSegment(nameOf(item));
+  named.sort((left, right) => Number(right.isExact) - Number(left.isExact) || compare(left.name, right.name));
+  for (const { item, segment } of named) {
     let path = segment;
     for (let count = 2; taken.has(prefix + path); count += 1) path = `${segment}-${count}`;
     taken.add(prefix + path);

@@ -1,8 +1,9 @@
+import { hash } from "node:crypto";
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
 import type { Domain, EntryDraft, EntryStatus, Lane, ReadBeforeWrite } from "../../schema/entry.ts";
 import { problem } from "../../schema/problem.ts";
 import type { ServerProgram } from "../../schema/server-program.ts";
-import type { Freshness, SourceContent } from "../../schema/source.ts";
+import { countDrafts, type Freshness, type SourceContent } from "../../schema/source.ts";
 import type { Clock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
 import { toSummary } from "../../util/to-summary.ts";
@@ -18,8 +19,9 @@ import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
 import type { Logins } from "./login/logins.ts";
 import { createServerLogin } from "./login/server-login.ts";
+import type { PackedTool } from "./packed-tools.ts";
 import type { SharedServers } from "./shared-servers.ts";
-import { toDrafts } from "./to-drafts.ts";
+import { type ListingDrafts, toDrafts } from "./to-drafts.ts";
 import { createUpstream, type UpstreamDiagnostics } from "./upstream.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 
@@ -124,18 +126,16 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       // Without the path and query, which may hold secrets.
       url: config.transport === "stdio" ? undefined : URL.parse(config.url)?.origin,
     };
-    const drafts = listing
-      ? toDrafts(offered(listing, config), shared)
-      : status
-        ? [standIn(label, status)]
-        : [];
-    const fingerprint = toFingerprint(drafts);
+    const made = listing
+      ? toDrafts({ ...listing, tools: offered(listing, config) }, shared)
+      : { drafts: status ? [standIn(label, status)] : [], kept: [] };
+    const fingerprint = toFingerprint(made);
     if (shown?.fingerprint === fingerprint) return { ...shown, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
     const waits = status && isWaiting() ? [status.reason] : [];
     const warnings = [...waits, ...cuts()];
     const { warm } = upstream;
-    const content = { domains: [{ ...domain, keptSince, leftOut, warm }], drafts, warnings };
+    const content = { domains: [{ ...domain, keptSince, leftOut, warm }], ...made, warnings };
     return { listing, status, issuer, fingerprint, content };
   }
 
@@ -231,7 +231,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     const own = followed.freshness();
     const { status } = upstream;
     if (status) return { ...own, isFresh: false, lastError: status.reason };
-    return isStarting() ? { ...own, count: 0, isFresh: false } : own;
+    // The stand-in of a server that is starting is no listing, so it has no age.
+    return isStarting() ? { count: 0, isFresh: false } : own;
   }
 
   return {
@@ -247,24 +248,29 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       status: upstream.status,
       listedAt: kept?.savedAt,
       fromCache: upstream.listing === undefined && kept !== undefined,
-      entries: shown?.content.drafts.length ?? 0,
+      entries: shown ? countDrafts(shown.content) : 0,
       warnings: [...((upstream.listing ?? kept?.listing)?.warnings ?? []), ...cuts()],
     }),
   };
 }
 
-/** A listing without the tools that the config excludes. */
-function offered(listing: Listing, { includeTools, excludeTools = [] }: ServerConfig): Listing {
-  const isOffered = ({ name }: Listing["tools"][number]) =>
-    (includeTools?.includes(name) ?? true) && !excludeTools.includes(name);
-  return { ...listing, tools: listing.tools.filter(isOffered) };
+/** The tools without those that the config excludes. */
+function offered(
+  { tools }: Listing,
+  { includeTools, excludeTools = [] }: ServerConfig,
+): readonly PackedTool[] {
+  return tools.tools.filter(
+    ({ name }) => (includeTools?.includes(name) ?? true) && !excludeTools.includes(name),
+  );
 }
 
 function toDomain(
   { label, description, scopes, readBeforeWrite }: FollowUpstreamOptions,
   instructions: string | undefined,
 ): Domain {
-  const told = instructions && toSummary(toVisibleText(instructions), 300);
+  // Instructions under a heading are a manual for the server and do not say what it is for.
+  const isManual = instructions?.trimStart().startsWith("#") === true;
+  const told = instructions && !isManual ? toSummary(toVisibleText(instructions), 300) : undefined;
   // A server that says nothing of itself is described by the tools that the reader may see.
   const text = description ?? told ?? "";
   return { name: label, description: text, scopes, rules: [], ...(readBeforeWrite && { readBeforeWrite }) };
@@ -289,14 +295,13 @@ function standIn(label: string, status: EntryStatus): EntryDraft {
 }
 
 /** Equal for drafts that make the same catalog. */
-function toFingerprint(drafts: readonly EntryDraft[]): string {
-  return JSON.stringify(
-    drafts.map(({ route, origin, status, presentation }) => [
-      route,
-      origin?.hash,
-      origin?.program,
-      status,
-      presentation,
-    ]),
-  );
+function toFingerprint({ drafts, kept }: ListingDrafts): string {
+  const whole = drafts.map(({ route, origin, status, presentation }) => [
+    route,
+    origin?.hash,
+    origin?.program,
+    status,
+    presentation,
+  ]);
+  return hash("sha256", JSON.stringify([whole, kept.map(({ route, digest }) => `${route} ${digest}`)]));
 }

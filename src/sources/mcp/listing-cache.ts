@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PriorDiscovery } from "@modelcontextprotocol/client";
@@ -5,6 +6,7 @@ import { z } from "zod";
 import { contentHash } from "../../util/content-hash.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import type { Listing } from "./listing.ts";
+import { openTools } from "./packed-tools.ts";
 
 /** A listing that is kept for the next start. */
 export interface Remembered {
@@ -22,47 +24,69 @@ export interface ListingCache {
   write(remembered: Remembered): Promise<void>;
 }
 
-const FORMAT = 1;
+const FORMAT = 2;
 
 const named = z.object({ name: z.string() }).loose();
-const fileSchema = z.object({
-  format: z.literal(FORMAT),
-  checksum: z.string(),
-  content: z.object({
-    savedAt: z.number(),
-    era: z.unknown().optional(),
-    listing: z.object({
-      instructions: z.string().optional(),
-      tools: z.array(named),
-      prompts: z.array(named),
-      resources: z.array(named.extend({ uri: z.string() })),
-      templates: z.array(named.extend({ uriTemplate: z.string() })),
-      skills: z.array(named.extend({ uri: z.string() })).default([]),
-      warnings: z.array(z.string()),
-      leftOut: z.array(z.string()).default([]),
+const headSchema = z.object({ format: z.literal(FORMAT), checksum: z.string() });
+const contentSchema = z.object({
+  savedAt: z.number(),
+  era: z.unknown().optional(),
+  listing: z.object({
+    instructions: z.string().optional(),
+    tools: z.object({
+      names: z.array(z.string()),
+      sizes: z.array(z.number().int().nonnegative()),
+      titles: z.record(z.string(), z.string()),
+      poison: z.record(z.string(), z.array(z.string())),
+      rules: z.string(),
     }),
+    prompts: z.array(named),
+    resources: z.array(named.extend({ uri: z.string() })),
+    templates: z.array(named.extend({ uriTemplate: z.string() })),
+    skills: z.array(named.extend({ uri: z.string() })),
+    warnings: z.array(z.string()),
+    leftOut: z.array(z.string()),
   }),
 });
 
-/** Stores listings in a folder, by label and hash of the config: another config is another server. */
+/**
+ * Stores listings in a folder, by label and hash of the config: another config is another server. A file has a line
+ * with the checksum of the rest, a line of JSON, and the definitions of the tools as they are packed.
+ */
 export function createListingCache(folder: string, label: string, config: unknown): ListingCache {
   const digest = contentHash(JSON.parse(JSON.stringify(config))).slice(0, 32);
-  const path = join(folder, `${label}-${digest}.json`);
+  const path = join(folder, `${label}-${digest}.listing`);
   return {
     read: async () => {
       try {
-        const file = fileSchema.parse(JSON.parse(await readFile(path, "utf8")));
-        if (contentHash(file.content) !== file.checksum) return undefined;
-        return file.content as unknown as Remembered;
+        return decode(await readFile(path));
       } catch {
         return undefined;
       }
     },
     write: async (remembered) => {
-      const content = JSON.parse(JSON.stringify(remembered));
-      const file = { format: FORMAT, checksum: contentHash(content), content };
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFileAtomic(path, JSON.stringify(file));
+      await writeFileAtomic(path, encode(remembered));
     },
   };
+}
+
+function encode({ listing, ...about }: Remembered): Buffer {
+  const { index, bytes } = listing.tools;
+  const content = JSON.stringify({ ...about, listing: { ...listing, tools: index } });
+  const rest = Buffer.concat([Buffer.from(`${content}\n`), bytes]);
+  const head = JSON.stringify({ format: FORMAT, checksum: hash("sha256", rest) });
+  return Buffer.concat([Buffer.from(`${head}\n`), rest]);
+}
+
+/** Throws if the file is damaged or of another format. */
+function decode(file: Buffer): Remembered | undefined {
+  const headEnd = file.indexOf("\n");
+  const { checksum } = headSchema.parse(JSON.parse(file.toString("utf8", 0, headEnd)));
+  const rest = file.subarray(headEnd + 1);
+  if (hash("sha256", rest) !== checksum) return undefined;
+  const contentEnd = rest.indexOf("\n");
+  const { listing, ...about } = contentSchema.parse(JSON.parse(rest.toString("utf8", 0, contentEnd)));
+  const tools = openTools(listing.tools, rest.subarray(contentEnd + 1));
+  return tools && ({ ...about, listing: { ...listing, tools } } as unknown as Remembered);
 }

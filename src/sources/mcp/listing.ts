@@ -4,6 +4,7 @@ import { reasonOf } from "../../util/reason-of.ts";
 import { toVisibleText } from "../../util/visible-text.ts";
 import { type Listed, type ListedSkill, toDefinition } from "./definition.ts";
 import { fetchSkills } from "./fetch-skills.ts";
+import { type PackedTools, packTools } from "./packed-tools.ts";
 import { readTools, toolPageSchema } from "./read-tools.ts";
 import type { UpstreamLimits } from "./upstream-limits.ts";
 
@@ -12,7 +13,7 @@ const MAX_PAGES = 1_024;
 /** Everything that a server offers. */
 export interface Listing {
   readonly instructions?: string;
-  readonly tools: readonly Tool[];
+  readonly tools: PackedTools;
   readonly prompts: readonly Prompt[];
   readonly resources: readonly Resource[];
   readonly templates: readonly ResourceTemplateType[];
@@ -98,7 +99,7 @@ export async function fetchListing(
   const instructions = client.getInstructions();
   return {
     ...(instructions !== undefined && { instructions }),
-    tools,
+    tools: packTools(tools),
     prompts: listedPrompts,
     resources: listedResources,
     templates: listedTemplates,

@@ -11,9 +11,12 @@ import type { LogLevel } from "../../schema/entry.ts";
 import type { Clock } from "../../util/clock.ts";
 import { PROGRAM_VERSION } from "../../util/program-version.ts";
 import { secretsInArgs, secretsInFields } from "../../util/secret-values.ts";
+import { type CallLane, createCallLane } from "./call-lane.ts";
+import type { CallTool } from "./call-tool.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { type LaunchOptions, toLaunch, type Variables } from "./config/to-launch.ts";
 import { BROKEN_OFF, isLost, refusesPost } from "./failure.ts";
+import { createHttpCallLane, type HttpCallLane } from "./http-call-lane.ts";
 import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
 import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
@@ -44,6 +47,7 @@ export interface OpenOptions extends LaunchOptions {
 export interface Made {
   readonly transport: Transport;
   readonly process: StdioTransport | undefined;
+  readonly lane?: CallLane | undefined;
   /** Why the transport ended, if known. */
   readonly ending: string | undefined;
   /** The calls that run on it, of everybody who uses it. */
@@ -57,6 +61,7 @@ export interface Opened {
   readonly client: Client;
   readonly era: PriorDiscovery;
   readonly made: Made;
+  readonly callTool: CallTool;
 }
 
 /** Connects to a server in the protocol that it speaks. Loads the SDK on first use. */
@@ -81,6 +86,7 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
     const gone = new AbortController();
     client.onclose = () => {
       gone.abort();
+      made.lane?.close();
       options.onClosed(made);
     };
     try {
@@ -93,7 +99,7 @@ export async function openClient(options: OpenOptions): Promise<Opened> {
     void keepListening(client, { clock, signal: gone.signal, onMissed });
     const discover = client.getDiscoverResult();
     const era: PriorDiscovery = discover ? { kind: "modern", discover } : { kind: "legacy" };
-    return { client, era, made };
+    return { client, era, made, callTool: made.lane?.over(client) ?? client.callTool.bind(client) };
   }
 
   const { config, era, signal } = options;
@@ -127,17 +133,20 @@ function makeTransport(
     ...secretsInFields(launch.env),
     ...secretsInFields(usedIn(config.args, variables)),
   ]);
-  const process = createStdioTransport({
+  const process: StdioTransport = createStdioTransport({
     label,
     ...launch,
     maxLineBytes: options.maxLineBytes,
     graceMs: options.graceMs,
     readMessage: sdk.parseJSONRPCMessage,
     gate: createNoticeGate(options.clock),
+    takes: (value) => lane.take(value),
   });
+  const lane = createCallLane(sdk, process);
   return {
     transport: process,
     process,
+    lane,
     get ending() {
       return process.ending;
     },
@@ -161,13 +170,16 @@ function makeHttpTransport(
   };
   const fetch = login.fetch(end);
   const requestInit = { headers };
-  const transport: Transport = overSse
-    ? new sdk.SSEClientTransport(url, { fetch: endWithStream(fetch, end), requestInit })
-    : failWithStream(new sdk.StreamableHTTPClientTransport(url, { fetch, requestInit }));
-  passThroughGate(transport, gate);
+  const lane = overSse ? undefined : createHttpCallLane(sdk, { url, headers, fetch });
+  const transport: Transport = lane
+    ? failWithStream(new sdk.StreamableHTTPClientTransport(url, { fetch: lane.fetch, requestInit }))
+    : new sdk.SSEClientTransport(url, { fetch: endWithStream(fetch, end), requestInit });
+  lane?.attach(transport);
+  passThroughGate(transport, gate, lane?.renumbered);
   return {
     transport,
     process: undefined,
+    lane,
     get ending() {
       return ending;
     },
@@ -206,12 +218,16 @@ function endWithStream(fetch: FetchLike, end: (reason: string) => void): FetchLi
 }
 
 /** Puts the gate before every handler that the client sets. */
-function passThroughGate(transport: Transport, gate: NoticeGate): void {
+function passThroughGate(
+  transport: Transport,
+  gate: NoticeGate,
+  renumbered: HttpCallLane["renumbered"] = (message) => message,
+): void {
   let gated: Transport["onmessage"];
   Object.defineProperty(transport, "onmessage", {
     get: () => gated,
     set: (handle: Transport["onmessage"]) => {
-      gated = handle && ((message, extra) => gate.take(message, () => handle(message, extra)));
+      gated = handle && ((message, extra) => gate.take(message, () => handle(renumbered(message), extra)));
     },
   });
 }

@@ -102,7 +102,7 @@ export function createSharedServers(): SharedServers {
     };
     server.users.set(options, made);
     options.onMade(made);
-    const opened = server.opening.then(({ client, era }): Opened => ({ client, era, made }));
+    const opened = server.opening.then((theirs): Opened => ({ ...theirs, made }));
     return Promise.race([opened, left.promise]);
   }
 

@@ -5,10 +5,10 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { type Problem, problem } from "../../schema/problem.ts";
 import { fieldsOf } from "../../util/fields.ts";
 import { killOnExit } from "../../util/kill-on-exit.ts";
+import { createLineReader } from "../../util/line-reader.ts";
 import { createMarker, MARKER } from "../../util/process-marker.ts";
 import { endProcesses } from "../../util/process-tree.ts";
 import { toWindowsCommand } from "./config/windows-command.ts";
-import { createLineReader } from "./line-reader.ts";
 import type { NoticeGate } from "./notice-gate.ts";
 import { createTextRing } from "./text-ring.ts";
 
@@ -31,6 +31,8 @@ export interface StdioOptions {
   /** Checks a parsed line. Throws if it is not a message. */
   readonly readMessage: (value: unknown) => JSONRPCMessage;
   readonly gate: NoticeGate;
+  /** Takes a parsed line that needs no further check. Returns whether it did. */
+  takes(value: unknown): boolean;
 }
 
 /** A server that runs as a child process, in its own process group. */
@@ -156,6 +158,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
 
   /** Only what is delivered is checked, because a check costs more than a line. */
   function deliver(value: unknown): void {
+    if (options.takes(value)) return;
     let message: JSONRPCMessage;
     try {
       message = options.readMessage(value);

@@ -1,18 +1,21 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
 import { hideSecrets } from "../../net/known-secrets.ts";
 import { BARE_ENTRY } from "../../schema/bare-entry.ts";
-import type { EntryDraft, Lane, Presentation } from "../../schema/entry.ts";
+import type { EntryDraft, KeptDraft, Lane, Presentation } from "../../schema/entry.ts";
 import type { JsonSchema } from "../../schema/json-schema.ts";
 import { problem } from "../../schema/problem.ts";
 import type { TracedRequest } from "../../schema/span-context.ts";
 import { toVisibleText } from "../../util/visible-text.ts";
 import { assignPaths } from "./assign-paths.ts";
+import { callTask, needsTask } from "./call-task.ts";
 import { checkOffered } from "./check-offered.ts";
 import { completeArgument } from "./complete-argument.ts";
 import type { ToolOverride } from "./config/overrides.ts";
 import { type Listed, toDefinition } from "./definition.ts";
 import type { DraftOptions } from "./draft-options.ts";
+import { keptDraft, keptServer } from "./kept-draft.ts";
 import type { Listing } from "./listing.ts";
+import type { PackedTool } from "./packed-tools.ts";
 import { asksFirst, passError, passThrough, toQuestion } from "./pass-through.ts";
 import { promptValue, resourceValue, textOf, toolValue } from "./result-value.ts";
 import { skillToDrafts } from "./skill-to-drafts.ts";
@@ -21,8 +24,19 @@ import { templateVariables } from "./uri-template.ts";
 
 const ERROR_CHARS = 4_000;
 
+/** Tools of a server that has more than these are read when they are needed. */
+const MOST_READ = 50;
+
+export interface ListingDrafts {
+  readonly drafts: readonly EntryDraft[];
+  readonly kept: readonly KeptDraft[];
+}
+
 /** Turns a listing into entries of the label's domain. Deterministic. */
-export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] {
+export function toDrafts(
+  listing: Omit<Listing, "tools"> & { readonly tools: readonly PackedTool[] },
+  options: DraftOptions,
+): ListingDrafts {
   const ops = new Set<string>();
   const { label } = options;
   const tools = assignPaths(listing.tools, ({ name }) => overrideOf(name, options).name ?? name, ops);
@@ -36,14 +50,19 @@ export function toDrafts(listing: Listing, options: DraftOptions): EntryDraft[] 
   }));
   // A resource that is also a skill becomes one entry, the skill.
   const served = new Set(skills.filter(({ drafts }) => drafts.length > 0).map(({ uri }) => uri));
-  return [
-    ...[...tools].map(([tool, path]) => toolDraft(tool, `${label}://tools/${path}`, options)),
+  const toDraft = (tool: Tool, route: string) => toolDraft(tool, route, options);
+  const server = keptServer(options, toDraft);
+  const routes = [...tools].map(([tool, path]) => [tool, `${label}://tools/${path}`] as const);
+  const isLarge = routes.length > MOST_READ;
+  const drafts = [
+    ...(isLarge ? [] : routes.map(([tool, route]) => toDraft(tool.read(), route))),
     ...[...prompts].map(([prompt, path]) => promptDraft(prompt, `${label}://prompts/${path}`, options)),
     ...[...resources]
       .filter(([resource]) => !("uri" in resource && served.has(resource.uri)))
       .map(([resource, path]) => resourceDraft(resource, `${label}://resources/${path}`, options)),
-    ...skills.flatMap(({ drafts }) => drafts),
+    ...skills.flatMap((skill) => skill.drafts),
   ];
+  return { drafts, kept: isLarge ? routes.map(([tool, route]) => keptDraft(server, tool, route)) : [] };
 }
 
 function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft {
@@ -67,16 +86,15 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
         {
           repeatable: readOnlyHint === true || idempotentHint === true,
           caller,
-          check: checkOffered(tool, (listing) => listing.tools, route, options),
-          work: (client, request) =>
+          check: checkOffered(tool, (listing) => listing.tools.tools, route, options),
+          work: (client, request, callTool) =>
             traceRequest(trace, about("tools/call", options, tool.name), async (meta) => {
               const passed = passThrough(client, caller, options, meta);
-              return client
-                .callTool(
-                  { name: tool.name, arguments: params, ...passed.params },
-                  { ...request, ...passed.options, toolDefinition },
-                )
-                .catch(passError(caller));
+              const call = { name: tool.name, arguments: params, ...passed.params };
+              const answer = needsTask(tool, client)
+                ? callTask(client, call, { label, signal, request, caller })
+                : callTool(call, { ...request, ...passed.options, toolDefinition });
+              return answer.catch(passError(caller));
             }),
         },
         signal,
@@ -234,13 +252,17 @@ function addressOf(listed: Listed): Readonly<Record<string, string>> {
 }
 
 function presentationOf(listed: Listed): Presentation {
-  const { title, annotations, outputSchema, icons, size, _meta } = listed as Partial<Tool & Resource>;
+  const { title, annotations, outputSchema, icons, size, execution, _meta } = listed as Partial<
+    Tool & Resource
+  >;
+  const { taskSupport = "forbidden" } = execution ?? {};
   return {
     ...(title !== undefined && { title }),
     ...(annotations && { annotations }),
     ...(outputSchema && { outputSchema: outputSchema as JsonSchema }),
     ...(icons && { icons }),
     ...(size !== undefined && { size }),
+    ...(taskSupport !== "forbidden" && { runsAsTask: true }),
     ...(_meta && { _meta }),
   };
 }

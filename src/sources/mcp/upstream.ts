@@ -4,6 +4,7 @@ import type { CallingClient, EntryStatus, LogLevel } from "../../schema/entry.ts
 import { isProblem, type Problem, problem } from "../../schema/problem.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { toVisibleText } from "../../util/visible-text.ts";
+import type { CallTool } from "./call-tool.ts";
 import { type ConnectionOptions, createConnection, type Session } from "./connection.ts";
 import {
   failureReason,
@@ -27,7 +28,7 @@ export interface UpstreamCall<T> {
   readonly caller?: CallingClient | undefined;
   /** Throws a problem if the server no longer offers the entry as it was listed. */
   check(listing: Listing): void;
-  work(client: Client, options: RequestOptions): Promise<T>;
+  work(client: Client, options: RequestOptions, callTool: CallTool): Promise<T>;
 }
 
 /** One server: connected when needed, started again when it fails, isolated from the others. */
@@ -85,7 +86,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     call.check(session.listing);
     session.made.running.add(call);
     try {
-      const result = await call.work(session.client, { signal, timeout: limits.totalMs });
+      const { client, callTool } = session;
+      const result = await call.work(client, { signal, timeout: limits.totalMs }, callTool);
       timeouts = 0;
       return result;
     } catch (error) {

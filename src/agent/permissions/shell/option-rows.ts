@@ -112,7 +112,7 @@ export const OPTION_ROWS: readonly ProgramRow[] = [
     names: "openssl",
     kind: "exact",
     reason: "loads engines and writes files that options name",
-    when: "-out -engine -provider -provider-path -keyout -writerand -config",
+    when: "-out -engine -provider -provider-path -keyout -writerand -config engine",
     oneDash: true,
   },
   {
@@ -149,7 +149,7 @@ export const OPTION_ROWS: readonly ProgramRow[] = [
     names: "gcc g++ cc c++ clang clang++ tcc rustc ld gold lld nvcc",
     kind: "exact",
     reason: "loads plugins or runs a wrapper",
-    when: "-wrapper -fplugin -B -Xclang -specs --specs -load -fuse-ld -Clinker --codegen -plugin",
+    when: "-wrapper -fplugin -B* -Xclang -specs --specs -load -fuse-ld -Clinker --codegen -plugin @*",
     oneDash: true,
   },
   { names: "rustc", kind: "exact", reason: "runs the linker that an option names", when: "-C" },
@@ -172,6 +172,50 @@ export const OPTION_ROWS: readonly ProgramRow[] = [
       --globalSetup --globalTeardown --setupFiles --setupFilesAfterEnv --testRunner --testEnvironment --runner
       --environment --transform --format --formatter --custom-formatter --custom-syntax --preset --presets --plugins
       --outDir --outFile --outfile --output-file --output-path -o --cov-config --import-mode --pyargs --load-plugins
-      --python-executable --bootstrap`,
+      --python-executable --bootstrap --config-file --rcfile
+      --init-hook`,
+  },
+  {
+    names: `typedoc asciidoctor markdownlint markdownlint-cli2 textlint vale cspell commitlint rspec cucumber semgrep
+      checkov bandit hadolint swc tsup clang-tidy cppcheck`,
+    kind: "exact",
+    reason: "loads code or settings from where an option says",
+    when: `-c -g -r -R -I --config --config-file --plugin --require --rules --rulesdir --external-checks-dir --extends
+      --load --addon --template-dir`,
+  },
+  {
+    names: "pandoc",
+    kind: "exact",
+    reason: "runs filters, or writes where an option says",
+    when: `-F -L -d -o --filter --lua-filter --defaults --data-dir --pdf-engine --pdf-engine-opt --output --template
+      --extract-media`,
+  },
+  {
+    names: `convert magick mogrify identify composite montage inkscape soffice libreoffice gimp blender gs ghostscript
+      plantuml`,
+    kind: "exact",
+    reason: "runs programs or code that its documents name",
+  },
+  {
+    names: "javac kotlinc scalac",
+    kind: "exact",
+    reason: "runs processors and plugins of the compiler",
+    when: "-processor -processorpath --processor-path --processor-module-path -Xplugin* -J* -script @*",
+    oneDash: true,
+  },
+  {
+    names: "install ginstall",
+    kind: "exact",
+    reason: "runs a program on the file",
+    when: "-s --strip --strip-program",
+  },
+  { names: "file", kind: "exact", reason: "writes a table of types", when: "-C --compile" },
+  { names: "rename prename perl-rename", kind: "exact", reason: "runs the expression in its words" },
+  { names: "xdotool ydotool wtype", kind: "exact", reason: "types into other programs" },
+  {
+    names: `setcap chattr loginctl keytool certutil update-ca-certificates gsettings dconf defaults mknod cryptsetup lvm
+      btrfs zfs grub-install mkinitramfs swapon swapoff`,
+    kind: "exact",
+    reason: "changes the system",
   },
 ];

@@ -20,7 +20,10 @@ export const PROGRAM_TABLE: readonly ProgramRow[] = [
   {
     names: `node nodejs deno bun python python2 python3 pypy pypy3 ipython perl ruby jruby php lua luajit tclsh
       wish java jshell groovy scala kotlin r rscript julia ghci runghc runhaskell swift elixir iex erl escript
-      racket guile sbcl clisp ocaml clojure bb tsx ts-node nodemon octave gnuplot wine wine64 mono`,
+      racket guile sbcl clisp ocaml clojure bb tsx ts-node nodemon octave gnuplot wine wine64 mono
+      ts-node-esm tsimp jiti vite-node sucrase-node babel-node coffee lsc dart zig nim crystal odin v ghc qjs d8 jsc
+      rhino graaljs hermes bpython ptpython micropython janet fennel moon picolisp gforth swipl gprolog sml poly coqtop
+      fsi dotnet-script wasmtime wasmer emrun`,
     kind: "interpreter",
     reason: "runs the code that its first argument names",
   },
@@ -109,7 +112,10 @@ export const PROGRAM_TABLE: readonly ProgramRow[] = [
   {
     names: `make gmake bmake cmake ctest ninja samu meson just task rake gradle gradlew mvn mvnw ant
       sbt lein mix rebar3 bazel bazelisk buck2 pants tox nox invoke doit scons waf turbo nx lerna wireit rush-x tup
-      earthly dagger act pre-commit lefthook husky`,
+      earthly dagger act pre-commit lefthook husky gulp grunt dune gleam spago plop hygen rails thor artisan wp drush
+      flutter ng expo k6 newman locust streamlit uvicorn gunicorn flask django-admin celery jupyter papermill cake fake
+      nuke msbuild xbuild xcodebuild briefcase wasm-pack pyinstaller nuitka mkdocs sphinx-build jekyll hugo middleman
+      eleventy lint-staged semantic-release release-it changeset packer nomad consul ghcup`,
     kind: "named",
     reason: "runs the target that its first argument names",
   },
@@ -145,14 +151,15 @@ export const PROGRAM_TABLE: readonly ProgramRow[] = [
   },
   {
     names: `pip pip3 gem cpan cpanm luarocks composer brew port apt apt-get aptitude dnf yum zypper apk pacman dpkg rpm
-      snap flatpak emerge choco scoop winget opam stack cabal hex pear pecl npm-check-updates easy_install`,
+      snap flatpak emerge choco scoop winget opam stack cabal hex pear pecl npm-check-updates easy_install
+      nuget paket ansible-galaxy ansible-pull degit debootstrap`,
     kind: "named",
     reason: "runs code of the packages that it installs",
     unless: "list show search info freeze check outdated tree why licenses leaves deps policy",
   },
   {
     names:
-      "docker docker-compose podman podman-compose nerdctl kubectl oc helm terraform tofu terragrunt pulumi cdk sam serverless eksctl flyctl heroku",
+      "docker docker-compose podman podman-compose nerdctl kubectl oc helm terraform tofu terragrunt pulumi cdk sam serverless eksctl flyctl heroku aws gcloud gsutil az firebase vercel netlify wrangler supabase prisma knex rclone restic twine flit etcdctl",
     kind: "named",
     reason: "runs and changes things outside of the project",
     unless: `ps images logs inspect version info events top port stats history search get describe explain

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, test } from "vitest";
 import { verifies } from "../../../../test/requirements.ts";
 import { writeSkill } from "../../../../test/skill-folder.ts";
 import { temporaryFolder } from "../../../../test/temporary-folder.ts";
+import { loadTokenCounter } from "../../../util/tokens.ts";
 import { discloseSkills } from "./disclose-skills.ts";
 import { readSkills } from "./read-skills.ts";
 
@@ -55,6 +55,7 @@ describe("tiers", () => {
   });
 
   test("the breadcrumb costs 10 tokens, a skill in the list about 15", async () => {
+    const countTokens = await loadTokenCounter();
     const many = Object.fromEntries(
       Array.from({ length: 40 }, (_, index) => [`skill-number-${index}`, triggers(`word${index}`)]),
     );

@@ -7,6 +7,22 @@ import { invalid, type ServerConfig } from "./server-config.ts";
 
 const MAX_BYTES = 1024 * 1024;
 
+/**
+ * Variables that decide which code runs. Consent is bound to the config and not to the content of the file, so only
+ * the config may set them.
+ */
+const DECIDES_CODE = new RegExp(
+  `^(?:${[
+    "PATH|PATHEXT|COMSPEC|IFS|ENV|BASH_ENV|BASH_FUNC.*|SHELLOPTS|PROMPT_COMMAND|LD_.*|DYLD_.*|GCONV_PATH",
+    "NODE_OPTIONS|NODE_PATH|NPM_CONFIG_.*|PYTHON(?:PATH|HOME|STARTUP|BREAKPOINT|USERBASE|EXECUTABLE)",
+    "(?:PIP|UV)_(?:INDEX.*|DEFAULT_INDEX|EXTRA_INDEX.*|FIND_LINKS|CONFIG_FILE|PYTHON.*)",
+    "PERL5(?:LIB|OPT|DB)|PERLLIB|RUBY(?:OPT|LIB)|PHPRC|PHP_INI_SCAN_DIR|LUA_(?:INIT|PATH|CPATH).*",
+    "JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|JDK_JAVA_OPTIONS|CLASSPATH|DOTNET_STARTUP_HOOKS|CORECLR_.*|COR_PROFILER.*",
+    "GIT_(?:SSH.*|EXEC_PATH|CONFIG.*|PROXY_COMMAND|EXTERNAL_DIFF|PAGER|EDITOR|ASKPASS|TEMPLATE_DIR)",
+  ].join("|")})$`,
+  "i",
+);
+
 export interface EnvFileOptions {
   readonly label: string;
   readonly config: ServerConfig;
@@ -16,7 +32,7 @@ export interface EnvFileOptions {
 /**
  * Reads the variables of a server's `envFile`. A relative path starts at the folder of the process.
  *
- * @throws SERVER_CONFIG_INVALID if the file cannot be read.
+ * @throws SERVER_CONFIG_INVALID if the file cannot be read, or sets a variable that decides what runs.
  */
 export function readEnvFile(
   { label, config, variables }: EnvFileOptions,
@@ -27,6 +43,14 @@ export function readEnvFile(
   const facts = statSync(path, { throwIfNoEntry: false });
   if (!facts?.isFile()) throw invalid(label, "its envFile does not exist");
   if (facts.size > MAX_BYTES) throw invalid(label, `its envFile is larger than ${MAX_BYTES} bytes`);
+  const env = parse(label, path);
+  const deciding = Object.keys(env).find((name) => DECIDES_CODE.test(name));
+  if (deciding !== undefined)
+    throw invalid(label, `its envFile sets ${deciding}, which decides what runs; set it under env instead`);
+  return env;
+}
+
+function parse(label: string, path: string): Record<string, string> {
   try {
     return { ...parseEnv(readFileSync(path, "utf8")) } as Record<string, string>;
   } catch (error) {

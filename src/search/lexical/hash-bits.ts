@@ -1,36 +1,47 @@
 import { hashUnits, NAME_SIGN } from "./name-key.ts";
 import type { StringTable } from "./string-table.ts";
 
-const BITS_PER_NAME = 16;
+const BITS_PER_STRING = 16;
 /** Behind every term that starts with the sign of names. */
 const AFTER_NAMES = String.fromCharCode(NAME_SIGN.charCodeAt(0) + 1);
 
-/** A set of the hashes of names that may hold more than was added, never less. */
-export class NameBits {
+/** A set of the hashes of strings that may hold more than was added, never less. */
+export class HashBits {
   readonly words: Uint32Array;
 
   constructor(words: Uint32Array) {
     this.words = words;
   }
 
+  /** Holds all strings of a table. */
+  static ofAll({ size, units, offsets }: StringTable): HashBits {
+    const bits = HashBits.withRoomFor(size);
+    for (let at = 0; at < size; at++) bits.add(hashUnits(units, offsets[at]!, offsets[at + 1]!));
+    return bits;
+  }
+
   /** Holds all names of a dictionary. */
-  static of(terms: StringTable): NameBits {
-    const bits = NameBits.forNames(countNames(terms));
+  static ofNames(terms: StringTable): HashBits {
+    const bits = HashBits.withRoomFor(countNames(terms));
     const from = terms.lowerBound(NAME_SIGN);
     for (let term = from; term < from + countNames(terms); term++) bits.addTerm(terms, term);
     return bits;
   }
 
-  /** Empty, with room for that many names. */
-  static forNames(count: number): NameBits {
+  /** Empty, with room for that many strings. */
+  static withRoomFor(count: number): HashBits {
     let words = 2;
-    while (words * 32 < count * BITS_PER_NAME) words *= 2;
-    return new NameBits(new Uint32Array(words));
+    while (words * 32 < count * BITS_PER_STRING) words *= 2;
+    return new HashBits(new Uint32Array(words));
   }
 
   /** Adds the name behind its sign in a dictionary. */
   addTerm({ units, offsets }: StringTable, term: number): void {
-    const bit = this.bitOf(hashUnits(units, offsets[term]! + NAME_SIGN.length, offsets[term + 1]!));
+    this.add(hashUnits(units, offsets[term]! + NAME_SIGN.length, offsets[term + 1]!));
+  }
+
+  private add(hash: number): void {
+    const bit = this.bitOf(hash);
     this.words[bit >>> 5]! |= 1 << (bit & 31);
   }
 

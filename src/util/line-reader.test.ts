@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLineReader } from "./line-reader.ts";
-import { createTextRing } from "./text-ring.ts";
 
 test("lines do not depend on chunk boundaries", () => {
   const texts = fc.array(
@@ -25,19 +24,4 @@ test("a line is refused as soon as it exceeds the limit", () => {
   const reader = createLineReader(10);
   expect(reader.read(Buffer.from("0123456789\n01234"))).toEqual(["0123456789"]);
   expect(reader.read(Buffer.from("567890"))).toBeUndefined();
-});
-
-test("a ring keeps the end of a text", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.string({ unit: "grapheme-ascii" })),
-      fc.integer({ min: 1, max: 40 }),
-      (parts, size) => {
-        const ring = createTextRing(size);
-        for (const part of parts) ring.add(Buffer.from(part));
-        const all = parts.join("");
-        expect(ring.text()).toBe(all.slice(Math.max(0, all.length - size)));
-      },
-    ),
-  );
 });

@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Settings } from "../config/settings-schema.ts";
+import { listModels } from "../models/list-models.ts";
+import { isModelNamed, MODEL_FACTS, modelFacts } from "../models/providers/model-facts.ts";
+import { problem } from "../schema/problem.ts";
+import type { Choice } from "../tui/chat-agent.ts";
+import { systemClock } from "../util/clock.ts";
+import { nearest } from "../util/nearest.ts";
+import type { OpenedAgent } from "./open-agent.ts";
+import { chooseProvider, providersWithKeys } from "./provider-in-use.ts";
+
+/** The models of all providers that have a key, as the providers list them now. */
+export interface ModelLists {
+  /** The model in use, then the others, the best known first. */
+  choices(): Promise<Choice[]>;
+  /**
+   * Checks a name against the list of its provider, if the provider has told one.
+   * @throws MODEL_NOT_FOUND with the nearest name; PROVIDER_NOT_SUPPORTED
+   */
+  check(name: string): Promise<void>;
+}
+
+/** A person who opens the list does not wait longer for a provider. */
+const PATIENCE_MS = 4_000;
+
+export function createModelLists({
+  providers,
+  model,
+  modelName,
+}: Pick<OpenedAgent, "providers" | "model" | "modelName">): ModelLists {
+  const lists = new Map<string, Promise<readonly string[] | undefined>>();
+
+  /** The provider's own list; undefined if it has none or does not answer. */
+  function listOf(provider: string, settings: Settings["providers"]): Promise<readonly string[] | undefined> {
+    const kept = lists.get(provider);
+    if (kept) return kept;
+    const part: unknown = (settings as Readonly<Record<string, unknown>>)[provider];
+    const asked = listModels(provider, part, { env: process.env, clock: systemClock }).then((answer) =>
+      answer.success && answer.result.length > 0 ? answer.result : undefined,
+    );
+    const patient = Promise.race([asked, sleep(PATIENCE_MS, undefined, { ref: false })]).then((found) => {
+      // A provider that was away is asked again the next time.
+      if (!found) lists.delete(provider);
+      return found;
+    });
+    lists.set(provider, patient);
+    return patient;
+  }
+
+  return {
+    choices: async () => {
+      const settings = providers();
+      const inUse = settings.default;
+      const ready = [...new Set<string>([inUse, ...providersWithKeys(settings)])];
+      const found = await Promise.all(ready.map((provider) => listOf(provider, settings)));
+      const rows = ready.flatMap((provider, index) => {
+        const known = MODEL_FACTS.filter((facts) => facts.provider === provider).map(({ name }) => name);
+        const listed = found[index];
+        const names = listed ? [...known.filter((name) => isModelNamed(name, listed)), ...listed] : known;
+        return [...new Set(names)].map((name) => toChoice(provider, name));
+      });
+      const current = { id: `${inUse}/${model() ?? ""}`, name: modelName(), text: "in use" };
+      return [current, ...rows.filter(({ id }) => id !== current.id)];
+    },
+    check: async (name) => {
+      const [chosen, wanted] = chooseProvider(providers(), name);
+      const listed = await listOf(chosen.default, chosen);
+      if (!listed || isModelNamed(wanted, listed)) return;
+      const [near] = nearest(wanted, listed, 1);
+      const hint = near === undefined ? "" : ` Did you mean ${near}?`;
+      throw problem("MODEL_NOT_FOUND", {
+        name: chosen.default,
+        reason: `it has no model ${wanted.slice(0, 100)}.${hint}`,
+      });
+    },
+  };
+}
+
+function toChoice(provider: string, name: string): Choice {
+  const facts = modelFacts(name);
+  const cost = facts?.price ? `, $${facts.price.input} in, $${facts.price.output} out` : "";
+  return {
+    id: `${provider}/${name}`,
+    name: `${provider} ${name}`,
+    text: facts ? `${Math.round(facts.window / 1_000)}k tokens${cost}` : "",
+  };
+}

@@ -1,0 +1,46 @@
+import { expect, test } from "vitest";
+import { manualClock } from "../../test/manual-clock.ts";
+import { createTasks } from "./tasks.ts";
+
+const forever = () => new Promise<string>(() => {});
+
+test("a task is kept for its time and then ended", async () => {
+  const clock = manualClock();
+  const tasks = createTasks<string>(clock);
+  let wasStopped = false;
+  const task = tasks.start("ann", 5_000, (signal) => {
+    signal.addEventListener("abort", () => (wasStopped = true));
+    return forever();
+  });
+  await clock.advance(4_999);
+  expect(tasks.find(task.id, "ann")).toBe(task);
+  expect(wasStopped).toBe(false);
+  await clock.advance(1);
+  expect(() => tasks.find(task.id, "ann")).toThrow("Unknown task");
+  expect(wasStopped).toBe(true);
+});
+
+test("a client cannot keep a task for longer than an hour", () => {
+  const tasks = createTasks<string>(manualClock());
+  expect(tasks.start("ann", 10 ** 12, forever).ttlMs).toBe(60 * 60_000);
+});
+
+test("a principal has a bounded number of tasks, and those that have ended make room", async () => {
+  const tasks = createTasks<string>(manualClock());
+  const first = tasks.start("ann", undefined, async () => "done");
+  await first.outcome;
+  for (let count = 1; count < 65; count += 1) tasks.start("ann", undefined, forever);
+  expect(() => tasks.find(first.id, "ann")).toThrow("Unknown task");
+  expect(() => tasks.start("ann", undefined, forever)).toThrow("tasks are running");
+  expect(tasks.start("bob", undefined, forever).status).toBe("working");
+});
+
+test("a cancelled task stays cancelled, whatever its work says later", async () => {
+  const tasks = createTasks<string>(manualClock());
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const task = tasks.start("ann", undefined, () => promise);
+  task.cancel();
+  resolve("too late");
+  await task.outcome;
+  expect(task.status).toBe("cancelled");
+});

@@ -1,0 +1,96 @@
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { Worker } from "node:worker_threads";
+import { lazy } from "../../util/lazy.ts";
+import type { SearchDocument } from "../port/search-index.ts";
+import type { Segment } from "./segment.ts";
+import { fromMessage, type SegmentMessage, toColumns } from "./segment-message.ts";
+
+const MAX_THREADS = 2;
+/** Threads without work end after this, and give back what they remember. */
+const IDLE_MS = 2_000;
+
+/** The worker's file: beside this one in the source tree, in a folder of its own in the built package. */
+const workerFile = lazy(() => {
+  const built = "search/lexical/segment-worker.js";
+  const places = ["./segment-worker.ts", `../${built}`, `./${built}`, "./segment-worker.js"];
+  return places.map((place) => new URL(place, import.meta.url)).find((file) => existsSync(file));
+});
+
+/** Makes segments in other threads. They start with the first batch and end when there is nothing to do. */
+export class SegmentThreads {
+  private threads: Thread[] = [];
+  private timer: NodeJS.Timeout | undefined;
+
+  /** How many batches should be under way, so that no thread has to wait for the next one. */
+  get width(): number {
+    return workerFile() === undefined ? 0 : 2 * Math.min(MAX_THREADS, availableParallelism());
+  }
+
+  /** The segment of documents that are shown. Rejects where a thread cannot run. */
+  async build(documents: readonly SearchDocument[]): Promise<Segment> {
+    clearTimeout(this.timer);
+    const free = this.threads.find(({ waiting }) => waiting === 0);
+    const isFull = this.threads.length >= this.width / 2;
+    const least = this.threads.toSorted((one, other) => one.waiting - other.waiting)[0];
+    const thread = free ?? (isFull && least ? least : this.start());
+    try {
+      return await thread.build(documents);
+    } finally {
+      if (this.threads.every(({ waiting }) => waiting === 0)) {
+        this.timer = setTimeout(() => this.end(), IDLE_MS).unref();
+      }
+    }
+  }
+
+  end(): void {
+    clearTimeout(this.timer);
+    for (const thread of this.threads) thread.end();
+    this.threads = [];
+  }
+
+  private start(): Thread {
+    const thread = startThread(workerFile()!, () => {
+      this.threads = this.threads.filter((other) => other !== thread);
+    });
+    this.threads.push(thread);
+    return thread;
+  }
+}
+
+interface Thread {
+  /** Batches that it has not answered. */
+  readonly waiting: number;
+  build(documents: readonly SearchDocument[]): Promise<Segment>;
+  end(): void;
+}
+
+function startThread(file: URL, onEnd: () => void): Thread {
+  const worker = new Worker(file, { env: {}, argv: [], execArgv: [] });
+  /** Batches in the order in which they were sent, which is that of the answers. */
+  const batches: PromiseWithResolvers<Segment>[] = [];
+  worker.unref();
+  worker.on("message", (message: SegmentMessage) => {
+    batches.shift()?.resolve(fromMessage(message));
+    if (batches.length === 0) worker.unref();
+  });
+  const fail = (reason: unknown): void => {
+    onEnd();
+    for (const batch of batches.splice(0)) batch.reject(reason);
+  };
+  worker.on("error", fail);
+  worker.on("exit", () => fail(new Error("the thread ended")));
+  return {
+    get waiting() {
+      return batches.length;
+    },
+    build(documents) {
+      const batch = Promise.withResolvers<Segment>();
+      batches.push(batch);
+      worker.ref();
+      worker.postMessage(toColumns(documents));
+      return batch.promise;
+    },
+    end: () => void worker.terminate(),
+  };
+}

@@ -1,0 +1,49 @@
+/** Vectors that are scored together: one for each byte of a SIMD register. */
+export const BLOCK_SLOTS = 16;
+/** Blocks of one `scan` at most: 8,192 vectors. */
+export const SCAN_BLOCKS = 512;
+
+/** A growing block of codes of four bits, and the sums of table entries that they name. */
+export interface CodeBlock {
+  /** Makes room for that many vectors; what is there stays. */
+  reserve(slots: number): void;
+  /** Writes the codes of one vector. */
+  put(slot: number, codes: Uint8Array): void;
+  /** All codes of the vectors before `slots`, as they are stored; the view does not survive `reserve`. */
+  bytes(slots: number): Uint8Array;
+  /** Takes tables of 16 entries, one for each code of a vector. */
+  setTables(tables: Uint8Array): void;
+  /** Visits the vectors of so many blocks from `first` whose sum is above `least`, in their order. */
+  scan(first: number, blocks: number, least: number, visit: (slot: number, sum: number) => void): void;
+}
+
+/** The bytes of that many vectors with so many codes each: whole blocks of two codes a byte. */
+export function codeBytes(slots: number, parts: number): number {
+  return Math.ceil(slots / BLOCK_SLOTS) * blockBytes(parts);
+}
+
+export function blockBytes(parts: number): number {
+  return (BLOCK_SLOTS * parts) / 2;
+}
+
+/** Writes codes into `bytes`: a byte for each two codes, and the bytes of a block's vectors side by side. */
+export function writeCodes(bytes: Uint8Array, slot: number, codes: Uint8Array): void {
+  let at = Math.floor(slot / BLOCK_SLOTS) * blockBytes(codes.length) + (slot % BLOCK_SLOTS);
+  for (let part = 0; part < codes.length; part += 2, at += BLOCK_SLOTS) {
+    bytes[at] = codes[part]! | (codes[part + 1]! << 4);
+  }
+}
+
+/** Copies the codes of one vector from a block to another one of as many parts. */
+export function copyCodes(
+  from: Uint8Array,
+  slot: number,
+  to: Uint8Array,
+  newSlot: number,
+  parts: number,
+): void {
+  const size = blockBytes(parts);
+  const source = Math.floor(slot / BLOCK_SLOTS) * size + (slot % BLOCK_SLOTS);
+  const target = Math.floor(newSlot / BLOCK_SLOTS) * size + (newSlot % BLOCK_SLOTS);
+  for (let at = 0; at < size; at += BLOCK_SLOTS) to[target + at] = from[source + at]!;
+}

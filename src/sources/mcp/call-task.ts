@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type {
+  CallToolRequestParams,
+  CallToolResult,
+  Client,
+  RequestOptions,
+  Tool,
+} from "@modelcontextprotocol/client";
+import { z } from "zod";
+import { hideSecrets } from "../../net/known-secrets.ts";
+import type { CallingClient } from "../../schema/entry.ts";
+import { problem } from "../../schema/problem.ts";
+import { toVisibleText } from "../../util/visible-text.ts";
+
+interface TaskCall {
+  readonly label: string;
+  readonly signal: AbortSignal;
+  readonly request: RequestOptions;
+  readonly caller: CallingClient | undefined;
+}
+
+const taskSchema = z.looseObject({
+  taskId: z.string().min(1),
+  status: z.enum(["working", "input_required", "completed", "failed", "cancelled"]),
+  statusMessage: z.string().optional(),
+  pollInterval: z.number().optional(),
+});
+const createdSchema = z.looseObject({ task: taskSchema });
+type Task = z.output<typeof taskSchema>;
+
+const POLL_MS = 1_000;
+const SHORTEST_POLL_MS = 50;
+const LONGEST_POLL_MS = 10_000;
+const CANCEL_MS = 5_000;
+
+/** Whether a tool has to be called as a task. Only 2025-11-25 lists tools of that kind. */
+export function needsTask(tool: Tool, client: Client): boolean {
+  return tool.execution?.taskSupport === "required" && client.getProtocolEra() === "legacy";
+}
+
+/**
+ * Calls a tool as a task and waits for its result. Status messages become progress of the call, and a call that is
+ * given up cancels its task.
+ */
+export async function callTask(
+  client: Client,
+  params: CallToolRequestParams,
+  call: TaskCall,
+): Promise<CallToolResult> {
+  const { specTypeSchemas } = await import("@modelcontextprotocol/client");
+  const { label, signal, request } = call;
+  const { task } = await client.request(
+    { method: "tools/call", params: { ...params, task: {} } },
+    createdSchema,
+    request,
+  );
+  const { taskId } = task;
+  try {
+    const ended = await untilEnded(client, task, call);
+    if (ended.status === "cancelled") {
+      const reason = `the server cancelled the task${ended.statusMessage ? `: ${toVisibleText(ended.statusMessage, 500)}` : ""}`;
+      throw problem("UPSTREAM_ERROR", { server: label, reason }, { server: label });
+    }
+    return await client.request(
+      { method: "tasks/result", params: { taskId } },
+      specTypeSchemas.CallToolResult,
+      request,
+    );
+  } catch (error) {
+    if (signal.aborted) cancelTask(client, taskId);
+    throw error;
+  }
+}
+
+/** Asks until the task has ended, or waits for input: the server then asks while it is asked for the result. */
+async function untilEnded(client: Client, first: Task, { signal, request, caller }: TaskCall): Promise<Task> {
+  let task = first;
+  let progress = 0;
+  let said: string | undefined;
+  for (;;) {
+    const { taskId, status, statusMessage, pollInterval = POLL_MS } = task;
+    if (statusMessage !== undefined && statusMessage !== said) {
+      said = statusMessage;
+      progress += 1;
+      caller?.progress({ progress, message: toVisibleText(hideSecrets(statusMessage)) });
+    }
+    if (status !== "working") return task;
+    await sleep(Math.min(Math.max(pollInterval, SHORTEST_POLL_MS), LONGEST_POLL_MS), undefined, { signal });
+    task = await client.request({ method: "tasks/get", params: { taskId } }, taskSchema, request);
+  }
+}
+
+/** The caller has gone, so nobody waits for the answer. */
+function cancelTask(client: Client, taskId: string): void {
+  client
+    .request({ method: "tasks/cancel", params: { taskId } }, z.unknown(), { timeout: CANCEL_MS })
+    .catch(() => {});
+}

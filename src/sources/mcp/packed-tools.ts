@@ -1,0 +1,119 @@
+import type { Tool } from "@modelcontextprotocol/client";
+import { findPoisonIn, poisonRules } from "../../util/find-poison.ts";
+import { toDefinition } from "./definition.ts";
+
+/** A tool of a listing. Its definition is read when it is needed: a server may have thousands. */
+export interface PackedTool {
+  readonly name: string;
+  /** The title, if it is another than the name. */
+  readonly title?: string | undefined;
+  /** Hash of the definition that a person approves. */
+  readonly hash: string;
+  /** The first part of it, in fewer characters. */
+  readonly shortHash: string;
+  /** The ways in which the definition tries to steer a model. */
+  readonly poison: readonly string[];
+  read(): Tool;
+}
+
+/** Everything of the tools but their definitions, as it is stored. */
+export interface ToolIndex {
+  readonly names: readonly string[];
+  /** The bytes of each definition. */
+  readonly sizes: readonly number[];
+  /** Titles that differ from names, by place. */
+  readonly titles: Readonly<Record<string, string>>;
+  /** Poisoned definitions, by place. */
+  readonly poison: Readonly<Record<string, readonly string[]>>;
+  /** The rules that poison was found by. Other rules may find something else. */
+  readonly rules: string;
+}
+
+const HASH_BYTES = 32;
+const SHORT_BYTES = 18;
+
+/** Tools in few objects: their definitions are the bytes of their JSON, after the hashes of all. */
+export interface PackedTools {
+  readonly tools: readonly PackedTool[];
+  readonly index: ToolIndex;
+  readonly bytes: Buffer;
+}
+
+export function packTools(tools: readonly Tool[]): PackedTools {
+  const definitions = tools.map((tool) => Buffer.from(JSON.stringify(tool)));
+  const made = tools.map(toDefinition);
+  const hashes = made.map(({ hash }) => Buffer.from(hash, "hex"));
+  const titles = tools.flatMap(({ name, title }, at) =>
+    title === undefined || title === name ? [] : [[at, title]],
+  );
+  const poison = made.flatMap(({ content }, at) => {
+    const found = findPoisonIn(content);
+    return found.length === 0 ? [] : [[at, found]];
+  });
+  const index: ToolIndex = {
+    names: tools.map(({ name }) => name),
+    sizes: definitions.map(({ length }) => length),
+    titles: Object.fromEntries(titles),
+    poison: Object.fromEntries(poison),
+    rules: poisonRules(),
+  };
+  return openTools(index, Buffer.concat([...hashes, ...definitions]))!;
+}
+
+/** Opens tools as {@link packTools} has packed them. Undefined if the parts do not fit together. */
+export function openTools(index: ToolIndex, bytes: Buffer): PackedTools | undefined {
+  const pack: Pack = { index, bytes, isJudged: index.rules === poisonRules() };
+  let start = index.names.length * HASH_BYTES;
+  const tools = index.names.map((name, at) => {
+    const end = start + (index.sizes[at] ?? Number.NaN);
+    const tool = new StoredTool(pack, name, at, start, end);
+    start = end;
+    return tool;
+  });
+  return start === bytes.length ? { tools, index, bytes } : undefined;
+}
+
+interface Pack {
+  readonly index: ToolIndex;
+  readonly bytes: Buffer;
+  /** Whether the poison in the index was found by the rules in use. */
+  readonly isJudged: boolean;
+}
+
+class StoredTool implements PackedTool {
+  readonly name: string;
+  readonly #pack: Pack;
+  readonly #at: number;
+  readonly #start: number;
+  readonly #end: number;
+
+  constructor(pack: Pack, name: string, at: number, start: number, end: number) {
+    this.name = name;
+    this.#pack = pack;
+    this.#at = at;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  get title(): string | undefined {
+    return this.#pack.index.titles[this.#at];
+  }
+
+  get hash(): string {
+    return this.#pack.bytes.toString("hex", this.#at * HASH_BYTES, (this.#at + 1) * HASH_BYTES);
+  }
+
+  get shortHash(): string {
+    const start = this.#at * HASH_BYTES;
+    return this.#pack.bytes.toString("base64", start, start + SHORT_BYTES);
+  }
+
+  get poison(): readonly string[] {
+    if (this.#pack.isJudged) return this.#pack.index.poison[this.#at] ?? [];
+    return findPoisonIn(toDefinition(this.read()).content);
+  }
+
+  read(): Tool {
+    return JSON.parse(this.#pack.bytes.toString("utf8", this.#start, this.#end));
+  }
+}

@@ -1,0 +1,185 @@
+// MCP tasks, with a server of the registry whose tool runs only as a task.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, resolve } from "node:path";
+import type { Gateway } from "keyhole";
+import { createMcpServer } from "keyhole/mcp";
+import { expect, onTestFinished } from "vitest";
+import { z } from "zod";
+import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
+import { verifies } from "../requirements.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
+import { eventually, gatewayOf, operator } from "../upstream-kit.ts";
+import { connect, connectHttp, ERAS } from "./connect.ts";
+
+const TOOL = "everything_simulate-research-query";
+const OP = "everything.simulate-research-query";
+const EVERYTHING = join(
+  dirname(createRequire(import.meta.url).resolve("@modelcontextprotocol/server-everything/package.json")),
+  "dist/index.js",
+);
+const anything = z.looseObject({});
+const progressOf = (received: readonly string[]) =>
+  received.filter((message) => message.includes("notifications/progress"));
+
+/** The server behind a gateway, with all messages to and from it. */
+async function open(): Promise<{ gateway: Gateway; sent(method: string): number }> {
+  const log = join(temporaryFolder(), "tap.jsonl");
+  const config = {
+    command: process.execPath,
+    args: [resolve("lab/tap.ts"), log, process.execPath, EVERYTHING],
+  };
+  const gateway = gatewayOf([
+    createMcpSource("everything", config, { trusted: true, limits: { startingMs: 30_000 } }),
+  ]);
+  onTestFinished(() => gateway.close());
+  await eventually(async () => expect((await gateway.view()).find(OP)).toBeDefined(), 30_000);
+  const sent = (method: string) => readFileSync(log, "utf8").split(`"method":"${method}"`).length - 1;
+  return { gateway, sent };
+}
+
+verifies(
+  "mcp:tasks",
+  "a tool that runs only as a task answers exec and native calls, and reports its progress",
+  async () => {
+    const { gateway, sent } = await open();
+    const answers = ERAS.flatMap((era) =>
+      (["lanes", "native"] as const).map(async (surface) => {
+        const { client, received } = await connect(createMcpServer(gateway, { surface }), era);
+        const call =
+          surface === "native"
+            ? { name: TOOL, arguments: { topic: "tides" } }
+            : { name: "exec", arguments: { op: OP, args: { topic: "tides" } } };
+        const answer = await client.callTool(call, { onprogress: () => {} });
+        expect(answer.isError, JSON.stringify(answer)).not.toBe(true);
+        expect(JSON.stringify(answer.content)).toContain("Research Report: tides");
+        expect(progressOf(received).join("\n")).toMatch(/Gathering|Analyzing|Synthesizing|Generating/);
+      }),
+    );
+    await Promise.all(answers);
+    expect(sent("tasks/result")).toBe(4);
+  },
+);
+
+verifies("mcp:tasks", "a call that is cancelled cancels its task at the server", async () => {
+  const { gateway, sent } = await open();
+  const { client, received } = await connect(createMcpServer(gateway, { surface: "native" }), ERAS[1]);
+  const gone = new AbortController();
+  const answer = client
+    .callTool({ name: TOOL, arguments: { topic: "tides" } }, { signal: gone.signal, onprogress: () => {} })
+    .catch(String);
+  await eventually(() => expect(progressOf(received).length).toBeGreaterThan(0));
+  gone.abort();
+  expect(await answer).toContain("abort");
+  await eventually(() => expect(sent("tasks/cancel")).toBe(1));
+});
+
+verifies("mcp:tasks", "a client of 2025-11-25 that asks for a task gets one", async () => {
+  const { gateway } = await open();
+  for (const over of [connect, connectHttp]) {
+    const { client } = await over(createMcpServer(gateway, { surface: "native" }), "2025-11-25");
+    expect(client.getServerCapabilities()).toMatchObject({
+      tasks: { list: {}, cancel: {}, requests: { tools: { call: {} } } },
+    });
+    const { tools } = await client.listTools();
+    expect(tools.find(({ name }) => name === TOOL)).toMatchObject({ execution: { taskSupport: "optional" } });
+    expect(tools.find(({ name }) => name === "everything_echo")?.execution).toBeUndefined();
+
+    const ask = (method: string, params: object) =>
+      client.request({ method, params: { ...params } }, anything) as Promise<Record<string, unknown>>;
+    const args = { name: TOOL, arguments: { topic: "tides" }, task: { ttl: 60_000 } };
+    const [made, stopped] = await Promise.all([ask("tools/call", args), ask("tools/call", args)]);
+    const { taskId } = made.task as { taskId: string };
+    const other = (stopped.task as { taskId: string }).taskId;
+    expect(made.task).toMatchObject({ status: "working", ttl: 60_000 });
+    expect(await ask("tasks/get", { taskId })).toMatchObject({ taskId, status: "working" });
+    const { tasks } = (await ask("tasks/list", {})) as { tasks: { taskId: string }[] };
+    expect(tasks.map((task) => task.taskId).sort()).toEqual([taskId, other].sort());
+
+    expect(await ask("tasks/cancel", { taskId: other })).toMatchObject({ status: "cancelled" });
+    await expect(ask("tasks/cancel", { taskId: other })).rejects.toThrow("cancelled");
+    await expect(ask("tasks/get", { taskId: "guessed" })).rejects.toThrow("guessed");
+
+    const result = await ask("tasks/result", { taskId });
+    expect(JSON.stringify(result.content)).toContain("Research Report: tides");
+    expect(result._meta).toMatchObject({ "io.modelcontextprotocol/related-task": { taskId } });
+    expect(await ask("tasks/get", { taskId })).toMatchObject({ status: "completed" });
+    await expect(
+      ask("tools/call", { name: "everything_echo", arguments: { message: "hi" }, task: {} }),
+    ).rejects.toThrow("task");
+  }
+});
+
+verifies("mcp:tasks", "a task belongs to the principal that made it", async () => {
+  const { gateway } = await open();
+  const server = createMcpServer(gateway, { surface: "native" });
+  const [ann, bob] = await Promise.all(
+    ["ann", "bob"].map(async (id) => {
+      const { client } = await connectHttp(server, "2025-11-25", { principal: { ...operator, id } });
+      return (method: string, params: object) =>
+        client.request({ method, params: { ...params } }, anything) as Promise<Record<string, unknown>>;
+    }),
+  );
+  const made = await ann!("tools/call", { name: TOOL, arguments: { topic: "tides" }, task: {} });
+  const { taskId } = made.task as { taskId: string };
+  for (const method of ["tasks/get", "tasks/result", "tasks/cancel"])
+    await expect(bob!(method, { taskId })).rejects.toThrow("Unknown task");
+  expect(await bob!("tasks/list", {})).toMatchObject({ tasks: [] });
+  expect(await ann!("tasks/cancel", { taskId })).toMatchObject({ status: "cancelled" });
+});
+
+verifies(
+  "mcp:tasks",
+  "a client of 2026-07-28 that takes tasks gets one, and others get the result",
+  async () => {
+    const { gateway, sent } = await open();
+    const server = createMcpServer(gateway, { surface: "native" });
+    let id = 0;
+    /** The SDK's client of this revision knows no tasks. */
+    const ask = async (method: string, params: { name?: string; taskId?: string }, takes = true) => {
+      const extensions = takes ? { "io.modelcontextprotocol/tasks": {} } : {};
+      const _meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": { name: "raw", version: "1" },
+        "io.modelcontextprotocol/clientCapabilities": { extensions },
+      };
+      const headers = {
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": "2026-07-28",
+        "mcp-method": method,
+        ...((params.name ?? params.taskId) && { "mcp-name": params.name ?? params.taskId }),
+      } as Record<string, string>;
+      const body = JSON.stringify({ jsonrpc: "2.0", id: ++id, method, params: { ...params, _meta } });
+      const request = new Request("http://localhost/mcp", { method: "POST", headers, body });
+      const text = await (await server.fetch(request, { principal: operator })).text();
+      const { result, error } = JSON.parse(
+        text.match(/^(?:data: )?(\{.*"(?:result|error)".*\})$/m)?.[1] ?? "{}",
+      );
+      return { result, error };
+    };
+    const call = { name: TOOL, arguments: { topic: "tides" } };
+    const discovered = await ask("server/discover", {});
+    expect(discovered.result.capabilities.extensions).toHaveProperty(["io.modelcontextprotocol/tasks"]);
+    expect(discovered.result.capabilities.tasks).toBeUndefined();
+
+    const [made, dropped, whole] = await Promise.all([
+      ask("tools/call", call),
+      ask("tools/call", call),
+      ask("tools/call", call, false),
+    ]);
+    expect(whole.result).toMatchObject({ resultType: "complete" });
+    expect(JSON.stringify(whole.result.content)).toContain("Research Report: tides");
+    const { taskId, ...task } = made.result;
+    expect(task).toMatchObject({ resultType: "task", status: "working", pollIntervalMs: 1_000 });
+    await eventually(async () => {
+      const { result } = await ask("tasks/get", { taskId });
+      expect(result).toMatchObject({ resultType: "complete", taskId, status: "completed" });
+      expect(JSON.stringify(result.result.content)).toContain("Research Report: tides");
+    });
+    const other = dropped.result.taskId;
+    expect((await ask("tasks/cancel", { taskId: other })).result).toMatchObject({ resultType: "complete" });
+    expect((await ask("tasks/get", { taskId: "guessed" })).error).toMatchObject({ code: -32602 });
+    expect(sent("tasks/result")).toBeGreaterThanOrEqual(2);
+  },
+);
