@@ -14,7 +14,8 @@ const redactKinds = createRedact([], { kinds: true });
  * answers.
  */
 export function installSafeConsole(): void {
-  if (globalThis.console instanceof SafeConsole) return;
+  // Node takes any console for an instance of every class of consoles, so `instanceof` would not tell.
+  if (globalThis.console.constructor === SafeConsole) return;
   knowSecrets(secretVariables(process.env));
   globalThis.console = createSafeConsole(process.stdout);
   process.on("uncaughtException", (error: NodeJS.ErrnoException) => {
