@@ -48,7 +48,13 @@ export const benchmark: Benchmark = async ({ docs = LARGEST }) => {
         rows.push(...(await measure({ tools, upstreams, config, home }, system)));
       if (tools >= BAR_TOOLS)
         for (const [metric, value] of Object.entries(BARS))
-          rows.push({ ...rows.at(-1)!, system: "bar", metric, value, unit: metric.endsWith("_mb") ? "MB" : "ms" });
+          rows.push({
+            ...rows.at(-1)!,
+            system: "bar",
+            metric,
+            value,
+            unit: metric.endsWith("_mb") ? "MB" : "ms",
+          });
     } finally {
       await rm(home, { recursive: true, force: true });
     }
