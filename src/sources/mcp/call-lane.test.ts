@@ -41,7 +41,7 @@ async function open(): Promise<Opened> {
     return RESULTS[params.name] as never;
   });
   await server.connect(far as never);
-  const lane = createCallLane(sdk, near);
+  const lane = createCallLane(sdk, near, (answer) => near.onmessage?.(answer as never));
   const client = new sdk.Client({ name: "lane", version: "1" });
   await client.connect(near);
   const deliver = near.onmessage;

@@ -1,4 +1,4 @@
-import type { Client, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import type { Client, Transport } from "@modelcontextprotocol/client";
 import { type Fields, fieldsOf, isFields } from "../../util/fields.ts";
 import type { CallParams, CallTool, CallToolOptions } from "./call-tool.ts";
 import { envelopeIn } from "./envelope.ts";
@@ -28,8 +28,12 @@ type Sdk = typeof import("@modelcontextprotocol/client");
 /** The SDK counts its own requests from zero and never comes so far. Any integer of 32 bits may be an id. */
 const FIRST_ID = 1_000_000_000;
 const LAST_ID = 2_000_000_000;
-/** Creates the lane of a transport. The SDK sends through the same transport. */
-export function createCallLane(sdk: Sdk, transport: Transport): CallLane {
+
+/**
+ * Creates the lane of a transport. The SDK sends through the same transport. `receive` checks an answer that the SDK has
+ * to read and passes it on: an answer that breaks the protocol must fail its call.
+ */
+export function createCallLane(sdk: Sdk, transport: Transport, receive: (answer: Fields) => void): CallLane {
   const waiting = new Map<number, Waiting>();
   /** Answers that the SDK has to read, by the arguments of their calls. */
   const answers = new WeakMap<object, Fields>();
@@ -44,7 +48,7 @@ export function createCallLane(sdk: Sdk, transport: Transport): CallLane {
     const answer = isFields(args) ? answers.get(args) : undefined;
     if (!answer) return send(message, options);
     answers.delete(args as object);
-    queueMicrotask(() => transport.onmessage?.({ ...answer, id: message.id } as JSONRPCMessage));
+    queueMicrotask(() => receive({ ...answer, id: message.id }));
   };
 
   async function call(client: Client, params: CallParams, options: CallToolOptions): ReturnType<CallTool> {

@@ -142,7 +142,7 @@ function makeTransport(
     gate: createNoticeGate(options.clock),
     takes: (value) => lane.take(value),
   });
-  const lane = createCallLane(sdk, process);
+  const lane = createCallLane(sdk, process, process.receive);
   return {
     transport: process,
     process,

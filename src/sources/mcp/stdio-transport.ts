@@ -45,6 +45,8 @@ export interface StdioTransport extends Transport {
   readonly invalidLines: number;
   /** Why the connection ended; undefined while it is open. */
   readonly ending: string | undefined;
+  /** Takes a parsed line as if the server had sent it. */
+  receive(value: unknown): void;
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -76,6 +78,7 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     start: () => start(),
     send: (message) => send(message),
     close: () => close(),
+    receive: check,
   };
 
   async function start(): Promise<void> {
@@ -158,7 +161,10 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
 
   /** Only what is delivered is checked, because a check costs more than a line. */
   function deliver(value: unknown): void {
-    if (options.takes(value)) return;
+    if (!options.takes(value)) check(value);
+  }
+
+  function check(value: unknown): void {
     let message: JSONRPCMessage;
     try {
       message = options.readMessage(value);
