@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -86,6 +87,33 @@ describe("a request", () => {
     };
     await expect(dialler.send(url, { signal: AbortSignal.abort() })).rejects.toThrow(/abort/i);
     expect(asked).toBe(0);
+  });
+
+  test.each([
+    ["has not been answered", () => {}],
+    [
+      "has half an answer",
+      (response: ServerResponse) =>
+        void response.writeHead(200, { "content-type": "application/json" }).write("["),
+    ],
+  ])("that %s hangs up when its signal is aborted", async (_, begin) => {
+    const stop = new AbortController();
+    const left = new Promise<void>((resolve) => {
+      answer = (_, response) => {
+        response.once("close", resolve);
+        begin(response);
+        setImmediate(() => stop.abort());
+      };
+    });
+    await expect(dialler.send(url, { signal: stop.signal })).rejects.toThrow();
+    await left;
+  });
+
+  test("leaves its signal when it has been answered", async () => {
+    echo();
+    const { signal } = new AbortController();
+    for (let count = 0; count < 3; count++) await echoed({ signal });
+    await expect.poll(() => getEventListeners(signal, "abort")).toHaveLength(0);
   });
 });
 

@@ -6,6 +6,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { problem } from "../schema/problem.ts";
 import type { GuardedRequest } from "./guarded-request.ts";
 import { isCut } from "./is-cut.ts";
+import { WholeResponse } from "./whole-response.ts";
 
 /** Sends requests over connections that it keeps open for a while. It checks addresses and nothing else. */
 export interface Dialler {
@@ -39,12 +40,14 @@ export function createDialler(lookup: LookupFunction): Dialler {
       const options = {
         method,
         headers: { ...DEFAULTS, ...headers, ...(body !== undefined && lengthOf(body)) },
-        ...(signal && { signal }),
       };
-      const open = () =>
-        url.protocol === "https:"
-          ? limitConnecting(openHttps(url, { ...options, agent: secure }), "secureConnect")
-          : limitConnecting(openHttp(url, { ...options, agent: plain }), "connect");
+      const open = () => {
+        const request =
+          url.protocol === "https:"
+            ? limitConnecting(openHttps(url, { ...options, agent: secure }), "secureConnect")
+            : limitConnecting(openHttp(url, { ...options, agent: plain }), "connect");
+        return signal ? endWith(signal, request) : request;
+      };
       const answer = await ask(open, body, SAFE.has(method));
       try {
         return await toResponse(answer, method, signal);
@@ -72,6 +75,14 @@ function limitConnecting(request: ClientRequest, connected: "connect" | "secureC
     const stop = () => clearTimeout(timer);
     socket.once(connected, stop).once("close", stop);
   });
+}
+
+/** Node's own `signal` option watches a dozen events of every request for the same. */
+function endWith(signal: AbortSignal, request: ClientRequest): ClientRequest {
+  const end = () => request.destroy(new Error("The request was cancelled", { cause: signal.reason }));
+  if (signal.aborted) return end();
+  signal.addEventListener("abort", end, { once: true });
+  return request.once("close", () => signal.removeEventListener("abort", end));
 }
 
 /** Waits for the answer. Repeats a safe request whose reused connection was just being closed by the host. */
@@ -107,23 +118,37 @@ async function toResponse(
   signal: AbortSignal | undefined,
 ): Promise<Response> {
   const { statusCode: status = 0, statusMessage: statusText = "" } = answer;
-  const headers = Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
-    values.map((value): [string, string] => [name, value]),
-  );
+  const headers = headersOf(answer);
   const init = { status, statusText, headers };
   if (method === "HEAD" || NULL_BODY.has(status)) {
     answer.resume();
     return new Response(null, init);
   }
-  const body = unpack(answer);
-  if (!/^application\/json\b/i.test(answer.headers["content-type"] ?? "")) {
+  const body = unpack(answer, joined(headers, "content-encoding"));
+  if (!/^application\/json\b/i.test(joined(headers, "content-type") ?? "")) {
     return new Response(toStream(body, signal), init);
   }
   const { whole, chunks } = await readStart(body);
   if (!whole) return new Response(toStream(Readable.from(following(chunks, body)), signal), init);
   const bytes = Buffer.concat(chunks);
   const others = headers.filter(([name]) => name !== "content-encoding" && name !== "content-length");
-  return new Response(bytes, { ...init, headers: [...others, ["content-length", String(bytes.length)]] });
+  return new WholeResponse(bytes, {
+    ...init,
+    headers: [...others, ["content-length", String(bytes.length)]],
+  });
+}
+
+/** Reads the raw headers: the objects that Node makes of them cost more than the rest of a small answer. */
+function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
+  const headers: [string, string][] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    headers.push([rawHeaders[at]!.toLowerCase(), rawHeaders[at + 1]!]);
+  return headers;
+}
+
+function joined(headers: readonly [string, string][], wanted: string): string | undefined {
+  const values = headers.filter(([name]) => name === wanted).map(([, value]) => value);
+  return values.length > 0 ? values.join(", ") : undefined;
 }
 
 function unreached(host: string) {
@@ -137,8 +162,8 @@ function unanswered(host: string) {
   return problem("CALL_FAILED", { name: host, reason: "it did not answer in HTTP", advice });
 }
 
-function unpack(answer: IncomingMessage): Readable {
-  const encoding = answer.headers["content-encoding"]?.toLowerCase();
+function unpack(answer: IncomingMessage, given: string | undefined): Readable {
+  const encoding = given?.toLowerCase();
   if (encoding === undefined || encoding === "identity") return answer;
   const decoder = DECODERS.get(encoding)?.();
   if (!decoder) return answer;

@@ -21,7 +21,8 @@ export function toWebFetch(
       ...(sent != null && { body: textOf(sent) }),
       ...(signal && { signal }),
     });
-    if (answer.body === null || isSmall(answer, maxBytes)) return answer;
+    // The size first: asking for the body makes a stream.
+    if (isSmall(answer, maxBytes) || answer.body === null) return answer;
     const { status, statusText, headers: answered } = answer;
     const isStream = answer.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
     const body = bound(answer.body, maxBytes, isStream ? createEventMeter() : addUp(), onTooLarge);
