@@ -10,6 +10,7 @@ import type { SearchDocument, SearchIndex } from "./search/port/search-index.ts"
 import { publish } from "./telemetry/events.ts";
 import { toSearchDocument } from "./to-search-document.ts";
 import { contentHash } from "./util/content-hash.ts";
+import { lazy } from "./util/lazy.ts";
 import { reasonOf } from "./util/reason-of.ts";
 import { soonest } from "./util/soonest.ts";
 
@@ -27,8 +28,11 @@ export type Changes = Readonly<Record<string, SourceContent | null>>;
 /** The catalog in use, with its index. */
 export interface LiveCatalog {
   readonly current: Generation;
-  /** Starts to fill the index, from its snapshot if there is one. Call it once, before any search. */
-  fill(): Promise<void>;
+  /**
+   * Fills the index, from its snapshot if there is one, as soon as there is a catalog to list. Call it once, before
+   * any search.
+   */
+  fill(): void;
   /** Resolves when everything in the catalog can be found. */
   searchable(): Promise<void>;
   /** Ends the start: from now on entries are shown only when they can be found. */
@@ -54,6 +58,8 @@ interface Waiting {
 
 const REMEMBERED = 1_000;
 const PUT_AT_ONCE = 4_096;
+/** The first list of tools is answered within this time after there is a catalog. */
+const LISTING_MS = 100;
 
 /** Creates the live catalog with its first content. Throws CATALOG_INVALID. */
 export function createLiveCatalog(
@@ -64,7 +70,13 @@ export function createLiveCatalog(
   const createGeneration = (all: ReadonlyMap<string, SourceContent>) => toGeneration(all, pins);
   let contents: ReadonlyMap<string, SourceContent> = new Map([[first.id, first.content]]);
   let current = createGeneration(contents);
-  let indexed: ReadonlyMap<string, string> = new Map();
+  let indexed: () => ReadonlyMap<string, string> = () => new Map();
+  /** Identifies the catalog whose documents are exactly those in the index. */
+  let indexedKey: string | undefined;
+  /** Resolves when a catalog is shown or none will be. */
+  const shown = Promise.withResolvers<void>();
+  /** Resolves when somebody searches. */
+  const wanted = Promise.withResolvers<void>();
   let filled = false;
   /** Whether the index differs from its snapshot. */
   let isChanged = true;
@@ -81,6 +93,7 @@ export function createLiveCatalog(
   async function swap(next: Generation): Promise<void> {
     if (starting) {
       show(next);
+      shown.resolve();
       // Lets callers that wait for the catalog run first.
       filling = Promise.allSettled([filling, setImmediate()]).then(() => bringIn(next));
       // Searches report the failure.
@@ -99,24 +112,29 @@ export function createLiveCatalog(
 
   /** Brings the index to another catalog. */
   async function bringIn(next: Generation, onFound = () => {}): Promise<void> {
-    const documents = toDocuments(next.catalog);
+    const key = documentsKey(next.catalog);
+    if (key === indexedKey) return onFound();
+    const before = indexed();
+    const documents = toDocuments(next.catalog, next.catalog.entries);
     const hashes = new Map(documents.map(({ id, hash }) => [id, hash]));
-    await put(documents.filter(({ id, hash }) => indexed.get(id) !== hash));
+    indexedKey = undefined;
+    await put(documents.filter(({ id, hash }) => before.get(id) !== hash));
     onFound();
-    const gone = [...indexed].filter(([id]) => !hashes.has(id));
+    const gone = [...before].filter(([id]) => !hashes.has(id));
     // At the start the documents of a source that is late stay: it mostly has the same ones again.
     if (starting) for (const [id, hash] of gone) hashes.set(id, hash);
     else {
       isChanged ||= gone.length > 0;
       await index.drop(gone.map(([id]) => id));
     }
-    indexed = hashes;
+    indexed = () => hashes;
+    if (hashes.size === documents.length) indexedKey = key;
   }
 
   /** Documents that stayed although no source has them any more go when the start is over. */
   async function dropLeft(): Promise<void> {
     const { catalog } = current;
-    if (indexed.size > catalog.entries.length) await bringIn(current);
+    if (indexedKey === undefined && indexed().size > catalog.entries.length) await bringIn(current);
   }
 
   /** Makes the documents of many entries in parts, because all of them would take much memory. */
@@ -157,21 +175,35 @@ export function createLiveCatalog(
     contents = proposed;
   }
 
+  /** A snapshot is large, and the list of tools needs none: it is read when somebody searches, or shortly after. */
+  function fill(): void {
+    const begun = Promise.allSettled([
+      filling,
+      shown.promise.then(() => soonest(wanted.promise, LISTING_MS)),
+    ]);
+    filling = begun.then(restore);
+    filling.catch(() => {});
+  }
+
   /** Documents in the snapshot are indexed again only if their hash has changed. */
-  async function fill(): Promise<void> {
+  async function restore(): Promise<void> {
     const restored = await index.restore?.();
     if (restored?.note === undefined) {
       if (restored?.reason) publish({ type: "notice", notice: "snapshot-rebuilt", detail: restored.reason });
-      await swap(current);
+      await bringIn(current);
     } else {
-      indexed = new Map(JSON.parse(restored.note));
-      isChanged = false;
+      const { note } = restored;
+      const end = note.indexOf("\n");
+      indexed = lazy(() => new Map(JSON.parse(note.slice(end + 1))));
+      indexedKey = end < 1 ? undefined : note.slice(0, end);
+      // A snapshot without the key is written again with it.
+      isChanged = indexedKey === undefined;
     }
     filled = true;
   }
 
   async function keep(): Promise<void> {
-    await index.keep?.(JSON.stringify([...indexed])).catch((error: unknown) => {
+    await index.keep?.(`${indexedKey ?? ""}\n${JSON.stringify([...indexed()])}`).catch((error: unknown) => {
       publish({ type: "notice", notice: "snapshot-failed", detail: reasonOf(error) });
     });
   }
@@ -202,8 +234,12 @@ export function createLiveCatalog(
       return current;
     },
     fill,
-    searchable: () => filling,
+    searchable: () => {
+      wanted.resolve();
+      return filling;
+    },
     settle: () => {
+      shown.resolve();
       void filling
         .catch(() => {})
         .then(() => {
@@ -216,7 +252,9 @@ export function createLiveCatalog(
       updates = updates.then(async () => void (await until));
     },
     reindex: () => {
-      const done = updates.then(() => filling).then(() => put(toDocuments(current.catalog)));
+      const done = updates
+        .then(() => filling)
+        .then(() => put(toDocuments(current.catalog, current.catalog.entries)));
       updates = done.catch(() => {});
       return done;
     },
@@ -225,6 +263,8 @@ export function createLiveCatalog(
     close: async () => {
       listeners.clear();
       stopWatching();
+      shown.resolve();
+      wanted.resolve();
       await updates;
       const isWhole = await filling.then(
         () => filled,
@@ -271,14 +311,14 @@ interface HashedDocument {
 const documents = new WeakMap<Entry, HashedDocument>();
 
 /** Returns the documents in catalog order. Reuses those of unchanged entries, and reads no entry for its hash. */
-function toDocuments(catalog: Catalog): HashedDocument[] {
+function toDocuments(catalog: Catalog, entries: readonly Entry[]): HashedDocument[] {
   const domains = new Map(
     [...catalog.domains].map(([name, { description, searchConfig, scopes }]) => {
       const text = JSON.stringify([description, searchConfig, scopes]);
       return [name, { text, hash: contentHash(text).slice(0, 8) }];
     }),
   );
-  return catalog.entries.map((entry) => {
+  return entries.map((entry) => {
     const { text: domain, hash: domainHash } = domains.get(entry.domain) ?? { text: "", hash: "" };
     const toDocument = () => toSearchDocument(entry, catalog.domains.get(entry.domain));
     if (entry.kept)
@@ -291,6 +331,15 @@ function toDocuments(catalog: Catalog): HashedDocument[] {
     documents.set(entry, made);
     return made;
   });
+}
+
+/** Equal for catalogs with the same documents. The version covers those of kept entries. */
+function documentsKey(catalog: Catalog): string {
+  const whole = toDocuments(
+    catalog,
+    catalog.entries.filter(({ kept }) => !kept),
+  );
+  return contentHash([catalog.version, ...whole.map(({ hash }) => hash)]);
 }
 
 /** If two sources have a document at one route, the first source by id wins. */

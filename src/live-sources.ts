@@ -177,7 +177,7 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
   }
 
   async function start(): Promise<void> {
-    await live.fill();
+    live.fill();
     const begun = sources.map(follow);
     live.gather(gathered(begun));
     await soonest(Promise.all(begun.map(({ first }) => first)), FIRST_CONTENT_MS);

@@ -129,3 +129,19 @@ verifies("upstream:lazy", "a source serves one gateway after another", async () 
     expect(source.diagnostics().connected).toBe(false);
   }
 });
+
+verifies(
+  "upstream:lazy",
+  "a kept listing is shown first, however little time a server gets to start",
+  async () => {
+    const cacheDirectory = temporaryFolder();
+    await list({ cacheDirectory });
+    const source = chaos("bad", { cacheDirectory, limits: { startingMs: 0 } });
+    const stop = new AbortController();
+    for await (const { drafts } of source.contents(stop.signal)) {
+      expect(drafts.map(({ route }) => route)).toContain("bad://tools/add");
+      stop.abort();
+    }
+    expect(source.diagnostics().starts).toBe(0);
+  },
+);

@@ -1,6 +1,7 @@
 import type { Draft, EntryDraft, EntryStatus, Origin } from "../schema/entry.ts";
 import { createFence } from "../util/fence.ts";
 import { findPoisonIn, type PoisonKind } from "../util/find-poison.ts";
+import { lazy } from "../util/lazy.ts";
 import { type DefinitionChange, diffDefinitions } from "./diff-definitions.ts";
 import { createPinStore, type PinStore } from "./pin-store.ts";
 
@@ -96,7 +97,8 @@ export function createPins({ path }: PinsOptions = {}): Pins {
 }
 
 export function createPinsOver(store: PinStore, { shared, strict }: Following): Pins {
-  let judged = new Map<string, Judged>();
+  /** A large catalog has many, and a start needs none of them. */
+  let judged: () => ReadonlyMap<string, Judged> = () => new Map();
   /** Without approvals nothing is looked up, which takes time for each of many tools. */
   let isAnyApproved = true;
   let waitsForOthers = false;
@@ -138,7 +140,7 @@ export function createPinsOver(store: PinStore, { shared, strict }: Following): 
   }
 
   function select(which: PinSelection): Judged[] {
-    return [...judged.values()].filter(({ route, origin }) => {
+    return [...judged().values()].filter(({ route, origin }) => {
       if (which === "all") return true;
       if ("pins" in which) return which.pins.some((pin) => isSamePin(pin, route, origin));
       return "source" in which ? origin.source === which.source : route === which.route;
@@ -162,9 +164,8 @@ export function createPinsOver(store: PinStore, { shared, strict }: Following): 
   function judgeOne(draft: Draft): Draft {
     const { origin, route } = draft;
     if (!origin || route === undefined) return draft;
-    const pin = { route, origin };
-    if (origin.partOf === undefined) judged.set(route, pin);
-    const state = stateOf(pin);
+    waitsForOthers ||= !origin.trusted && origin.partOf === undefined;
+    const state = stateOf({ route, origin });
     if (state === "trusted" || state === "approved") return draft;
     const known = masked.get(draft);
     const reason = REASONS[state];
@@ -179,15 +180,15 @@ export function createPinsOver(store: PinStore, { shared, strict }: Following): 
       return store.damage;
     },
     judge: (drafts) => {
-      judged = new Map();
+      judged = lazy(() => toJudged(drafts));
+      waitsForOthers = false;
       isAnyApproved = store.keys().length > 0;
       const shown = drafts.map(judgeOne);
       isAnyApproved = true;
-      waitsForOthers = [...judged.values()].some(({ origin }) => !origin.trusted);
       return shown;
     },
     list: () =>
-      [...judged.values()]
+      [...judged().values()]
         .map((pin) => ({
           route: pin.route,
           source: pin.origin.source,
@@ -198,7 +199,7 @@ export function createPinsOver(store: PinStore, { shared, strict }: Following): 
         }))
         .sort((left, right) => (left.route < right.route ? -1 : 1)),
     diff: (route) => {
-      const pin = judged.get(route);
+      const pin = judged().get(route);
       if (!pin) return [];
       return diffDefinitions(store.get(keyOf(route, pin.origin))?.definition ?? {}, pin.origin.definition);
     },
@@ -224,6 +225,14 @@ export function createPinsOver(store: PinStore, { shared, strict }: Following): 
       };
     },
   };
+}
+
+/** The parts of a whole are approved with it. */
+function toJudged(drafts: readonly Draft[]): Map<string, Judged> {
+  const judged = new Map<string, Judged>();
+  for (const { route, origin } of drafts)
+    if (origin && route !== undefined && origin.partOf === undefined) judged.set(route, { route, origin });
+  return judged;
 }
 
 /** Names no command: a model with a shell would run it for its person. */

@@ -1,7 +1,7 @@
 import type { Domain, Entry } from "../schema/entry.ts";
 import type { NameLookup } from "./name-lookup.ts";
 
-/** Lists conflicts between definitions, one sentence each, which says where to look. */
+/** Lists conflicts between definitions, one sentence each, which says where to look. Entries are sorted by route. */
 export function catalogErrors(
   domains: readonly Domain[],
   entries: readonly Entry[],
@@ -19,7 +19,7 @@ export function catalogErrors(
 }
 
 function routeCollisions(entries: readonly Entry[]): string[] {
-  if (!isDoubled(entries, ({ route }) => route)) return [];
+  if (!entries.some(({ route }, at) => at > 0 && route === entries[at - 1]?.route)) return [];
   const collisions = [...Map.groupBy(entries, (entry) => entry.route)].filter(
     ([, sharing]) => sharing.length > 1,
   );
@@ -29,21 +29,17 @@ function routeCollisions(entries: readonly Entry[]): string[] {
   });
 }
 
-function opCollisions(entries: readonly Entry[]): string[] {
-  if (!isDoubled(entries, ({ op }) => op)) return [];
+function opCollisions(all: readonly Entry[]): string[] {
+  // An op begins with its domain, and kept tools with different routes have different ops.
+  const domains = new Set(all.filter(({ kept }) => !kept).map(({ domain }) => domain));
+  const entries = all.filter(({ domain }) => domains.has(domain));
+  if (new Set(entries.map(({ op }) => op)).size === entries.length) return [];
   const routesByOp = Map.groupBy(entries, (entry) => entry.op);
   return [...routesByOp].flatMap(([op, sharing]) => {
     const routes = new Set(sharing.map((entry) => entry.route));
     if (routes.size < 2) return [];
     return [`${[...routes].join(" and ")}: both have the op ${op}; give one of them another op or route`];
   });
-}
-
-/** Whether two entries share an address. Grouping a large catalog takes much longer, and it rarely has any. */
-function isDoubled(entries: readonly Entry[], addressOf: (entry: Entry) => string): boolean {
-  const seen = new Set<string>();
-  for (const entry of entries) seen.add(addressOf(entry));
-  return seen.size < entries.length;
 }
 
 function entryErrors(entry: Entry, lookup: NameLookup): string[] {

@@ -3,12 +3,13 @@ import type { Domain, Draft, Entry, EntryDraft, KeptDraft, ToolEntry } from "../
 import { problem } from "../schema/problem.ts";
 import type { SourceContent } from "../schema/source.ts";
 import { contentHash } from "../util/content-hash.ts";
+import { lazy } from "../util/lazy.ts";
 import { catalogErrors } from "./catalog-errors.ts";
 import { completeEntry } from "./complete-entry.ts";
 import { ingestEntry } from "./ingest-entry.ts";
 import { KeptEntry } from "./kept-entry.ts";
 import { createNameLookup } from "./name-lookup.ts";
-import { parseRoute, routeToOp } from "./route.ts";
+import { plainToolOp } from "./route.ts";
 
 /** An immutable snapshot of all entries. A change builds the next one. */
 export interface Catalog {
@@ -61,9 +62,8 @@ export function buildCatalog(content: CatalogContent): Catalog {
       ? Object.freeze(entry)
       : Object.freeze({ ...entry, related: lookup.routes(entry.related, entry.domain) }),
   );
-  const byAddress = new Map<string, Entry>();
+  const byOp = lazy(() => new Map(linked.map((entry) => [entry.op, entry])));
   const byFurther = new Map<string, Entry[]>();
-  for (const entry of linked) byAddress.set(entry.route, entry).set(entry.op, entry);
   for (const entry of linked) {
     for (const address of entry.addresses ?? []) {
       byFurther.set(address, [...(byFurther.get(address) ?? []), entry]);
@@ -71,7 +71,7 @@ export function buildCatalog(content: CatalogContent): Catalog {
   }
   const find: Catalog["find"] = (given, allowed = () => true) => {
     const address = MENTION.test(given) ? given.slice(1) : given;
-    const entry = byAddress.get(address);
+    const entry = atRoute(linked, address) ?? byOp().get(address);
     return entry && allowed(entry) ? entry : byFurther.get(address)?.find(allowed);
   };
 
@@ -107,16 +107,26 @@ const sharing = new WeakMap<
 >();
 
 function toKeptEntry(draft: KeptDraft, domain: Domain | undefined): Entry | string {
-  const route = parseRoute(draft.route);
-  if (!domain || route?.domain !== draft.domain || route.kind !== "tool") {
-    return toWholeEntry(draft.read(), domain);
-  }
+  const op = domain && plainToolOp(draft.route, domain.name);
+  if (!domain || op === undefined) return toWholeEntry(draft.read(), domain);
   const shared = sharing.get(domain) ?? {
     scopes: Object.freeze([...new Set(domain.scopes)].sort()),
     complete: (read: EntryDraft) => toWholeEntry(read, domain) as ToolEntry,
   };
   sharing.set(domain, shared);
-  return new KeptEntry({ draft, op: routeToOp(route), ...shared });
+  return new KeptEntry({ draft, op, ...shared });
+}
+
+/** Searches the sorted entries, because a table of a large catalog takes long to make. */
+function atRoute(entries: readonly Entry[], route: string): Entry | undefined {
+  let from = 0;
+  let to = entries.length;
+  while (from < to) {
+    const middle = (from + to) >>> 1;
+    if (entries[middle]!.route < route) from = middle + 1;
+    else to = middle;
+  }
+  return entries[from]?.route === route ? entries[from] : undefined;
 }
 
 function byRoute(left: Entry, right: Entry): number {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatRoute, opToRoute, parseRoute, routeToOp } from "./route.ts";
+import { formatRoute, opToRoute, parseRoute, plainToolOp, routeToOp } from "./route.ts";
 
 describe("parseRoute", () => {
   test.each([
@@ -72,4 +72,19 @@ test.each([
   ["", "onto", undefined],
 ])("the op %j in the domain %s is the route %j", (op, domain, route) => {
   expect(opToRoute(op, domain)).toBe(route);
+});
+
+test.each([
+  ["up://tools/get_page", "up.get_page"],
+  ["up://tools/page.get", "up.page.get"],
+  ["up://tools/page/get", undefined],
+  ["up://tools/..", undefined],
+  ["up://tools/a b", undefined],
+  ["up://tools/", undefined],
+  ["up://resources/page", undefined],
+  ["other://tools/page", undefined],
+  [`up://tools/${"a".repeat(512)}`, undefined],
+])("the short way to the op of %s gives %s, as the long way does", (route, op) => {
+  expect(plainToolOp(route, "up")).toBe(op);
+  if (op !== undefined) expect(routeToOp(parseRoute(route)!)).toBe(op);
 });

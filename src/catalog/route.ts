@@ -1,5 +1,7 @@
 import type { Kind } from "../schema/entry.ts";
 
+const MAX_CHARS = 512;
+
 const FOLDERS: Readonly<Record<string, Kind>> = {
   tools: "tool",
   resources: "resource",
@@ -16,13 +18,26 @@ export interface Route {
 
 /** Reads a route such as `domain://tools/path`. Undefined if the text is no route. */
 export function parseRoute(text: string): Route | undefined {
-  if (text.length > 512) return undefined;
+  if (text.length > MAX_CHARS) return undefined;
   const match = /^([a-z][a-z0-9_-]*):\/\/([a-z]+)\/([^\s\p{Cc}]+)$/iu.exec(text);
   const [, domain, folder, path] = match ?? [];
   if (!domain || !folder || !path || !Object.hasOwn(FOLDERS, folder)) return undefined;
   if (path.split("/").some((segment) => segment === "" || segment === "." || segment === ".."))
     return undefined;
   return { domain, kind: FOLDERS[folder]!, path };
+}
+
+const PLAIN_SEGMENT = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/;
+
+/**
+ * The op of a tool whose path is one plain segment; undefined for any other route. Agrees with {@link parseRoute} and
+ * {@link routeToOp}, and takes a fraction of their time for each of many tools.
+ */
+export function plainToolOp(route: string, domain: string): string | undefined {
+  const prefix = `${domain}://tools/`;
+  if (route.length > MAX_CHARS || !route.startsWith(prefix)) return undefined;
+  const path = route.slice(prefix.length);
+  return PLAIN_SEGMENT.test(path) ? `${domain}.${path}` : undefined;
 }
 
 /** Writes a route. See {@link parseRoute}. */

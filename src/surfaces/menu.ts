@@ -191,8 +191,10 @@ function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter
 function leadingVerbs(entries: readonly Entry[]): string[] {
   const counts = new Map<string, number>();
   for (const { kind, op } of entries) {
-    const verb = op.split(".").at(-1) ?? "";
-    if (kind === "tool" && op.split(".").length > 2) counts.set(verb, (counts.get(verb) ?? 0) + 1);
+    const last = op.lastIndexOf(".");
+    if (kind !== "tool" || last <= op.indexOf(".")) continue;
+    const verb = op.slice(last + 1);
+    counts.set(verb, (counts.get(verb) ?? 0) + 1);
   }
   return [...counts]
     .sort(([one, count], [other, otherCount]) => otherCount - count || (one < other ? -1 : 1))

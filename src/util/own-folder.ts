@@ -10,6 +10,14 @@ export function makeOwnFolder(folder: string): boolean {
   }
 }
 
+/** Whether a file or folder exists, and is the owner's, and nobody else may write to it. */
+export function isOwn(path: string): boolean {
+  const about = lstatSync(path, { throwIfNoEntry: false });
+  if (!about || about.isSymbolicLink()) return false;
+  if (process.platform === "win32") return true;
+  return about.uid === process.getuid?.() && (about.mode & 0o022) === 0;
+}
+
 /** Whether a folder exists and is of the owner alone. */
 export function isOwnFolder(folder: string): boolean {
   const about = lstatSync(folder, { throwIfNoEntry: false });

@@ -12,10 +12,14 @@ export const NAME_SIGN = "~";
 export const DOMAIN_SIGN = "~@";
 
 const EDGES = /^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu;
+const ASCII = /^[\0-\x7f]*$/;
+const ASCII_SEPARATORS = /[^A-Za-z0-9]+/g;
 const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/gu;
 
 /** The form in which `get_user_info`, `getUserInfo` and `Get user info` are one name. */
 export function nameKey(name: string): string {
+  // The names of nearly all tools, for which the tables of Unicode would take most of the time.
+  if (ASCII.test(name)) return name.replace(ASCII_SEPARATORS, "").toLowerCase().slice(0, MAX_NAME);
   return foldAccents(name).replace(SEPARATORS, "").toLowerCase().slice(0, MAX_NAME);
 }
 

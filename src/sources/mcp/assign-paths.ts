@@ -2,6 +2,7 @@ import { cutText } from "../../util/cut-text.ts";
 
 const MAX_CHARS = 128;
 const ILLEGAL = /[^A-Za-z0-9_.-]+/g;
+const LEGAL = /^(?!\.{1,2}$)[A-Za-z0-9_.-]+$/;
 
 /**
  * Gives each name a unique path: the name itself, or the characters of it that a route allows. If names collide,
@@ -20,7 +21,10 @@ export function assignPaths<T>(
     return { item, name, segment, isExact: segment === name };
   });
   // Names that need no change get their path first.
-  named.sort((left, right) => Number(right.isExact) - Number(left.isExact) || compare(left.name, right.name));
+  named.sort((left, right) => {
+    if (left.isExact !== right.isExact) return left.isExact ? -1 : 1;
+    return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
+  });
   for (const { item, segment } of named) {
     let path = segment;
     for (let count = 2; taken.has(prefix + path); count += 1) path = `${segment}-${count}`;
@@ -31,6 +35,7 @@ export function assignPaths<T>(
 }
 
 function toSegment(name: string): string {
+  if (name.length <= MAX_CHARS && LEGAL.test(name)) return name;
   const plain = cutText(name, MAX_CHARS).replace(ILLEGAL, "-");
   let from = 0;
   let to = plain.length;
@@ -39,8 +44,4 @@ function toSegment(name: string): string {
   while (to > from && plain[to - 1] === "-" && plain !== name) to -= 1;
   const segment = plain.slice(from, to);
   return segment === "" || segment === "." || segment === ".." ? "unnamed" : segment;
-}
-
-function compare(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

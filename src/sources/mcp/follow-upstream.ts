@@ -6,6 +6,7 @@ import type { ServerProgram } from "../../schema/server-program.ts";
 import { countDrafts, type Freshness, type SourceContent } from "../../schema/source.ts";
 import type { Clock } from "../../util/clock.ts";
 import { contentHash } from "../../util/content-hash.ts";
+import { lazy } from "../../util/lazy.ts";
 import { toSummary } from "../../util/to-summary.ts";
 import { untilAborted } from "../../util/until-aborted.ts";
 import { toVisibleText } from "../../util/visible-text.ts";
@@ -73,7 +74,8 @@ interface Shown {
   readonly listing: Listing | undefined;
   readonly status: EntryStatus | undefined;
   readonly issuer: string | undefined;
-  readonly fingerprint: string;
+  /** Made only when there is something to compare it with. */
+  readonly fingerprint: () => string;
   readonly content: SourceContent;
 }
 
@@ -97,6 +99,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   let issuer: string | undefined;
   /** Whether the first listing takes so long that nobody waits for it any more. */
   let isSlow = false;
+  let isStopped = false;
+  let stopWaiting = () => {};
 
   function toReading(): Reading {
     keepListing();
@@ -129,8 +133,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     const made = listing
       ? toDrafts({ ...listing, tools: offered(listing, config) }, shared)
       : { drafts: status ? [standIn(label, status)] : [], kept: [] };
-    const fingerprint = toFingerprint(made);
-    if (shown?.fingerprint === fingerprint) return { ...shown, listing, status, issuer };
+    const fingerprint = lazy(() => toFingerprint(made));
+    if (shown && shown.fingerprint() === fingerprint()) return { ...shown, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
     const waits = status && isWaiting() ? [status.reason] : [];
     const warnings = [...waits, ...cuts()];
@@ -171,7 +175,9 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       if (upstream.listing) return toReading();
       kept = await cache?.read();
       upstream.recall(kept?.era);
-      return kept && toReading();
+      if (kept) return toReading();
+      waitForFirst();
+      return undefined;
     },
     read: async ({ signal }) => {
       await untilAborted(upstream.refresh(), signal).catch((error: unknown) => {
@@ -185,17 +191,24 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
     },
     watch: ({ found }) => {
       onChange = () => found(toReading());
-      const stopWaiting = clock.after(options.limits.startingMs, () => {
-        isSlow = true;
-        if (isStarting()) onChange();
-      });
+      isStopped = false;
       return async () => {
         stopWaiting();
+        isStopped = true;
         await writing;
         await upstream.close();
       };
     },
   });
+
+  /** Begins when the server itself is waited for: reading a kept listing may take long while the machine is busy. */
+  function waitForFirst(): void {
+    if (isStopped) return;
+    stopWaiting = clock.after(options.limits.startingMs, () => {
+      isSlow = true;
+      if (isStarting()) onChange();
+    });
+  }
 
   /** A server names the scopes it wants only when it refuses, so it is asked first. */
   async function logIn(how: LogInOptions): Promise<boolean> {

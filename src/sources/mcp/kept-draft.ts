@@ -10,6 +10,8 @@ type ToDraft = (tool: ReturnType<PackedTool["read"]>, route: string) => EntryDra
 /** The part that all tools of a server share. */
 export interface KeptServer {
   readonly options: DraftOptions;
+  /** Whether a person has replaced fields of any tool. */
+  readonly hasOverrides: boolean;
   /** Identifies everything beside the definition that makes an entry. */
   readonly digest: string;
   readonly toDraft: ToDraft;
@@ -18,7 +20,7 @@ export interface KeptServer {
 export function keptServer(options: DraftOptions, toDraft: ToDraft): KeptServer {
   const { label, program, trusted, timeoutMs = null, lanes, tools, status = null } = options;
   const digest = contentHash([label, program, trusted, timeoutMs, lanes, tools, status]).slice(0, 16);
-  return { options, digest, toDraft };
+  return { options, digest, toDraft, hasOverrides: Object.keys(tools).length > 0 };
 }
 
 /** Drafts a tool from its name alone. Objects of one class with few fields, because there may be many. */
@@ -79,7 +81,9 @@ class StoredDraft implements KeptDraft {
   }
 
   get #override() {
-    const { tools } = this.#server.options;
+    const { hasOverrides, options } = this.#server;
+    const { tools } = options;
+    if (!hasOverrides) return undefined;
     return Object.hasOwn(tools, this.#tool.name) ? tools[this.#tool.name] : undefined;
   }
 }

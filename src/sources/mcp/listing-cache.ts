@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PriorDiscovery } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { contentHash } from "../../util/content-hash.ts";
+import { isOwn, makeOwnFolder } from "../../util/own-folder.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import type { Listing } from "./listing.ts";
 import { openTools } from "./packed-tools.ts";
@@ -51,7 +52,8 @@ const contentSchema = z.object({
 
 /**
  * Stores listings in a folder, by label and hash of the config: another config is another server. A file has a line
- * with the checksum of the rest, a line of JSON, and the definitions of the tools as they are packed.
+ * with the checksum of the rest, a line of JSON, and the definitions of the tools as they are packed. It also says which
+ * of them read like instructions to a model, so a file that somebody else may have written counts for nothing.
  */
 export function createListingCache(folder: string, label: string, config: unknown): ListingCache {
   const digest = contentHash(JSON.parse(JSON.stringify(config))).slice(0, 32);
@@ -59,14 +61,14 @@ export function createListingCache(folder: string, label: string, config: unknow
   return {
     read: async () => {
       try {
-        return decode(await readFile(path));
+        return isOwn(folder) && isOwn(path) ? decode(await readFile(path)) : undefined;
       } catch {
         return undefined;
       }
     },
     write: async (remembered) => {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await writeFileAtomic(path, encode(remembered));
+      makeOwnFolder(folder);
+      await writeFileAtomic(path, encode(remembered), 0o600);
     },
   };
 }

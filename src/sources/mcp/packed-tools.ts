@@ -39,7 +39,9 @@ export interface PackedTools {
   readonly bytes: Buffer;
 }
 
-export function packTools(tools: readonly Tool[]): PackedTools {
+/** Packs tools in the order of their names, so that each start finds them sorted. */
+export function packTools(listed: readonly Tool[]): PackedTools {
+  const tools = listed.toSorted(({ name }, { name: other }) => (name < other ? -1 : name > other ? 1 : 0));
   const definitions = tools.map((tool) => Buffer.from(JSON.stringify(tool)));
   const made = tools.map(toDefinition);
   const hashes = made.map(({ hash }) => Buffer.from(hash, "hex"));

@@ -39,7 +39,11 @@ export function toDrafts(
 ): ListingDrafts {
   const ops = new Set<string>();
   const { label } = options;
-  const tools = assignPaths(listing.tools, ({ name }) => overrideOf(name, options).name ?? name, ops);
+  const toDraft = (tool: Tool, route: string) => toolDraft(tool, route, options);
+  const server = keptServer(options, toDraft);
+  const nameOf = ({ name }: PackedTool) =>
+    server.hasOverrides ? (overrideOf(name, options).name ?? name) : name;
+  const tools = assignPaths(listing.tools, nameOf, ops);
   const prompts = assignPaths(listing.prompts, ({ name }) => name, ops, "prompts.");
   const documents = [...listing.resources, ...listing.templates];
   const resources = assignPaths(documents, ({ name }) => name, ops, "resources.");
@@ -50,8 +54,6 @@ export function toDrafts(
   }));
   // A resource that is also a skill becomes one entry, the skill.
   const served = new Set(skills.filter(({ drafts }) => drafts.length > 0).map(({ uri }) => uri));
-  const toDraft = (tool: Tool, route: string) => toolDraft(tool, route, options);
-  const server = keptServer(options, toDraft);
   const routes = [...tools].map(([tool, path]) => [tool, `${label}://tools/${path}`] as const);
   const isLarge = routes.length > MOST_READ;
   const drafts = [
