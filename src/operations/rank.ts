@@ -22,7 +22,7 @@ import { fillPlaces, rankSegments, type SearchTagged } from "./rank-segments.ts"
 /** Hits of an answer whose caller names no limit, before it is cut where relevance falls off. */
 export const DEFAULT_LIMIT = 10;
 /** A discovered tool costs its definition on each later request, so fewer hits count than are shown. */
-const DISCOVERED: RelevanceCutOptions = { share: 0.4 };
+const DISCOVERED: RelevanceCutOptions = { share: 0.6 };
 const QUERY_CHARS = 1_024;
 const DOMAIN_SHARE = 0.7;
 /** Bounds an answer whose size the domains decide, by `perDomain` or by segments. */

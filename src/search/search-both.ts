@@ -35,7 +35,8 @@ export async function searchBoth(
   }
   const found = ranking.hits.map((hit) => hit.id);
   const near = side.search(vectors, request.filter, found);
-  const trust = side.fluency(query) * seenShare(words, ranking);
+  const seen = seenShare(ranking.hits, ranking.whole.terms, (id, term) => words.postingOf(id, term));
+  const trust = side.fluency(query) * seen;
   const { hits, by } = fuse(ranking.hits, near, ranking.whole.sureName, trust);
   request.note?.({ by, wordsMs, vectorsMs: embedMs + watch() });
   return toHits(words, ranking, hits.slice(0, limit), request, near);

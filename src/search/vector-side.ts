@@ -4,6 +4,7 @@ import { facetTest, filterKey } from "./lexical/filter-mask.ts";
 import type { Segment } from "./lexical/segment.ts";
 import type { StringTable } from "./lexical/string-table.ts";
 import type { SearchDocument, SearchFilter } from "./port/search-index.ts";
+import { blendCosines } from "./ranking/blend-cosines.ts";
 import { bestFirst, type Scored } from "./ranking/fusion.ts";
 import type { SavedVectors } from "./snapshot.ts";
 import type { Embedder } from "./vectors/embedder.ts";
@@ -19,10 +20,6 @@ const BATCH = 64;
 const DEPTH = 100;
 /** Rows scanned for one query at most, its clauses included: beyond, only the whole query is embedded. */
 const MAX_ROWS = 400_000;
-/** A query that is nearer to nothing than this is about none of it. */
-const LEAST_COSINE = 0.25;
-const WHOLE_WORTH = 2;
-const SHARPNESS = 4;
 /** A search waits for at most this many vectors. */
 const MAX_WAIT = 5_000;
 /** Filters whose slots are remembered. */
@@ -145,16 +142,7 @@ export class VectorSide {
       if (slot !== undefined) candidates.add(slot);
     }
     const slots = [...candidates];
-    const scores = new Float64Array(slots.length);
-    queries.forEach((query, at) => {
-      const cosines = store.cosines(query, slots);
-      const best = cosines.reduce((highest, cosine) => Math.max(highest, cosine), 0);
-      if (best < LEAST_COSINE) return;
-      for (const [place, cosine] of cosines.entries()) {
-        const near = Math.max(0, cosine / best);
-        scores[place]! += at === 0 ? WHOLE_WORTH * near : near ** SHARPNESS;
-      }
-    });
+    const scores = blendCosines(queries.map((query) => store.cosines(query, slots)));
     return slots
       .map((slot, place) => ({ id: store.idOf(slot)!, score: scores[place]! }))
       .filter(({ score }) => score > 0)

@@ -34,26 +34,41 @@ export function liftHits(
     (evidence.get(id)?.passedOver ?? 0) < MOST &&
     leadOver(id, candidates, model, wasUsed) <= bar;
   const spared = shares.slice(0, SPARED).map(([id]) => (mayKeep(id) ? id : undefined));
-  const others = Array.from(candidates, ([id, candidate]) => ({
+  const values = Array.from(candidates, ([id, candidate]): [string, number] => [
     id,
-    value: model.toShare(model.score(candidate)),
-  }))
-    .filter(({ id }) => !spared.includes(id))
-    .sort((one, other) => other.value - one.value || (one.id < other.id ? -1 : 1));
-  const values: [string, number][] = [];
-  while (others.length > 0 || spared[values.length] !== undefined) {
-    const id = spared[values.length] ?? others[0]!.id;
-    values.push([id, others[0]?.id === id ? others.shift()!.value : candidates.get(id)!.share]);
+    model.toShare(model.score(candidate)),
+  ]);
+  return liftAround(hits, new Map(values), spared);
+}
+
+/**
+ * Ranks entries by their values, as shares of search's best score, around hits that keep their places: `spared` has
+ * the id of each such hit at its place.
+ */
+export function liftAround(
+  hits: readonly SearchHit[],
+  values: ReadonlyMap<string, number>,
+  spared: readonly (string | undefined)[],
+): SearchHit[] {
+  const best = hits[0]?.score || 1;
+  const shares = new Map(hits.map(({ id, score }) => [id, score / best]));
+  const others = [...values]
+    .filter(([id]) => !spared.includes(id))
+    .sort(([one, value], [other, otherValue]) => otherValue - value || (one < other ? -1 : 1));
+  const ranked: [string, number][] = [];
+  while (others.length > 0 || spared[ranked.length] !== undefined) {
+    const kept = spared[ranked.length];
+    ranked.push(kept === undefined ? others.shift()! : [kept, shares.get(kept)!]);
   }
   // An entry that keeps its place is raised with those that it stays above.
-  for (let place = values.length - 2; place >= 0; place--) {
-    values[place]![1] = Math.max(values[place]![1], values[place + 1]![1]);
+  for (let place = ranked.length - 2; place >= 0; place--) {
+    ranked[place]![1] = Math.max(ranked[place]![1], ranked[place + 1]![1]);
   }
-  const lifts = values.map(([id, value]): [string, number] => [id, value - candidates.get(id)!.share]);
+  const lifts = ranked.map(([id, value]): [string, number] => [id, value - (shares.get(id) ?? 0)]);
   return addLifts(
     hits,
     new Map(lifts.filter(([, lift]) => lift > 0)),
-    new Map(values.map(([id], at) => [id, at])),
+    new Map(ranked.map(([id], at) => [id, at])),
   );
 }
 
@@ -97,13 +112,14 @@ export function liftExpected(hits: readonly SearchHit[], expected: readonly stri
 
 const NOTHING_FOUND: Explanation = { lexical: 0, exactName: false, fields: {}, terms: [] };
 
-/** Adds shares of the best score to hits, and brings in entries that search did not find. Ties go by `places`. */
+/** Adds shares of the best score to hits, and brings in entries that search did not find. `places` decides the order. */
 export function addLifts(
   hits: readonly SearchHit[],
   lifts: ReadonlyMap<string, number>,
   places?: ReadonlyMap<string, number>,
 ): SearchHit[] {
   if (lifts.size === 0) return [...hits];
+  const placeOf = ({ id }: SearchHit) => places?.get(id) ?? places?.size ?? 0;
   const best = hits[0]?.score || 1;
   const known = new Set(hits.map((hit) => hit.id));
   const nothing = hits.some((hit) => hit.explanation) && { explanation: NOTHING_FOUND };
@@ -122,10 +138,8 @@ export function addLifts(
         }),
       };
     })
-    .sort(
-      (one, other) =>
-        other.score - one.score ||
-        (places?.get(one.id) ?? 0) - (places?.get(other.id) ?? 0) ||
-        (one.id < other.id ? -1 : 1),
+    .sort((one, other) =>
+      // Sums of shares differ in their last bits, so scores alone would not keep places.
+      places ? placeOf(one) - placeOf(other) : other.score - one.score,
     );
 }

@@ -23,3 +23,20 @@ test("the best phrase counts: many others that share a word each do not add up",
 test("entries without phrases change nothing", async () => {
   expect(await liftByPhrases("show purchases", HITS, [{ route: "plain", phrases: [] }])).toEqual(HITS);
 });
+
+test("a phrase that is only near to the query moves no entry without phrases", async () => {
+  const hits = ["one", "two", "phrased", "three"].map((id, at) => ({ id, score: 1 - at / 10 }));
+  const entries = [{ route: "phrased", phrases: ["show purchases of a customer"] }];
+  const found = await liftByPhrases("show the addresses of a customer", hits, entries);
+  expect(found.map(({ id }) => id)).toEqual(hits.map(({ id }) => id));
+});
+
+test("entries that share a phrase with the query do not push others out together: one comes first", async () => {
+  const hits = ["one", "two", "three", "four", "five", "a", "b", "c"].map((id, at) => ({
+    id,
+    score: 1 - at / 10,
+  }));
+  const entries = ["a", "b", "c"].map((route) => ({ route, phrases: ["show purchases"] }));
+  const found = (await liftByPhrases("show my purchases", hits, entries)).map(({ id }) => id);
+  expect(found.slice(0, 5)).toEqual(["a", "one", "two", "three", "four"]);
+});

@@ -2,7 +2,7 @@ import { analyzeQuery, cutQuery } from "../analysis/analyze-query.ts";
 import type { SearchHit } from "../port/search-index.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { ExampleMemory } from "./example-memory.ts";
-import { addLifts } from "./lift-hits.ts";
+import { addLifts, liftAround, SPARED } from "./lift-hits.ts";
 
 /** An entry with phrases that its author expects in queries. */
 export interface Phrased {
@@ -11,7 +11,9 @@ export interface Phrased {
 }
 
 /** A query less like a phrase than this is about something else. */
-const UNLIKE = 0.5;
+const UNLIKE = 0.6;
+/** A phrase at least this like the query says that its entry is meant. */
+const SAME = 0.9;
 const NEIGHBOURS = 16;
 const MAX_PHRASES = 50_000;
 
@@ -20,7 +22,8 @@ const embedder = createStaticEmbedder();
 
 /**
  * Raises entries by the one phrase of theirs that is most like the query: as far as it is, whatever other
- * phrases they have. Entries without phrases keep their place unless a phrase nearly is the query.
+ * phrases they have. Entries without phrases keep their places among the first hits; if a phrase nearly is the query,
+ * its entry alone may pass them.
  */
 export async function liftByPhrases(
   query: string,
@@ -33,12 +36,37 @@ export async function liftByPhrases(
   if (memory.size === 0) return hits;
   const asked = cutQuery(query);
   const [vector] = await vectorsOf([asked]);
-  const lifts = new Map<string, number>();
+  const likenesses = new Map<string, number>();
   for (const { example, likeness } of memory.nearest(termsOf(asked), vector, NEIGHBOURS)) {
-    const lift = Math.max(0, (likeness - UNLIKE) / (1 - UNLIKE)) ** 2;
-    if (lift > (lifts.get(example.route) ?? 0)) lifts.set(example.route, lift);
+    if (likeness > (likenesses.get(example.route) ?? UNLIKE)) likenesses.set(example.route, likeness);
   }
-  return addLifts(hits, lifts);
+  if (likenesses.size === 0) return hits;
+  const lifts = Array.from(likenesses, ([route, likeness]): [string, number] => [
+    route,
+    ((likeness - UNLIKE) / (1 - UNLIKE)) ** 2,
+  ]);
+  // Neighbours come best first, so the first entry has the phrase most like the query.
+  const [route, likeness] = likenesses.entries().next().value!;
+  const meant = likeness >= SAME ? route : undefined;
+  const passed = meant === undefined ? hits : addLifts(hits, new Map(lifts.slice(0, 1)));
+  const others = meant === undefined ? lifts : lifts.slice(1);
+  const spared = passed
+    .slice(0, SPARED)
+    .map(({ id }) => (id === meant || !memory.knows(id) ? id : undefined));
+  const unit = (hits[0]?.score || 1) / (passed[0]?.score || 1);
+  return liftAround(passed, raised(passed, others, unit), spared);
+}
+
+/** The values of hits, as shares of the best score, with the lifts added, each counted in `unit`. */
+function raised(
+  hits: readonly SearchHit[],
+  lifts: readonly (readonly [string, number])[],
+  unit: number,
+): Map<string, number> {
+  const best = hits[0]?.score || 1;
+  const values = new Map(hits.map(({ id, score }) => [id, score / best]));
+  for (const [route, lift] of lifts) values.set(route, (values.get(route) ?? 0) + lift * unit);
+  return values;
 }
 
 async function remember(entries: readonly Phrased[]): Promise<ExampleMemory> {

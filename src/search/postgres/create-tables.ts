@@ -1,5 +1,5 @@
 import type { PostgresClient } from "./postgres-client.ts";
-import { BLOCK_BITS, BLOCK_MASK } from "./posting-blocks.ts";
+import { BLOCK_BITS, BLOCK_MASK, IMPACT_BITS } from "./posting-blocks.ts";
 import type { TableNames } from "./table-names.ts";
 
 /**
@@ -167,7 +167,7 @@ function packFunction({ packFunction, postings, blocks }: TableNames): string {
       where b.term = place->>0 and b.block = (place->>1)::bigint;
     insert into ${blocks} (term, block, packed)
       select p.term, p.document >> ${BLOCK_BITS},
-        string_agg(int4send((((p.document & ${BLOCK_MASK}) << 16) | p.impact)::int), '' order by p.document)
+        string_agg(int4send((((p.document & ${BLOCK_MASK}) << ${IMPACT_BITS}) | p.impact)::int), '' order by p.document)
       from jsonb_array_elements(places) as place join ${postings} p
         on p.term = place->>0 and p.document >= (place->>1)::bigint << ${BLOCK_BITS}
         and p.document <= ((place->>1)::bigint << ${BLOCK_BITS}) + ${BLOCK_MASK}

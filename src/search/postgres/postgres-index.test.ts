@@ -6,6 +6,7 @@ import { documentOf, idsOf, SURROUNDINGS } from "../../testing/index-behaviours/
 import { createEmbeddedIndex } from "../embedded-index.ts";
 import type { SearchFilter, SearchRequest } from "../port/search-index.ts";
 import type { Embedder } from "../vectors/embedder.ts";
+import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import type { PostgresClient } from "./postgres-client.ts";
 import { createPostgresIndex, type PostgresIndex, type PostgresIndexOptions } from "./postgres-index.ts";
 
@@ -33,7 +34,7 @@ describe("createPostgresIndex", () => {
     const index = create({ table: "apart.words" });
     await index.put([documentOf({ id: "doc", name: "walrus" })]);
     expect(await idsOf(index, "walrus")).toEqual(["doc"]);
-    const { rows } = await pglite.query("select count(*)::int as count from apart.words_v5");
+    const { rows } = await pglite.query("select count(*)::int as count from apart.words_v6");
     expect(rows).toEqual([{ count: 1 }]);
   });
 
@@ -82,12 +83,12 @@ describe("createPostgresIndex", () => {
     );
     await index.drop([SURROUNDINGS[0]!.id]);
     const { rows } = await pglite.query(`
-      select (select sum(documents) from counted_v5_state)::int as documents,
-        (select count(*) from counted_v5_postings)::int as postings,
-        (select sum(length(packed)) / 4 from counted_v5_blocks)::int as packed,
-        (select sum(documents) from counted_v5_terms)::int as counted,
-        (select count(*) from counted_v5_terms t where documents <>
-          (select count(*) from counted_v5_postings p join counted_v5 d on d.number = p.document
+      select (select sum(documents) from counted_v6_state)::int as documents,
+        (select count(*) from counted_v6_postings)::int as postings,
+        (select sum(length(packed)) / 4 from counted_v6_blocks)::int as packed,
+        (select sum(documents) from counted_v6_terms)::int as counted,
+        (select count(*) from counted_v6_terms t where documents <>
+          (select count(*) from counted_v6_postings p join counted_v6 d on d.number = p.document
             where p.term = t.term and d.scopes = t.scopes))::int as wrong`);
     expect(rows[0]).toMatchObject({ documents: 2, wrong: 0 });
     const { postings } = rows[0] as { postings: number };
@@ -199,6 +200,24 @@ describe("createPostgresIndex", () => {
 });
 
 describe("vectors in PostgreSQL", () => {
+  test("and bodies rank like in the embedded engine", async () => {
+    const embedder = createStaticEmbedder();
+    const [index, embedded] = [create({ embedder }), createEmbeddedIndex({ embedder })];
+    for (const one of [index, embedded]) await one.put(GUIDES);
+    await embedded.settled();
+    for (const query of [
+      "sourdough starter that smells of acetone",
+      "bread",
+      "my plants are wilting",
+      "remove rust from a chain",
+      "wash a woollen jumper",
+      "hydration of the dough",
+      "Mend a bicycle. Then bake bread for the guests.",
+    ]) {
+      expect(await idsOf(index, query), query).toEqual(await idsOf(embedded, query));
+    }
+  });
+
   const meanings = { automobile: 0, car: 0, feline: 1, cat: 1, walrus: 2 };
   const car = documentOf({ id: "car", name: "car", description: "rent one" });
   const cat = documentOf({ id: "cat", name: "cat", description: "feed one", scopes: ["pets"] });
@@ -282,6 +301,41 @@ describe("vectors in PostgreSQL", () => {
     expect(await idsOf(index, "feline")).toEqual(["car"]);
   });
 });
+
+/** Guides whose bodies tell more than their names and descriptions. */
+const GUIDES = [
+  documentOf({
+    id: "baking",
+    name: "weekend-loaves",
+    description: "For guests on Sunday.",
+    content:
+      "Feed the sourdough starter twice a day. If it smells of acetone it is hungry. Hydration of the dough.",
+  }),
+  documentOf({
+    id: "solvents",
+    name: "chemical-smells",
+    description: "Smells of acetone and of other solvents in the house.",
+  }),
+  documentOf({
+    id: "bicycle",
+    name: "spring-check",
+    description: "Before the first ride of the year.",
+    content: "Remove rust from the chain with oil. Check both brakes, pump the tyres, mend punctures.",
+  }),
+  documentOf({
+    id: "garden",
+    name: "water-plants",
+    description: "How often plants need water.",
+    content: "Leaves that hang down are a sign of too little water, or of far too much of it.",
+  }),
+  documentOf({
+    id: "laundry",
+    name: "wool",
+    description: "Clean delicate clothes.",
+    content: "Wash a woollen jumper by hand, cold, and dry it lying flat on a towel.",
+  }),
+  ...SURROUNDINGS,
+];
 
 /** A client that records every statement. */
 function watched(statements: string[]): PostgresClient {

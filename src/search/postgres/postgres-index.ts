@@ -96,14 +96,19 @@ export function createPostgresIndex(options: PostgresIndexOptions): PostgresInde
       if (limit === 0 || !(await isReady())) return [];
       const query = plainNeed(cutQuery(request.query));
       const depth = vectors === undefined ? limit : Math.max(limit, BLEND_DEPTH);
-      const [[words, wordsMs], [nearest, vectorsMs]] = await Promise.all([
+      const [[words, wordsMs], [queries, embedMs]] = await Promise.all([
         timed(rankWords(client, names, query, request.filter, depth)),
-        timed(vectors?.search(query, request.filter) ?? Promise.resolve([])),
+        timed(vectors?.embedQuery(query) ?? Promise.resolve([])),
       ]);
+      const found = words.hits.map(({ id }) => id);
+      const [nearest, searchMs] = await timed(
+        vectors?.search(queries, request.filter, found) ?? Promise.resolve([]),
+      );
+      const vectorsMs = embedMs + searchMs;
       const isAlone = nearest.length === 0;
       const { hits, by } = isAlone
         ? { hits: words.hits, by: "words" as const }
-        : fuse(words.hits, nearest, words.sureName, embedder?.fluency?.(query));
+        : fuse(words.hits, nearest, words.sureName, (embedder?.fluency?.(query) ?? 1) * words.seen);
       request.note?.({ by, wordsMs, ...(!isAlone && { vectorsMs }) });
       return hits.slice(0, limit).map(({ id, score }): SearchHit => ({ id, score }));
     },

@@ -167,7 +167,7 @@ async function readWhile(reader: PostgresIndex, going: () => boolean): Promise<n
 
 async function expectExactCounts(table: string): Promise<void> {
   const [schemaName, name] = table.split(".");
-  const base = `"${schemaName}".${name}_v5`;
+  const base = `"${schemaName}".${name}_v6`;
   const { rows } = await openPool().query(`
     select (select sum(documents) from ${base}_state) - (select count(*) from ${base}) as documents_off,
       (select count(*) from ${base}_terms t where documents <>

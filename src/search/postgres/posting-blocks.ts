@@ -4,13 +4,19 @@ import type { Row } from "./postgres-client.ts";
 export const BLOCK_BITS = 10;
 export const BLOCK_MASK = 2 ** BLOCK_BITS - 1;
 
-/** Place in the block and impact, of 16 bits each. */
+/** Place in the block, whether the term stands in the body alone, and impact: 15, 1 and 16 bits. */
 const BYTES = 4;
+/** Bit of a stored impact: the term stands in the body of the document and nowhere else. */
+export const BODY_BIT = 2 ** 16;
+/** Bits of a stored impact. */
+export const IMPACT_BITS = 17;
 
 /** The postings of one term, documents ascending. */
 export interface TermPostings {
   readonly documents: Uint32Array;
   readonly impacts: Uint16Array;
+  /** 1 if the term stands in the body of the document alone. */
+  readonly inBody: Uint8Array;
   readonly maxImpact: number;
 }
 
@@ -23,16 +29,19 @@ export function unpackPostings(row: Row): TermPostings {
   const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset, bytes.length / 2);
   const documents = new Uint32Array(bytes.length / BYTES);
   const impacts = new Uint16Array(documents.length);
+  const inBody = new Uint8Array(documents.length);
   let maxImpact = 0;
   let at = 0;
-  for (let place = 0; place < blocks.length; place++) {
-    const first = blocks[place]! * (BLOCK_MASK + 1);
-    for (const end = at + lengths[place]! / BYTES; at < end; at++) {
+  for (const [block, number] of blocks.entries()) {
+    const first = number * (BLOCK_MASK + 1);
+    for (const end = at + lengths[block]! / BYTES; at < end; at++) {
       const impact = pairs[2 * at + 1]!;
-      documents[at] = first + pairs[2 * at]!;
+      const place = pairs[2 * at]!;
+      documents[at] = first + (place >>> 1);
+      inBody[at] = place & 1;
       impacts[at] = impact;
       if (impact > maxImpact) maxImpact = impact;
     }
   }
-  return { documents, impacts, maxImpact };
+  return { documents, impacts, inBody, maxImpact };
 }

@@ -6,7 +6,7 @@ import type { SearchFilter } from "../port/search-index.ts";
 import { bestFirst, type Scored } from "../ranking/fusion.ts";
 import { askDictionary } from "./ask-dictionary.ts";
 import type { PostgresClient } from "./postgres-client.ts";
-import { scoreWords } from "./score-words.ts";
+import { scoreWords, seenIn, type WordHit } from "./score-words.ts";
 import type { TableNames } from "./table-names.ts";
 
 export interface WordRanking {
@@ -14,6 +14,8 @@ export interface WordRanking {
   readonly hits: readonly Scored[];
   /** True if the query names a document unmistakably. */
   readonly sureName: boolean;
+  /** How much of what the best hits matched their vectors stand for. */
+  readonly seen: number;
 }
 
 /** Ranks a query of `cutQuery` like the embedded engine. */
@@ -32,11 +34,21 @@ export async function rankWords(
   const lists = await Promise.all(
     weighed.map(({ terms }) => scoreWords(client, names, terms, filter, depth, dictionary)),
   );
-  const { sureName } = weighed[0]!;
-  if (lists.length === 1) return { hits: lists[0]!, sureName };
+  const { sureName, terms } = weighed[0]!;
+  const hits = lists.length === 1 ? lists[0]! : merged(lists).slice(0, limit);
+  return { hits, sureName, seen: seenIn(hits, terms, dictionary.postings) };
+}
+
+/** Blends the hits of a whole query, which come first, with those of its clauses. Best first. */
+function merged(lists: readonly (readonly WordHit[])[]): WordHit[] {
+  const ids = new Map(lists.flat().map(({ document, id }) => [document, id]));
   const [whole, ...others] = lists.map((list) => ({
-    hits: list.map(({ id, score }) => ({ key: id, score })),
+    hits: list.map(({ document, score }) => ({ key: document, score })),
   }));
-  const merged = mergeRankings(whole!, others).map(({ key, score }) => ({ id: key, score }));
-  return { hits: merged.sort(bestFirst).slice(0, limit), sureName };
+  const hits = mergeRankings(whole!, others).map(({ key, score }) => ({
+    id: ids.get(key)!,
+    document: key,
+    score,
+  }));
+  return hits.sort(bestFirst);
 }

@@ -1,9 +1,11 @@
 import { FULL_IMPACT } from "../lexical/fields.ts";
+import { indexIn } from "../lexical/index-in.ts";
 import { type PostingList, Scratch, scoreSegment } from "../lexical/score-segment.ts";
 import type { WeighedTerm } from "../lexical/weigh-words.ts";
 import type { SearchFilter } from "../port/search-index.ts";
 import { fromStoredText } from "../port/stored-text.ts";
 import { bestFirst, type Scored } from "../ranking/fusion.ts";
+import { CONTENT_ONLY, seenShare } from "../seen-share.ts";
 import type { CallerDictionary } from "./ask-dictionary.ts";
 import { filterSql } from "./filter-sql.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
@@ -17,6 +19,11 @@ interface ScoredNumber {
   readonly score: number;
 }
 
+/** A hit with the number of its document. */
+export interface WordHit extends Scored {
+  readonly document: number;
+}
+
 /**
  * Finds the best documents for the terms of a query, best first, ties by id. Postings are scored as
  * in the embedded engine. The server filters: of all documents only if the best few are not enough.
@@ -28,7 +35,7 @@ export async function scoreWords(
   filter: SearchFilter,
   limit: number,
   { seesAll, postings }: CallerDictionary,
-): Promise<Scored[]> {
+): Promise<WordHit[]> {
   if (terms.length === 0) return [];
   const { domain, kinds, categories, tags } = filter;
   const isOpen = seesAll && [domain, kinds, categories, tags].every((part) => part === undefined);
@@ -41,10 +48,7 @@ export async function scoreWords(
 
 /** In the embedded engine's order, so that sums are the same to the last bit. */
 function toLists(terms: readonly WeighedTerm[], postings: ReadonlyMap<string, TermPostings>): PostingList[] {
-  const ordered = terms.toSorted(
-    (one, other) => other.weight - one.weight || (one.text < other.text ? -1 : 1),
-  );
-  return ordered.flatMap(({ text, weight, name }) => {
+  return terms.toSorted(heaviestFirst).flatMap(({ text, weight, name }) => {
     const found = postings.get(text);
     if (found === undefined) return [];
     const { documents, impacts, maxImpact } = found;
@@ -53,6 +57,28 @@ function toLists(terms: readonly WeighedTerm[], postings: ReadonlyMap<string, Te
     const spelt = impacts.map((print) => (print === name.print ? FULL_IMPACT : name.otherwise));
     return [{ ...list, impacts: spelt, maxImpact: FULL_IMPACT }];
   });
+}
+
+/** The share of what the best hits matched that their vectors stand for, as in the embedded engine. */
+export function seenIn(
+  hits: readonly WordHit[],
+  terms: readonly WeighedTerm[],
+  postings: ReadonlyMap<string, TermPostings>,
+): number {
+  const numbers = new Map(hits.map(({ id, document }) => [id, document]));
+  const asked = terms.toSorted(heaviestFirst).map((term) => ({ ...term, isName: term.name !== undefined }));
+  return seenShare(hits, asked, (id, { text, name }) => {
+    const list = postings.get(text);
+    const at = list ? indexIn(list.documents, 0, list.documents.length, numbers.get(id)!) : -1;
+    if (list === undefined || at < 0) return undefined;
+    const own = list.impacts[at]!;
+    const impact = name === undefined ? own : own === name.print ? FULL_IMPACT : name.otherwise;
+    return { share: impact / FULL_IMPACT, fields: list.inBody[at] === 1 ? CONTENT_ONLY : 0 };
+  });
+}
+
+function heaviestFirst(one: WeighedTerm, other: WeighedTerm): number {
+  return other.weight - one.weight || (one.text < other.text ? -1 : 1);
 }
 
 /** Scores at least the best `limit` documents and all that tie with them. Best first. */
@@ -76,7 +102,7 @@ async function toHits(
   names: TableNames,
   scored: readonly ScoredNumber[],
   filter: SearchFilter,
-): Promise<Scored[]> {
+): Promise<WordHit[]> {
   if (scored.length === 0) return [];
   const { condition, params } = filterSql(filter, 2);
   const rows = await queryRows(
@@ -85,9 +111,9 @@ async function toHits(
     [scored.map(({ document }) => document), ...params],
   );
   const ids = new Map(rows.map(({ id, number }) => [number, fromStoredText(String(id))]));
-  const hits = scored.flatMap(({ document, score }): Scored[] => {
+  const hits = scored.flatMap(({ document, score }): WordHit[] => {
     const id = ids.get(document);
-    return id === undefined ? [] : [{ id, score }];
+    return id === undefined ? [] : [{ id, score, document }];
   });
   return hits.sort(bestFirst);
 }

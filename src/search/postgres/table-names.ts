@@ -1,7 +1,7 @@
 import { quotedNames } from "../../schema/quoted-names.ts";
 
 /** Increases when the tables, their functions or the text analysis change. Versions live side by side. */
-const VERSION = 5;
+const VERSION = 6;
 
 /** The names of an index's tables and functions. Safe to put into SQL. */
 export interface TableNames {

@@ -4,6 +4,8 @@ import { documentPostings } from "../lexical/document-postings.ts";
 import { NAME_SIGN } from "../lexical/name-key.ts";
 import type { SearchDocument } from "../port/search-index.ts";
 import { toStoredText } from "../port/stored-text.ts";
+import { CONTENT_ONLY } from "../seen-share.ts";
+import { BODY_BIT } from "./posting-blocks.ts";
 
 /** A document as a row of the tables. */
 export interface DocumentRow {
@@ -32,7 +34,8 @@ export interface DictionaryRow {
 /** Turns a document into a row, with the terms and weights of the embedded engine. */
 export function toRow(document: SearchDocument): DocumentRow {
   const postings = new Map<string, number>();
-  for (const [term, { impact }] of documentPostings(document)) postings.set(toStoredText(term), impact);
+  for (const [term, { impact, fields }] of documentPostings(document))
+    postings.set(toStoredText(term), fields === CONTENT_ONLY ? impact | BODY_BIT : impact);
   const row = {
     id: toStoredText(document.id),
     kind: document.kind,

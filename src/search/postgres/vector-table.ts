@@ -1,7 +1,9 @@
 import { reasonOf } from "../../util/reason-of.ts";
+import { splitClauses } from "../analysis/split-clauses.ts";
 import type { SearchDocument, SearchFilter } from "../port/search-index.ts";
 import { fromStoredText, toStoredText } from "../port/stored-text.ts";
-import type { Scored } from "../ranking/fusion.ts";
+import { blendCosines } from "../ranking/blend-cosines.ts";
+import { bestFirst, type Scored } from "../ranking/fusion.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { vectorText } from "../vectors/vector-text.ts";
 import { createVectorTable } from "./create-tables.ts";
@@ -50,24 +52,65 @@ export class VectorTable {
     }
   }
 
-  /** Finds the documents nearest to the query, best first, ties by id. Empty if the embedder or the server fails. */
-  async search(query: string, filter: SearchFilter): Promise<Scored[]> {
+  /** The vectors of a query and its clauses. Empty if the embedder fails or does not read the query. */
+  async embedQuery(query: string): Promise<readonly Float32Array[]> {
     try {
       if (this.embedder.reads?.(query) === false || !(await this.isThere())) return [];
-      const [vector] = await this.embedder.embed([query]);
-      if (vector === undefined || isZero(vector)) return [];
-      const { condition, params } = filterSql(filter, 3);
+      const clauses = splitClauses(query);
+      const [whole, ...others] = await this.embedder.embed(
+        clauses.length > 1 ? [query, ...clauses] : [query],
+      );
+      if (whole === undefined || isZero(whole)) return [];
+      return [whole, ...others.filter((vector) => !isZero(vector))];
+    } catch (error) {
+      this.failure = reasonOf(error);
+      return [];
+    }
+  }
+
+  /**
+   * Finds the documents nearest to a query, and how near those in `also` are, best first, ties by id. `queries` are
+   * the vectors of `embedQuery`. Empty if the server fails.
+   */
+  async search(
+    queries: readonly Float32Array[],
+    filter: SearchFilter,
+    also: readonly string[],
+  ): Promise<Scored[]> {
+    if (queries.length === 0) return [];
+    try {
+      const { condition, params } = filterSql(filter, 4);
       // The inner product is the cosine, because vectors have length one.
       const rows = await queryRows(
         this.client,
-        `select d.id, -(v.embedding <#> $1::text::vector) as score
-         from ${this.names.vectors} v join ${this.names.documents} d on d.number = v.document
-         where v.embedder = $2 and ${condition}
-         order by v.embedding <#> $1::text::vector, d.id limit ${DEPTH}`,
-        [toVectorText(vector), toStoredText(this.embedder.id), ...params],
+        `with asked as materialized (
+           select a.place, a.written::vector as embedding
+           from unnest($1::text[]) with ordinality as a(written, place)
+         ), allowed as not materialized (
+           select d.id, v.document, v.embedding
+           from ${this.names.vectors} v join ${this.names.documents} d on d.number = v.document
+           where v.embedder = $2 and ${condition}
+         ), near as (
+           select n.document from asked cross join lateral (
+             select allowed.document from allowed
+             order by allowed.embedding <#> asked.embedding, allowed.id limit ${DEPTH}
+           ) n
+           union
+           select allowed.document from allowed where allowed.id = any($3::text[])
+         )
+         select allowed.id, array_agg(-(allowed.embedding <#> asked.embedding) order by asked.place) as cosines
+         from near join allowed on allowed.document = near.document cross join asked
+         group by allowed.id`,
+        [queries.map(toVectorText), toStoredText(this.embedder.id), also.map(toStoredText), ...params],
       );
       this.failure = undefined;
-      return rows.map(({ id, score }) => ({ id: fromStoredText(String(id)), score: Number(score) }));
+      const scores = blendCosines(
+        queries.map((_, at) => rows.map(({ cosines }) => Number((cosines as number[])[at]))),
+      );
+      return rows
+        .map(({ id }, at) => ({ id: fromStoredText(String(id)), score: scores[at]! }))
+        .filter(({ score }) => score > 0)
+        .sort(bestFirst);
     } catch (error) {
       this.failure = reasonOf(error);
       return [];
