@@ -71,7 +71,8 @@ export const REQUIREMENTS = {
   "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",
   "upstream:processes": "processes of a server end with it, and it inherits only declared variables",
   "mcp:completion": "arguments are completed from their schema or by the server that they belong to",
-  "mcp:tasks": "tools that run as tasks work on every surface, and native clients that ask for a task get one",
+  "mcp:tasks":
+    "tools that run as tasks work on every surface, and native clients that ask for a task get one",
   "menu:shortcuts": "chosen entries stand in the menu as tools, within its budget and always the same",
   "menu:learned": "entries used most may stand in the menu, chosen once for each catalog",
   "upstream:shared": "gateways share a server that is the same, and nothing of one caller reaches another",

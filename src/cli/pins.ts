@@ -62,7 +62,10 @@ export async function run(args: readonly string[]): Promise<void> {
 
 function list({ pins }: Survey, json: boolean): void {
   const found = pins.list().toSorted((left, right) => ORDER.indexOf(left.state) - ORDER.indexOf(right.state));
-  if (json) return console.log(JSON.stringify(found.map(toJson), null, 2));
+  if (json) {
+    console.log(JSON.stringify(found.map(toJson), null, 2));
+    return;
+  }
   const width = (field: "route" | "source") =>
     Math.max(0, ...found.map((pin) => toVisibleLine(pin[field]).length));
   const [routes, sources] = [width("route"), width("source")];

@@ -45,14 +45,11 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 function list(programs: readonly ServerProgram[], consents: Consents, json: boolean): void {
-  if (json)
-    return console.log(
-      JSON.stringify(
-        programs.map((one) => toJson(one, consents)),
-        null,
-        2,
-      ),
-    );
+  if (json) {
+    const rows = programs.map((one) => toJson(one, consents));
+    console.log(JSON.stringify(rows, null, 2));
+    return;
+  }
   for (const program of programs) {
     const state = consents.isGiven(program) ? "allowed" : "waits for consent";
     console.log([`${toVisibleLine(program.label)}  ${state}`, ...showProgram(program)].join("\n  "));
