@@ -3,6 +3,7 @@ import type { Approve } from "./calls/call-environment.ts";
 import type { CallDecision, CallPolicy } from "./calls/decide-call.ts";
 import type { CallOptions, Gateway, OperationAnswer } from "./gateway-api.ts";
 import type { OperationName } from "./operations/operations.ts";
+import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { CallingClient } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
 import { problem } from "./schema/problem.ts";
@@ -25,6 +26,8 @@ export interface FaceOptions extends CallOptions {
   /** Writes the answer for the model in a face's own form; the ledger counts that text. */
   readonly toText?: (answer: object) => string;
   readonly client?: CallingClient;
+  /** Runs the script in place of the gateway's own sandbox. */
+  readonly sandbox?: Sandbox;
   /** The handle that the question of an earlier round left, to go on from there. */
   readonly resume?: string;
   /** A person reads the answer: ledger, learning, figures and observers leave it out. The audit log does not. */

@@ -203,7 +203,7 @@ export function createRunner(parts: RunnerParts): Runner {
       sessions,
       results,
       plans,
-      sandbox,
+      sandbox: options.sandbox ?? sandbox,
       runScript: (script, ended) => runRecipe(script, ended, { ...context, sandbox: parts.recipeSandbox }),
       remember,
     };

@@ -1,11 +1,12 @@
 // The effects of a random script that take place are exactly those that decideCall allows or a person approves.
 import fc from "fast-check";
-import { createGateway, defineDomain, defineTool, type Principal } from "keyhole";
+import { createGateway, defineDomain, defineTool, type Gateway, type Principal } from "keyhole";
 import { createEmbeddedIndex } from "keyhole/search";
 import { expect } from "vitest";
 import { z } from "zod";
 import { type CallPolicy, decideCall } from "../src/calls/decide-call.ts";
 import { coreOf } from "../src/gateway-core.ts";
+import type { Sandbox } from "../src/sandbox/sandbox.ts";
 import { LANES } from "../src/schema/entry.ts";
 
 const ran = new Map<string, string[]>();
@@ -30,7 +31,6 @@ const shop = defineDomain({
     ),
   ),
 });
-const gateway = createGateway({ domains: [shop], index: createEmbeddedIndex() });
 const arbitraryCase = fc.record({
   tools: fc.array(
     fc.record({
@@ -48,7 +48,7 @@ const arbitraryCase = fc.record({
 type Case = typeof arbitraryCase extends fc.Arbitrary<infer T> ? T : never;
 
 /** The calls that may take place, by the rules as the documentation has them. */
-async function allowed({ tools, writes, dryRun, answer, asks }: Case): Promise<string[]> {
+async function allowed(gateway: Gateway, { tools, writes, dryRun, answer, asks }: Case): Promise<string[]> {
   const principal: Principal = { id: "p", scopes: [], allowWrite: writes };
   const view = await gateway.view({ principal });
   let dry = dryRun === true;
@@ -64,12 +64,12 @@ async function allowed({ tools, writes, dryRun, answer, asks }: Case): Promise<s
   });
 }
 
-export const closeGateway = (): Promise<void> => gateway.close();
-
 /** Runs random scripts, each by a caller, in a mode and with a person of its own. */
-export async function checkRandomScripts(numRuns: number): Promise<void> {
+export async function checkRandomScripts(numRuns: number, sandbox?: Sandbox): Promise<void> {
+  // Test files share this module, so each check has a gateway of its own.
+  const gateway = createGateway({ domains: [shop], index: createEmbeddedIndex() });
   let number = 0;
-  await fc.assert(
+  const checked = fc.assert(
     fc.asyncProperty(arbitraryCase, async (given) => {
       const script = `s${number++}`;
       ran.set(script, []);
@@ -90,10 +90,12 @@ export async function checkRandomScripts(numRuns: number): Promise<void> {
           policy: { asks },
           approve: (request) => (request.inScript ? answer : false),
           limits: { concurrency: 1 },
+          ...(sandbox && { sandbox }),
         },
       );
-      expect(ran.get(script)).toEqual(await allowed(given));
+      expect(ran.get(script)).toEqual(await allowed(gateway, given));
     }),
     { numRuns },
   );
+  await checked.finally(() => gateway.close());
 }

@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
@@ -50,4 +50,52 @@ test("without a keychain, or with a value that it would change, the file keeps t
   expect(await secrets.set("other", "value")).toBe("file");
   expect(secrets.get("other")).toBe("value");
   expect(secrets.get("two-lines")).toBe("a\nb");
+});
+
+test("the keychain's program is called as its manual says", () => {
+  const { place, keychain } = openKeychain();
+  expect(keychain.set("openai", "sk-1")).toBe(true);
+  keychain.remove("openai");
+  expect(readFileSync(join(place, "calls"), "utf8").trim().split("\n")).toEqual([
+    "store --label=Keyhole: openai service keyhole account openai",
+    "lookup service keyhole account openai",
+    "clear service keyhole account openai",
+  ]);
+});
+
+test("a keychain that returns another value, or fails, does not count as the place of a secret", () => {
+  const { place, keychain } = openKeychain();
+  const behave = (lines: string) => writeFileSync(join(place, "secret-tool"), `#!/bin/sh\n${lines}\n`);
+  behave("echo other");
+  expect(keychain.set("openai", "sk-1")).toBe(false);
+  behave('if [ "$1" = store ]; then exit 1; fi; echo sk-1');
+  expect(keychain.set("openai", "sk-1")).toBe(false);
+  behave("echo sk-1; exit 1");
+  expect(keychain.get("openai")).toBeUndefined();
+  behave("printf 'sk-1\\r\\n'");
+  expect(keychain.get("openai")).toBe("sk-1");
+  behave("echo sk-1");
+  expect(keychain.get("openai")).toBe("sk-1");
+});
+
+test("the keychain of macOS needs no session bus", () => {
+  expect(systemKeychain("darwin", {})).toBeDefined();
+});
+
+test("a secret says where it is, and one that is not there cannot be removed", async () => {
+  const path = join(temporaryFolder(), "secrets.json");
+  const { place, keychain } = openKeychain();
+  const secrets = createSecrets(path);
+  expect(await secrets.remove("openai")).toBe(false);
+  expect(await secrets.set("openai", "sk-1")).toBe("file");
+  expect(secrets.placeOf("openai")).toBe("file");
+  expect(secrets.placeOf("other")).toBeUndefined();
+  expect(secrets.damage).toBeUndefined();
+  // The file keeps it, so the keychain is left alone.
+  expect(await createSecrets(path, keychain).remove("openai")).toBe(true);
+  expect(existsSync(join(place, "calls"))).toBe(false);
+
+  await createSecrets(path, keychain).set("later", "sk-2");
+  expect(await createSecrets(path).remove("later")).toBe(true);
+  expect(secrets.names()).toEqual([]);
 });

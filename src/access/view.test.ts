@@ -41,6 +41,25 @@ function viewsOf(entries: readonly Entry[], domains = ["shop"]) {
 
 const names = (entries: readonly Entry[]) => entries.map(({ name }) => name);
 
+test("a principal whose scopes change in place is seen with those that it has now", () => {
+  const { views } = viewsOf([
+    entryOf("free"),
+    entryOf("paid", { scopes: ["pay"] }),
+    entryOf("kept", { scopes: ["keep"] }),
+  ]);
+  const scopes = ["pay", "other"];
+  const caller: Principal = { id: "ann", scopes, allowWrite: false };
+  const seen = () => names(views(caller).entries);
+  expect(seen()).toEqual(["free", "paid"]);
+  expect(views(caller)).toBe(views(caller));
+  scopes[0] = "keep";
+  expect(seen()).toEqual(["free", "kept"]);
+  scopes.push("pay");
+  expect(seen()).toEqual(["free", "paid", "kept"]);
+  scopes.length = 0;
+  expect(seen()).toEqual(["free"]);
+});
+
 describe("scopes", () => {
   const { views } = viewsOf([
     entryOf("free"),

@@ -3,7 +3,9 @@ import { delimiter, isAbsolute, join, resolve } from "node:path";
 import { isProblem } from "../schema/problem.ts";
 import type { ServerAddress, ServerProcess, ServerProgram } from "../schema/server-program.ts";
 import { expandVariables } from "../sources/mcp/config/expand-variables.ts";
+import { readVariables } from "../sources/mcp/config/read-env-file.ts";
 import type { Variables } from "../sources/mcp/config/to-launch.ts";
+import { reasonOf } from "../util/reason-of.ts";
 import { type Finding, problemWith, warningOf } from "./finding.ts";
 
 /** Programs that people often lack, and where they come from. */
@@ -98,26 +100,27 @@ function checkProcess(about: string, runs: ServerProcess): Finding[] {
     return [problemWith(about, `its folder ${cwd} does not exist`, "Correct cwd in the config.")];
   if (!statSync(cwd).isDirectory())
     return [problemWith(about, `its cwd ${cwd} is no folder`, "Correct cwd in the config.")];
-  const missing =
-    envFile !== undefined && !existsSync(envFile)
-      ? [
-          problemWith(
-            about,
-            `its envFile ${envFile} does not exist`,
-            "Make the file, or take envFile out of the config.",
-          ),
-        ]
-      : [];
-  if (path === undefined && !command.includes("${")) return [...missing, withoutProgram(about, runs)];
+  const unread = envFile === undefined ? [] : checkEnvFile(about, envFile);
+  if (path === undefined && !command.includes("${")) return [...unread, withoutProgram(about, runs)];
   const script = args.find((word) =>
     /^(?:\.{0,2}\/|[A-Za-z]:\\).*\.[cm]?[jt]s$|^(?:\.{0,2}\/).*\.py$/.test(word),
   );
   if (script !== undefined && !existsSync(resolve(cwd, script)))
     return [
-      ...missing,
+      ...unread,
       problemWith(about, `it runs ${script}, which does not exist`, "Correct args in the config."),
     ];
-  return missing;
+  return unread;
+}
+
+function checkEnvFile(about: string, path: string): Finding[] {
+  try {
+    readVariables(about, path);
+    return [];
+  } catch (error) {
+    const cause = isProblem(error) ? String(error.details.reason) : reasonOf(error);
+    return [problemWith(about, cause, "Correct the file, or take envFile out of the config.")];
+  }
 }
 
 function withoutProgram(about: string, { command, cwd }: ServerProcess): Finding {

@@ -50,5 +50,8 @@ function lines({ unmet, repeated }: Report): string[] {
     ...repeated
       .slice(0, SHOWN)
       .map(({ routes, conversations }) => `  in ${conversations} conversations: ${routes.join(" → ")}`),
+    ...(repeated.length > 0
+      ? ["To keep one as a recipe, start from its script: keyhole report --json."]
+      : []),
   ];
 }

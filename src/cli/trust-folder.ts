@@ -94,8 +94,10 @@ export async function askForTrust(folder: string, wantsConfig = true): Promise<b
   console.error(showRequest(request).join("\n"));
   const question = "Trust this folder as it is now?";
   const agreed = await confirm({ operation: "trust", action: "Trusting a folder", question, hash });
-  if (agreed) await giveTrust(request);
-  return agreed;
+  if (!agreed) return false;
+  await giveTrust(request);
+  // The trust is in what was shown: files that have changed meanwhile are shown again.
+  return askForTrust(folder, wantsConfig);
 }
 
 /** Servers of the project's settings. A wrong file has none: it is not used as long as it is wrong. */

@@ -53,6 +53,7 @@ function configOf(home: string, faults: Faults): string {
 verifies("doctor:names-cause", "faults of servers are found without starting any", async () => {
   const home = temporaryFolder();
   write(home, "plain.txt", "no program", 0o600);
+  write(home, "path.env", "LD_PRELOAD=/tmp/evil.so", 0o600);
   const faults: Faults = {
     absent: [{ command: "no-such-program-here" }, /no-such-program-here is not on the PATH/, /absolute path/],
     uv: [{ command: "uvx-missing/uvx" }, /is not on the PATH/, /absolute path/],
@@ -77,7 +78,12 @@ verifies("doctor:names-cause", "faults of servers are found without starting any
     envfile: [
       { ...node(CHAOS), envFile: "missing.env" },
       /envFile .*missing\.env does not exist/,
-      /Make the file/,
+      /take envFile out/,
+    ],
+    envpath: [
+      { ...node(CHAOS), envFile: join(home, "path.env") },
+      /envFile .*path\.env sets LD_PRELOAD, which decides what runs; set it under env/,
+      /Correct the file/,
     ],
     script: [node("./missing.js"), /runs \.\/missing\.js, which does not exist/, /Correct args/],
     noaddress: [{ url: "not an address" }, /url is no address/, /https:\/\/host\/path/],

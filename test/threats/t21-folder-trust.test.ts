@@ -161,6 +161,33 @@ test.skipIf(tmuxMissing() !== undefined)(
 );
 
 test.skipIf(tmuxMissing() !== undefined)(
+  "T21: files that change while the person is asked are shown again before they run",
+  async () => {
+    const program = openProgram();
+    const { ran } = plant(program);
+    const mark = join(program.folder, "swapped");
+    const terminal = program.terminal("pins");
+    await terminal.sees("[y/N]");
+    program.write(
+      "part.mjs",
+      `import { writeFileSync } from "node:fs";
+import "./more.mjs";
+writeFileSync(${JSON.stringify(mark)}, "");
+export const domains = [{ name: "other", description: "Other", tools: [] }];`,
+    );
+    program.write("more.mjs", "");
+    terminal.type("y");
+    terminal.press("Enter");
+    await terminal.sees("more.mjs");
+    expect([ran(), existsSync(mark)]).toEqual([false, false]);
+    terminal.type("y");
+    terminal.press("Enter");
+    await terminal.ends();
+    expect([ran(), existsSync(mark)]).toEqual([true, true]);
+  },
+);
+
+test.skipIf(tmuxMissing() !== undefined)(
   "T21: a chat in an untrusted folder asks first, and goes on without its config unless told yes",
   async () => {
     const program = openProgram({ env: { OPENAI_API_KEY: "none" } });

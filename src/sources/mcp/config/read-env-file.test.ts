@@ -31,7 +31,7 @@ test.each(
   GIT_SSH_COMMAND GIT_CONFIG_COUNT DOTNET_STARTUP_HOOKS LUA_INIT_5_4`.split(/\s+/),
 )("T21: an envFile that changes after the consent cannot set %s", (name) => {
   expect(() => read(`TOKEN=abc\n${name}=./evil`)).toThrow(
-    new RegExp(`envFile sets ${name}, which decides what runs`),
+    new RegExp(`envFile .*\\.env sets ${name}, which decides what runs`),
   );
 });
 

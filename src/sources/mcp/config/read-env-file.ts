@@ -39,14 +39,25 @@ export function readEnvFile(
   cwd = process.cwd(),
 ): Record<string, string> {
   if (config.transport !== "stdio" || config.envFile === undefined) return {};
-  const path = resolve(cwd, expandVariables(label, config.envFile, variables));
+  return readVariables(label, resolve(cwd, expandVariables(label, config.envFile, variables)));
+}
+
+/**
+ * Reads a file of variables for a server.
+ *
+ * @throws SERVER_CONFIG_INVALID as {@link readEnvFile}.
+ */
+export function readVariables(label: string, path: string): Record<string, string> {
   const facts = statSync(path, { throwIfNoEntry: false });
-  if (!facts?.isFile()) throw invalid(label, "its envFile does not exist");
-  if (facts.size > MAX_BYTES) throw invalid(label, `its envFile is larger than ${MAX_BYTES} bytes`);
+  if (!facts?.isFile()) throw invalid(label, `its envFile ${path} does not exist`);
+  if (facts.size > MAX_BYTES) throw invalid(label, `its envFile ${path} is larger than ${MAX_BYTES} bytes`);
   const env = parse(label, path);
   const deciding = Object.keys(env).find((name) => DECIDES_CODE.test(name));
   if (deciding !== undefined)
-    throw invalid(label, `its envFile sets ${deciding}, which decides what runs; set it under env instead`);
+    throw invalid(
+      label,
+      `its envFile ${path} sets ${deciding}, which decides what runs; set it under env instead`,
+    );
   return env;
 }
 
@@ -54,6 +65,6 @@ function parse(label: string, path: string): Record<string, string> {
   try {
     return { ...parseEnv(readFileSync(path, "utf8")) } as Record<string, string>;
   } catch (error) {
-    throw invalid(label, `its envFile cannot be read: ${reasonOf(error)}`);
+    throw invalid(label, `its envFile ${path} cannot be read: ${reasonOf(error)}`);
   }
 }
