@@ -46,9 +46,18 @@ export async function runWithPerson(
       const other = screens.find(({ sees }) => screen.includes(sees));
       if (hasTyped && screen.includes(DONE))
         return { code: 0, output: screen, forms: [...answered.values()] };
-      if (question !== undefined && !answered.has(question)) {
-        terminal.press(...(answered.size === 0 ? accept : decline));
-        answered.set(question, screen);
+      if (question !== undefined) {
+        if (Date.now() < (again.get(question) ?? 0)) continue;
+        const keys = answered.size === 0 || answered.keys().next().value === question ? accept : decline;
+        const before = answered.get(question);
+        answered.set(question, before ?? screen);
+        again.set(question, Date.now() + AGAIN_MS);
+        // A choice that has moved is there already; only the key that confirms it was lost.
+        const hasMoved = before !== undefined && formOf(before) !== formOf(screen);
+        for (const key of hasMoved ? keys.slice(-1) : keys) {
+          await sleep(LOOK_MS);
+          terminal.press(key);
+        }
       } else if (other) {
         if (Date.now() < (again.get(other.sees) ?? 0)) continue;
         again.set(other.sees, Date.now() + AGAIN_MS);
@@ -68,6 +77,11 @@ export async function runWithPerson(
   } finally {
     terminal.close();
   }
+}
+
+/** The form on a screen, without what moves above it. */
+function formOf(screen: string): string {
+  return screen.slice(screen.search(QUESTION));
 }
 
 /** Clients start their servers beside the first screen, and a model is not told of tools that come late. */
