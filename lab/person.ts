@@ -12,7 +12,7 @@ export interface PersonRun {
   readonly forms: readonly string[];
 }
 
-/** Where the person is: the folder, the variables, the words that are typed, and the record of the server. */
+/** The surroundings of the person: the folder, the variables, the words to type, and the record of the server. */
 interface Place {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;

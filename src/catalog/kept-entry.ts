@@ -13,7 +13,7 @@ export interface KeptEntryOptions {
 }
 
 const NAME_CHARS = 256;
-/** So many entries stay whole. A catalog of usual size is read once, and a large one does not fill the memory. */
+/** The number of entries that stay whole: a usual catalog is read once, and a large one does not fill the memory. */
 const MOST_WHOLE = 2_048;
 const whole: KeptEntry[] = [];
 let oldest = 0;

@@ -10,7 +10,7 @@ export interface ChatQuestions {
   answer(callId: string, answer: PermissionAnswer): boolean;
 }
 
-/** What such a question is about: trust in the folder, the definitions of a server, the start of one. */
+/** The subject of such a question: trust in the folder, the definitions of a server, or its start. */
 export type ChatScope = "folder" | "definitions" | "server";
 
 export function createChatQuestions(): ChatQuestions {

@@ -46,7 +46,7 @@ export function createWorkerThread(): WorkerThread {
     try {
       running?.onMessage(message);
     } catch {
-      // Whatever a script makes its thread send, it harms nobody else.
+      // A script may make its thread send anything; it harms nobody else.
       running?.stop("crashed");
     }
   });

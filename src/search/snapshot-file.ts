@@ -14,7 +14,7 @@ export interface Sections {
   floats(name: string): Float32Array;
 }
 
-/** Where a section is to be read; by default memory is made for it. */
+/** The memory that a section is read into; by default new memory. */
 export type Place<H> = (name: string, length: number, header: H) => Uint8Array | undefined;
 
 const MAGIC = "KHSEARCH";

@@ -24,7 +24,7 @@ export interface ReadSnapshot extends Snapshot {
   readonly vectors?: { readonly embedder: string; readonly store: VectorStore };
 }
 
-/** What the sections do not say. */
+/** The facts of a snapshot that its sections do not hold. */
 interface Header {
   readonly wideIds: boolean;
   readonly wideTerms: boolean;

@@ -1,6 +1,6 @@
 import type { Neighbour } from "./example-memory.ts";
 
-/** What past queries like the one asked say about an entry. Every figure is a share from 0 to 1. */
+/** The word of similar past queries about an entry. Every figure is a share from 0 to 1. */
 export interface Evidence {
   /** The entry's share of all voices. */
   readonly certainty: number;

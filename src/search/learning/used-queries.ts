@@ -18,7 +18,7 @@ export function usedQueries(events: readonly LearningEvent[]): UsedQuery[] {
       last.set(conversation, [...siblings, event]);
     }
     if (event.kind !== "used") continue;
-    // Of several needs in one ask, the one that this entry fits best is the one that it was used for.
+    // An ask may have several needs. The entry was used for the one that it fits best.
     const [best] = open
       .filter(({ shown }) => shown.includes(event.route))
       .sort((a, b) => shareOf(b, event.route) - shareOf(a, event.route));

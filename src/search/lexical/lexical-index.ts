@@ -38,11 +38,11 @@ export const MAX_KNOWN = 262_144;
 /** Documents analysed between two turns of the event loop. */
 const PUT_STEP = 256;
 /**
- * With so many segments a put merges small ones itself. Merges in the background come sooner, unless puts follow each
+ * From this many segments on, a put merges small ones itself. Merges in the background come sooner, unless puts follow each
  * other without a pause.
  */
 const MAX_SEGMENTS = 32;
-/** Merges of at most so many documents take about a millisecond. */
+/** Merges of at most this many documents take about a millisecond. */
 const INLINE_MERGE = 256;
 /** Terms that small puts remember from one to the next. */
 const MAX_FEW = 2_048;

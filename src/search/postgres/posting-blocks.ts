@@ -1,6 +1,6 @@
 import type { Row } from "./postgres-client.ts";
 
-/** The postings of a term in so many neighbouring documents are one block: a row of the table. */
+/** The number of neighbouring documents whose postings of a term are one block: a row of the table. */
 export const BLOCK_BITS = 10;
 export const BLOCK_MASK = 2 ** BLOCK_BITS - 1;
 

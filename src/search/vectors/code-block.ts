@@ -13,11 +13,11 @@ export interface CodeBlock {
   bytes(slots: number): Uint8Array;
   /** Takes tables of 16 entries, one for each code of a vector. */
   setTables(tables: Uint8Array): void;
-  /** Visits the vectors of so many blocks from `first` whose sum is above `least`, in their order. */
+  /** Visits the vectors of this many blocks from `first` whose sum is above `least`, in their order. */
   scan(first: number, blocks: number, least: number, visit: (slot: number, sum: number) => void): void;
 }
 
-/** The bytes of that many vectors with so many codes each: whole blocks of two codes a byte. */
+/** The bytes of a number of vectors with a number of codes each: whole blocks of two codes a byte. */
 export function codeBytes(slots: number, parts: number): number {
   return Math.ceil(slots / BLOCK_SLOTS) * blockBytes(parts);
 }

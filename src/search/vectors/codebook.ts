@@ -15,7 +15,7 @@ export interface SampleRow {
   readonly scale: number;
 }
 
-/** What a codebook has learned. */
+/** The learned values of a codebook. */
 export interface LearnedCodes {
   /** The components of each part, one part after another. */
   readonly order: Uint16Array;

@@ -5,7 +5,7 @@ import { createPlainCodes } from "./plain-codes.ts";
 
 /** Sums are signed words. */
 const SUMS = 32_768;
-/** Of the blocks of a scan, those that a guess looks at. */
+/** The first blocks of each scan, which a guess looks at. */
 const SAMPLE_BLOCKS = 16;
 
 /** A codebook, and the codes that were made with it. */

@@ -31,7 +31,7 @@ export interface VectorStore {
   search(query: Float32Array, limit: number, filter?: SlotFilter): VectorHit[];
   /** The cosines of a query with the vectors in these slots. */
   cosines(query: Float32Array, slots: readonly number[]): Float64Array;
-  /** There are so many vectors that searches need codes, and none were made. */
+  /** Searches need codes, because there are many vectors, and none were made. */
   readonly wantsCodes: boolean;
   /** Makes codes, in steps: between them searches and changes go on. Only one such generator may be under way. */
   makeCodes(): Generator<void, void>;
@@ -51,11 +51,11 @@ export interface VectorContents {
 export interface VectorStoreOptions {
   /** `plain` does without WebAssembly; by default the kernel is used where it runs. */
   readonly engine?: "kernel" | "plain";
-  /** With so many vectors searches use codes; with fewer they compare every vector. */
+  /** From this many vectors on, searches use codes; with fewer they compare every vector. */
   readonly codedFrom?: number;
 }
 
-/** An exact scan of so many vectors takes about a millisecond. */
+/** An exact scan of this many vectors takes about a millisecond. */
 const CODED_FROM = 50_000;
 /** Vectors that are compared exactly, of those that codes find. With a million, R@10 is above .99. */
 const CANDIDATES = 4_096;
