@@ -2,7 +2,7 @@ import { analyzeQuery, cutQuery } from "../analysis/analyze-query.ts";
 import type { SearchHit } from "../port/search-index.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { ExampleMemory } from "./example-memory.ts";
-import { addLifts, liftAround, SPARED } from "./lift-hits.ts";
+import { liftAround, SPARED } from "./lift-hits.ts";
 
 /** An entry with phrases that its author expects in queries. */
 export interface Phrased {
@@ -11,7 +11,7 @@ export interface Phrased {
 }
 
 /** A query less like a phrase than this is about something else. */
-const UNLIKE = 0.6;
+const UNLIKE = 0.5;
 /** A phrase at least this like the query says that its entry is meant. */
 const SAME = 0.9;
 const NEIGHBOURS = 16;
@@ -41,32 +41,28 @@ export async function liftByPhrases(
     if (likeness > (likenesses.get(example.route) ?? UNLIKE)) likenesses.set(example.route, likeness);
   }
   if (likenesses.size === 0) return hits;
-  const lifts = Array.from(likenesses, ([route, likeness]): [string, number] => [
-    route,
-    ((likeness - UNLIKE) / (1 - UNLIKE)) ** 2,
-  ]);
-  // Neighbours come best first, so the first entry has the phrase most like the query.
-  const [route, likeness] = likenesses.entries().next().value!;
-  const meant = likeness >= SAME ? route : undefined;
-  const passed = meant === undefined ? hits : addLifts(hits, new Map(lifts.slice(0, 1)));
-  const others = meant === undefined ? lifts : lifts.slice(1);
-  const spared = passed
-    .slice(0, SPARED)
-    .map(({ id }) => (id === meant || !memory.knows(id) ? id : undefined));
-  const unit = (hits[0]?.score || 1) / (passed[0]?.score || 1);
-  return liftAround(passed, raised(passed, others, unit), spared);
-}
-
-/** The values of hits, as shares of the best score, with the lifts added, each counted in `unit`. */
-function raised(
-  hits: readonly SearchHit[],
-  lifts: readonly (readonly [string, number])[],
-  unit: number,
-): Map<string, number> {
   const best = hits[0]?.score || 1;
   const values = new Map(hits.map(({ id, score }) => [id, score / best]));
-  for (const [route, lift] of lifts) values.set(route, (values.get(route) ?? 0) + lift * unit);
-  return values;
+  for (const [route, likeness] of likenesses)
+    values.set(route, (values.get(route) ?? 0) + ((likeness - UNLIKE) / (1 - UNLIKE)) ** 2);
+  const order = withMeant(hits, values, likenesses);
+  const spared = order.slice(0, SPARED).map((id) => (memory.knows(id) ? undefined : id));
+  return liftAround(hits, values, spared);
+}
+
+/** The hits in search's order, with the entry whose phrase nearly is the query at the place of its value. */
+function withMeant(
+  hits: readonly SearchHit[],
+  values: ReadonlyMap<string, number>,
+  likenesses: ReadonlyMap<string, number>,
+): readonly string[] {
+  const order = hits.map(({ id }) => id);
+  // Neighbours come best first, so the first entry has the phrase most like the query.
+  const [meant, likeness] = likenesses.entries().next().value!;
+  if (likeness < SAME) return order;
+  const others = order.filter((id) => id !== meant);
+  const place = others.findIndex((id) => values.get(id)! <= values.get(meant)!);
+  return others.toSpliced(place < 0 ? others.length : place, 0, meant);
 }
 
 async function remember(entries: readonly Phrased[]): Promise<ExampleMemory> {
