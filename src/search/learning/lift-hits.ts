@@ -113,7 +113,7 @@ export function liftExpected(hits: readonly SearchHit[], expected: readonly stri
 const NOTHING_FOUND: Explanation = { lexical: 0, exactName: false, fields: {}, terms: [] };
 
 /** Adds shares of the best score to hits, and brings in entries that search did not find. `places` decides the order. */
-export function addLifts(
+function addLifts(
   hits: readonly SearchHit[],
   lifts: ReadonlyMap<string, number>,
   places?: ReadonlyMap<string, number>,
