@@ -58,7 +58,7 @@ export function createAnswerCall(parts: CallParts, { callerOf, known }: Callers)
       guarded(async () => {
         const { listing, principal } = await callerOfTool(given, call.name);
         const request = { incoming, principal, known: await known(), trace, clock: core.clock };
-        return inRound(request, (round) => {
+        return await inRound(request, (round) => {
           const { tasks } = parts;
           const isModern = incoming.envelope !== undefined;
           if (!tasks || !becomesTask(listing, call, round, isModern))

@@ -71,8 +71,8 @@ export async function createProtocolServer(
   const { gateway, rounds, listings, listTtlMs, tasks } = parts;
   const first = await listings.for(given);
   /** Without a connection the server lives for one request and keeps its first catalog. */
-  const callerOf = async (principal: Principal | undefined) => {
-    if (!connection) return first;
+  const callerOf = (principal: Principal | undefined) => {
+    if (!connection) return Promise.resolve(first);
     connection.principal = principal ?? given;
     return listings.for(connection.principal);
   };
