@@ -99,11 +99,11 @@ export async function createProtocolServer(
     },
   );
   const { clock } = coreOf(gateway);
-  const known = async () => ({
-    capabilities: server.getClientCapabilities(),
-    client: server.getClientVersion()?.name,
-    session: await connection?.session?.(),
-  });
+  const known = () => {
+    const facts = { capabilities: server.getClientCapabilities(), client: server.getClientVersion()?.name };
+    const session = connection?.session?.();
+    return session ? session.then((handle) => ({ ...facts, session: handle })) : facts;
+  };
   const answer = createAnswerCall(parts, { callerOf, known });
   /** Loads an entry for a request. */
   const loaded = async <T extends object>(
