@@ -118,8 +118,9 @@ export function createRunner(parts: RunnerParts): Runner {
         const generation = await parts.current(targets, principal);
         const budget = callBudget(session, limits, targets);
         const context = contextOf(call, generation, budget, session, countTokens, record.traceIn(session));
+        const running = operation.run(input, context);
         const room = roomOf(call, context, budget, named !== undefined);
-        const output = operation.show(await operation.run(input, context), room) as object;
+        const output = operation.show(await running, room) as object;
         operation.noteShown?.(output, context);
         // The next call may go to another gateway, so everything is in the stores before this one is answered.
         if (call.storing.length > 0) await Promise.all(call.storing);

@@ -51,7 +51,11 @@ async function make(
   const { principal } = environment.view;
   const decision = decideCall(entry, principal, wanted, environment.policy);
   if (decision.do === "refuse") throw decision.problem;
-  const { value: args, warnings: given = [] } = checked(entry, await validateParams(entry, wanted.args));
+  const outcome = validateParams(entry, wanted.args);
+  const { value: args, warnings: given = [] } = checked(
+    entry,
+    outcome instanceof Promise ? await outcome : outcome,
+  );
   const unread = readBefore(entry, args, environment);
   if (unread?.refuses && decision.do !== "dry-run") throw readRefusal(entry, unread.read);
   const warnings = unread ? [...given, readWarning(entry, unread.read)] : given;

@@ -20,8 +20,7 @@ export function withDeadline<T>(
   const own = lazy(() => new AbortController());
   return new Promise((resolve, reject) => {
     const cancel = () => stop(problem("CANCELLED", { name }));
-    const timer = setTimeout(() => stop(problem("TIMEOUT", { name, ms })), ms);
-    signal.addEventListener("abort", cancel, { once: true });
+    let timer: NodeJS.Timeout | undefined;
     const end = () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", cancel);
@@ -43,5 +42,9 @@ export function withDeadline<T>(
       end();
       resolve(result);
     }, fail);
+    // The work has begun: a server may have its request by now, and works meanwhile.
+    timer = setTimeout(() => stop(problem("TIMEOUT", { name, ms })), ms);
+    signal.addEventListener("abort", cancel, { once: true });
+    if (signal.aborted) cancel();
   });
 }

@@ -4,7 +4,7 @@ import type { JsonSchema } from "../schema/json-schema.ts";
 import { FORMATS } from "./formats.ts";
 import { validateParams } from "./validate-params.ts";
 
-const check = (inputSchema: JsonSchema, params: unknown): Promise<ParseOutcome> =>
+const check = async (inputSchema: JsonSchema, params: unknown): Promise<ParseOutcome> =>
   validateParams({ inputSchema }, params);
 
 async function errorsOf(inputSchema: JsonSchema, params: unknown): Promise<string[]> {

@@ -3,7 +3,7 @@ import type { ParseOutcome } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { validateParams } from "./validate-params.ts";
 
-const check = (inputSchema: JsonSchema, params: unknown): Promise<ParseOutcome> =>
+const check = async (inputSchema: JsonSchema, params: unknown): Promise<ParseOutcome> =>
   validateParams({ inputSchema }, params);
 
 async function errorsOf(inputSchema: JsonSchema, params: unknown): Promise<string[]> {

@@ -1,21 +1,23 @@
 import type { Entry, ParseOutcome } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { describeValue } from "../util/describe-value.ts";
+import type { Json } from "../util/json.ts";
 import { toJson } from "../util/to-json.ts";
 import type { CompiledSchema } from "./compile-schema.ts";
 import { exceededLimit } from "./exceeded-limit.ts";
 import { toFieldErrors } from "./field-errors.ts";
 
-const compiled = new WeakMap<JsonSchema, Promise<CompiledSchema>>();
+const compiled = new WeakMap<JsonSchema, CompiledSchema | Promise<CompiledSchema>>();
 
 /**
  * Checks params by the author's own schema if the entry has one, otherwise by its JSON Schema. Never changes the
- * caller's object: defaults are filled in on the returned copy.
+ * caller's object: defaults are filled in on the returned copy. Returns a promise only if there is something to wait
+ * for.
  */
-export async function validateParams(
+export function validateParams(
   entry: Pick<Entry, "inputSchema" | "parse">,
   params: unknown,
-): Promise<ParseOutcome> {
+): ParseOutcome | Promise<ParseOutcome> {
   const given = params === undefined ? {} : params;
   if (typeof given !== "object" || given === null || Array.isArray(given)) {
     return refusal(`must be an object of named arguments, got ${describeValue(given)}`);
@@ -25,24 +27,33 @@ export async function validateParams(
   if (entry.parse !== undefined) return entry.parse(given);
   const copied = toJson(given);
   if (!copied.ok) return refusal(`is not JSON: ${copied.reason}`);
-  const schema = await compileOnce(entry.inputSchema);
-  const outcome = schema.check(copied.value);
+  const { inputSchema } = entry;
+  const schema = compileOnce(inputSchema);
+  if (schema instanceof Promise) return schema.then((ready) => check(ready, inputSchema, copied.value));
+  return check(schema, inputSchema, copied.value);
+}
+
+function check(schema: CompiledSchema, inputSchema: JsonSchema, params: Json): ParseOutcome {
+  const outcome = schema.check(params);
   if (outcome.state === "too-costly")
     return refusal("cannot be checked against this schema: send fewer or less nested values");
-  if (outcome.state === "invalid") return { ok: false, errors: toFieldErrors(outcome.errors, copied.value) };
-  const value = copied.value as Record<string, unknown>;
-  const warnings = warningsFor(schema, entry.inputSchema, value);
+  if (outcome.state === "invalid") return { ok: false, errors: toFieldErrors(outcome.errors, params) };
+  const value = params as Record<string, unknown>;
+  const warnings = warningsFor(schema, inputSchema, value);
   if (outcome.patternsSkipped) warnings.push("Some text is too long for its pattern to be checked.");
   return warnings.length > 0 ? { ok: true, value, warnings } : { ok: true, value };
 }
 
 /** Loads the validator on first use and compiles each schema once. */
-function compileOnce(schema: JsonSchema): Promise<CompiledSchema> {
-  let pending = compiled.get(schema);
-  if (pending === undefined) {
-    pending = import("./compile-schema.ts").then(({ compileSchema }) => compileSchema(schema));
-    compiled.set(schema, pending);
-  }
+function compileOnce(schema: JsonSchema): CompiledSchema | Promise<CompiledSchema> {
+  const known = compiled.get(schema);
+  if (known) return known;
+  const pending = import("./compile-schema.ts").then(({ compileSchema }) => {
+    const made = compileSchema(schema);
+    compiled.set(schema, made);
+    return made;
+  });
+  compiled.set(schema, pending);
   return pending;
 }
 

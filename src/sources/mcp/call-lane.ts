@@ -81,14 +81,13 @@ export function createCallLane(sdk: Sdk, transport: Transport, receive: (answer:
     const abort = () => cancel(signal?.reason);
     const late = () =>
       cancel(new sdk.SdkError(sdk.SdkErrorCode.RequestTimeout, "Request timed out", { timeout }));
-    const timer = setTimeout(late, timeout);
+    let timer: NodeJS.Timeout | undefined;
     function end(settle: () => void): void {
       waiting.delete(id);
       clearTimeout(timer);
       signal?.removeEventListener("abort", abort);
       settle();
     }
-    signal?.addEventListener("abort", abort, { once: true });
     waiting.set(id, {
       options,
       answer: (message) => end(() => resolve(message)),
@@ -97,6 +96,10 @@ export function createCallLane(sdk: Sdk, transport: Transport, receive: (answer:
     send({ method: "tools/call", params: { ...params, _meta }, jsonrpc: "2.0", id }).catch((error) =>
       waiting.get(id)?.fail(error),
     );
+    if (!waiting.has(id)) return promise;
+    // The request is on its way by now, so that the server works meanwhile.
+    timer = setTimeout(late, timeout);
+    signal?.addEventListener("abort", abort, { once: true });
     return promise;
   }
 

@@ -172,7 +172,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     },
     restMs: connection.restMs,
     run: async (call, signal) => {
-      const release = await slots.take(signal);
+      const slot = slots.take(signal);
+      const release = slot instanceof Promise ? await slot : slot;
       const endUse = connection.use();
       running.add(call);
       try {
