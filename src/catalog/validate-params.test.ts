@@ -25,6 +25,12 @@ const task: JsonSchema = {
 };
 
 describe("validateParams", () => {
+  test("has nothing to wait for once a schema is compiled", async () => {
+    const inputSchema = { type: "object", properties: { text: { type: "string" } } } as const;
+    await validateParams({ inputSchema }, {});
+    expect(validateParams({ inputSchema }, { text: "one" })).toEqual({ ok: true, value: { text: "one" } });
+  });
+
   test("lets the author's own schema decide", async () => {
     const parse = (params: unknown): ParseOutcome => ({ ok: true, value: { seen: params } });
     const entry = { inputSchema: { type: "object", required: ["never"] }, parse };
