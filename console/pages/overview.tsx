@@ -1,31 +1,17 @@
-import type { Minute } from "../../src/http/parts/call-series.ts";
+import type { OverviewAnswer } from "../../src/http/parts/answers.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
 import { Chart } from "../parts/chart.tsx";
 import { age, ago, compact, number, times } from "../parts/format.ts";
 
-interface Answer {
-  readonly version: string;
-  readonly catalog: string;
-  readonly startedAt: number;
-  readonly domains: number;
-  readonly entries: Readonly<Record<string, number>>;
-  readonly search: { readonly mode: string; readonly documents?: number; readonly waiting?: number };
-  readonly sources: readonly {
-    readonly id: string;
-    readonly isFresh: boolean;
-    readonly lastError?: string;
-  }[];
-  readonly waiting: { readonly definitions: number; readonly calls: number };
-  readonly everything: number;
-  readonly totals: Omit<Minute, "at">;
-  readonly minutes: readonly Minute[];
-  readonly discovery: { readonly searches: number; readonly found: number; readonly ledToCall: number };
-  readonly notices: readonly { readonly at: number; readonly what: string; readonly detail: string }[];
-}
-
 export function Overview() {
-  const loaded = useApi<Answer>("/api/overview", ["calls", "catalog", "sources", "approvals", "notices"]);
+  const loaded = useApi<OverviewAnswer>("/api/overview", [
+    "calls",
+    "catalog",
+    "sources",
+    "approvals",
+    "notices",
+  ]);
   return (
     <Page
       title="Overview"
@@ -47,7 +33,7 @@ export function Overview() {
   );
 }
 
-function Tokens({ totals, everything, minutes }: Answer) {
+function Tokens({ totals, everything, minutes }: OverviewAnswer) {
   const put = totals.answers + totals.menus;
   const spared = totals.everything - put;
   const share = totals.everything > 0 ? put / totals.everything : 0;
@@ -95,7 +81,7 @@ function Tokens({ totals, everything, minutes }: Answer) {
   );
 }
 
-function Calls({ minutes, totals, discovery }: Answer) {
+function Calls({ minutes, totals, discovery }: OverviewAnswer) {
   const last = minutes.filter(({ at }) => at > Date.now() - 5 * 60_000);
   const perMinute = last.reduce((sum, { calls }) => sum + calls, 0) / 5;
   const { searches, ledToCall } = discovery;
@@ -126,7 +112,7 @@ function Calls({ minutes, totals, discovery }: Answer) {
   );
 }
 
-function Health({ sources, search, entries, domains, startedAt, waiting, version, catalog }: Answer) {
+function Health({ sources, search, entries, domains, startedAt, waiting, version, catalog }: OverviewAnswer) {
   const bad = sources.filter(({ lastError }) => lastError !== undefined);
   const waits = waiting.definitions + waiting.calls;
   return (
@@ -171,7 +157,7 @@ function Health({ sources, search, entries, domains, startedAt, waiting, version
   );
 }
 
-function Notices({ notices }: Pick<Answer, "notices">) {
+function Notices({ notices }: Pick<OverviewAnswer, "notices">) {
   if (notices.length === 0) return null;
   return (
     <Card title="Notices">

@@ -1,22 +1,11 @@
 import { useState } from "preact/hooks";
+import type { SettingsAnswer } from "../../src/http/parts/answers.ts";
 import { endSession, post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
 
-interface Answer {
-  readonly version: string;
-  readonly node: string;
-  readonly search: { readonly mode: string; readonly reason?: string };
-  readonly principals: readonly {
-    readonly id: string;
-    readonly scopes: readonly string[];
-    readonly allowWrite: boolean;
-  }[];
-  readonly settings: readonly { readonly name: string; readonly value: unknown; readonly from: string }[];
-}
-
 export function Settings() {
-  const loaded = useApi<Answer>("/api/settings");
+  const loaded = useApi<SettingsAnswer>("/api/settings");
   const [link, setLink] = useState<string>();
   const [filter, setFilter] = useState("");
   return (

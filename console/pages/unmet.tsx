@@ -1,17 +1,10 @@
+import type { UnmetAnswer } from "../../src/http/parts/answers.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Code, Empty, Page, Shown } from "../parts/basics.tsx";
 import { ago, times } from "../parts/format.ts";
 
-interface Unmet {
-  readonly query: string;
-  readonly times: number;
-  readonly empty: boolean;
-  readonly shown: readonly string[];
-  readonly lastAsked: number;
-}
-
 export function Unmet() {
-  const loaded = useApi<{ unmet: readonly Unmet[] }>("/api/unmet", ["calls", "catalog"]);
+  const loaded = useApi<UnmetAnswer>("/api/unmet", ["calls", "catalog"]);
   return (
     <Page
       title="Unmet"
@@ -62,7 +55,7 @@ export function Unmet() {
   );
 }
 
-function adviceFor({ empty, times: count }: Unmet): string {
+function adviceFor({ empty, times: count }: UnmetAnswer["unmet"][number]): string {
   if (empty)
     return "Give the entry that should match a phrase or an alias in these words. If there is none, agents miss a tool here.";
   return count > 1
