@@ -66,6 +66,7 @@ function Frame({ me }: { me: MeAnswer }) {
   const [isHelpOpen, setHelpOpen] = useState(false);
   const { theme, next } = useTheme();
   const main = useRef<HTMLElement>(null);
+  const pages = useRef<HTMLElement>(null);
   const waiting = useApi<ApprovalsAnswer>("/api/approvals", ["approvals", "catalog", "sources"]);
   const count = (waiting.value?.definitions.length ?? 0) + (waiting.value?.calls.length ?? 0);
 
@@ -73,6 +74,8 @@ function Frame({ me }: { me: MeAnswer }) {
   useKeys(() => setHelpOpen((before) => !before));
   useEffect(() => {
     document.title = `${page.title} · Keyhole`;
+    // On narrow screens the navigation scrolls sideways.
+    pages.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [page]);
 
   return (
@@ -85,7 +88,7 @@ function Frame({ me }: { me: MeAnswer }) {
           <Mark />
           <span>Keyhole</span>
         </a>
-        <nav aria-label="Pages">
+        <nav aria-label="Pages" ref={pages}>
           {PAGES.map((row) => (
             <a key={row.path} href={`#/${row.path}`} aria-current={row === page ? "page" : undefined}>
               <svg viewBox="0 0 20 20" aria-hidden="true">

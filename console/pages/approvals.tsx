@@ -23,7 +23,7 @@ export function Approvals() {
   return (
     <Page
       title="Approvals"
-      lead="Calls that wait for a yes, and definitions of servers that no agent sees before yours."
+      lead="Calls and definitions that wait for your yes. No agent sees a definition before it."
     >
       <Shown of={loaded}>
         {({ calls, definitions, more }) => (

@@ -26,7 +26,7 @@ export function Audit({ rest }: { rest: string }) {
   return (
     <Page
       title="Audit"
-      lead="Who called what, how that was decided and how it ended. Values are never in it."
+      lead="Every call: its caller, the decision and the outcome. Never the values."
       actions={
         <>
           <Action run={async () => setReport(await get<AuditReport>("/api/audit/verify"))}>
@@ -68,7 +68,7 @@ export function Audit({ rest }: { rest: string }) {
               <Empty title={kept ? "No records fit" : "This gateway keeps no audit log"}>
                 {kept
                   ? "Clear the filter, or let an agent call something."
-                  : "The program keeps one by default; the library wants the option audit of createGateway."}
+                  : "The program keeps one by default. In code, give createGateway the option audit."}
               </Empty>
             ) : (
               <Table head={["When", "Who", "What", "Outcome", "Trace"]} label="Records of the audit log">

@@ -78,5 +78,5 @@ export function Knowledge() {
 
 function freshFor(ttlMs: number | undefined): string {
   if (ttlMs === undefined) return "until it changes";
-  return ttlMs === 0 ? "no time: read on each refresh" : age(0, ttlMs);
+  return ttlMs === 0 ? "never" : age(0, ttlMs);
 }

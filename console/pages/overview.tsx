@@ -15,7 +15,7 @@ export function Overview() {
   return (
     <Page
       title="Overview"
-      lead="What agents put into their contexts, and what they would have without Keyhole."
+      lead="Tokens that agents pay through Keyhole, and what they would pay for a list of everything."
     >
       <Shown of={loaded}>
         {(answer) => (
@@ -35,7 +35,6 @@ export function Overview() {
 
 function Tokens({ totals, everything, minutes }: OverviewAnswer) {
   const put = totals.answers + totals.menus;
-  const spared = totals.everything - put;
   const share = totals.everything > 0 ? put / totals.everything : 0;
   return (
     <Card title="Tokens put into contexts" aside={<span>since the start</span>}>
@@ -56,13 +55,7 @@ function Tokens({ totals, everything, minutes }: OverviewAnswer) {
               value={compact(totals.everything)}
               note="each time a menu was shown"
             />
-            <Figure
-              label={spared >= 0 ? "Saved" : "More than a list"}
-              value={
-                spared >= 0 && totals.everything > 0 ? `${Math.round((1 - share) * 100)} %` : compact(-spared)
-              }
-              note={spared >= 0 ? `${number(spared)} tokens` : "tokens; no menu was listed yet"}
-            />
+            <Figure {...saving(totals.everything, put)} />
           </div>
           <div class="compare" aria-hidden="true">
             <div class="bar accent" style={{ width: `${Math.max(1, Math.min(100, share * 100))}%` }} />
@@ -79,6 +72,19 @@ function Tokens({ totals, everything, minutes }: OverviewAnswer) {
       )}
     </Card>
   );
+}
+
+/** Without a menu there is nothing to compare with: a caller that lists no tools pays for answers alone. */
+function saving(everything: number, put: number): { label: string; value: string; note: string } {
+  if (everything === 0) return { label: "Saved", value: "–", note: "no agent has listed its tools yet" };
+  const spared = everything - put;
+  return spared >= 0
+    ? {
+        label: "Saved",
+        value: `${Math.round((spared / everything) * 100)} %`,
+        note: `${number(spared)} tokens`,
+      }
+    : { label: "More than a list", value: compact(-spared), note: "tokens" };
 }
 
 function Calls({ minutes, totals, discovery }: OverviewAnswer) {

@@ -52,7 +52,7 @@ export function Search({ rest }: { rest: string }) {
   return (
     <Page
       title="Search"
-      lead="What an agent gets when it asks, word for word, and why each hit stands where it stands."
+      lead="The exact answer that an agent gets, and the reason for the place of each hit."
     >
       <search>
         <form class="ask-form" onSubmit={(event) => event.preventDefault()}>

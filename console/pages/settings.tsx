@@ -11,7 +11,7 @@ export function Settings() {
   return (
     <Page
       title="Settings"
-      lead="What is in effect, and the file or variable that says so. Secrets are never shown."
+      lead="Settings in effect, each with the file or variable that it comes from. Never secrets."
       actions={
         <>
           <Action run={async () => setLink((await post<{ url: string }>("/api/console/link")).url)}>

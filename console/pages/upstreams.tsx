@@ -20,7 +20,7 @@ export function Upstreams() {
   return (
     <Page
       title="Upstreams"
-      lead="MCP servers behind this gateway. Each runs on its own; one that fails hurts no other."
+      lead="MCP servers behind this gateway. Each runs separately, so a failure affects no other server."
     >
       <Shown of={loaded}>
         {({ upstreams }) =>
