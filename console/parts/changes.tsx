@@ -1,10 +1,5 @@
+import type { DefinitionChange } from "../../src/access/diff-definitions.ts";
 import { pretty } from "./format.ts";
-
-export interface DefinitionChange {
-  readonly path: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-}
 
 const MOST = 12;
 
