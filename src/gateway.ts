@@ -207,11 +207,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     name: string,
     { principal = owner, session }: Shown = {},
   ): Promise<string> {
-    const { handle, stored } = keeperOf(results).keep(text, principal.id);
+    const { handle, needs, stored } = keeperOf(results).keep(text, principal);
     await stored;
     if (session !== undefined) {
       const { update } = await toSession(sessions, session, principal.id);
-      await update((memory) => keepResult(memory, { handle, name }));
+      await update((memory) => keepResult(memory, { handle, name, needs }));
     }
     return handle;
   }
