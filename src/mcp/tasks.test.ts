@@ -55,7 +55,10 @@ test("T4: a task is unknown to others, and to its principal without a scope that
     expect(tasks.find(id, principal).id).toBe(id);
     expect(tasks.list(principal)).toHaveLength(1);
   }
-  for (const principal of [{ ...ann, id: "bob" }, { ...ann, scopes: ["mail"] }]) {
+  for (const principal of [
+    { ...ann, id: "bob" },
+    { ...ann, scopes: ["mail"] },
+  ]) {
     expect(() => tasks.find(id, principal)).toThrow(`Unknown task`);
     expect(tasks.list(principal)).toEqual([]);
   }
