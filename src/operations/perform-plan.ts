@@ -68,7 +68,7 @@ export async function perform(
   const cancel = () => stop.abort(outer.request.signal.reason);
   if (outer.request.signal.aborted) cancel();
   else outer.request.signal.addEventListener("abort", cancel, { once: true });
-  const context: OperationContext = { ...outer, request: { ...withoutClient(outer.request), signal } };
+  const context: OperationContext = { ...outer, request: { ...withListener(outer.request), signal } };
   const reading: OperationContext = { ...context, policy: { ...context.policy, reach: "read" } };
   const recording = createRecording(plan, outer.plans, principal.id);
   const replay = createReplay(recording.earlier);
@@ -289,7 +289,17 @@ function isRepeatable({ presentation }: Entry): boolean {
   return presentation?.annotations?.idempotentHint === true;
 }
 
-/** A call inside a script cannot ask the client: the client's answers belong to the script's own call. */
-function withoutClient({ client: _, ...request }: OperationContext["request"]): OperationContext["request"] {
-  return request;
+/**
+ * A call inside a script tells the client its progress and logs. It cannot ask, because the client's answers belong
+ * to the script's own call. The steps of all calls are counted together, because progress has to grow.
+ */
+function withListener({ client, ...request }: OperationContext["request"]): OperationContext["request"] {
+  if (!client) return request;
+  const { log, logLevel } = client;
+  let steps = 0;
+  const progress: typeof client.progress = ({ message }) => {
+    steps += 1;
+    client.progress({ progress: steps, ...(message !== undefined && { message }) });
+  };
+  return { ...request, client: { progress, log, logLevel, capabilities: {}, responses: {} } };
 }
