@@ -180,11 +180,11 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
       for (const observer of observers) observer.listed(tools, principal);
     },
     keep: async (text, name, { principal = owner, session } = {}) => {
-      const { handle, stored } = keeperOf(parts.results).keep(text, principal.id);
+      const { handle, needs, stored } = keeperOf(parts.results).keep(text, principal);
       await stored;
       if (session !== undefined) {
         const { update } = await toSession(sessions, session, principal.id);
-        await update((memory) => keepResult(memory, { handle, name }));
+        await update((memory) => keepResult(memory, { handle, name, needs }));
       }
       return handle;
     },

@@ -227,12 +227,12 @@ export function createRunner(parts: RunnerParts): Runner {
   }
 
   function keeping({ principal, storing }: Call, session: CallSession | undefined): Room["keep"] {
-    return (value, name) => {
-      const { handle, stored } = keeper.keep(value, principal.id);
+    return (value, name, origin) => {
+      const { handle, needs, stored } = keeper.keep(value, principal, origin);
       // Also awaited later; until then a failure must not count as unhandled.
       stored.catch(() => {});
       storing.push(stored);
-      session?.update((memory) => keepResult(memory, { handle, name }));
+      session?.update((memory) => keepResult(memory, { handle, name, needs }));
       return handle;
     };
   }

@@ -82,7 +82,8 @@ async function make(
   // Reading twice does no harm, so a key of a read promises nothing and is not kept.
   if (wanted.idempotencyKey === undefined || entry.lane === "read") return await run();
   const hash = contentHash({ op: entry.op, args: wanted.args ?? {} });
-  const call = { principalId: principal.id, key: wanted.idempotencyKey, name: addressOf(entry), hash };
+  const { view } = environment;
+  const call = { view, entry, key: wanted.idempotencyKey, name: addressOf(entry), hash };
   return environment.services.idempotency.once(call, run, neverRan);
 }
 

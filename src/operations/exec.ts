@@ -145,8 +145,9 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
   const meta = { trace_id: traceId, latency_ms: latencyMs };
   if (!outcome.ok)
     return { op, ok: false, error: toErrorAnswer(outcome.failure, room), meta: { ...meta, warnings: [] } };
-  const { reading, source } = outcome;
-  const { content, stored, outside, blocks } = showResult(outcome.value, op, room, { reading, source });
+  const { reading, source, entry } = outcome;
+  const from = { reading, source, origin: entry };
+  const { content, stored, outside, blocks } = showResult(outcome.value, op, room, from);
   const told: ExecOutput["meta"] = { ...meta, warnings: sayWarnings(outcome.warnings, room.words) };
   if (outcome.dryRun) told.dry_run = true;
   if (stored) told.stored = stored;

@@ -138,7 +138,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   function onLog(level: LogLevel, data: unknown, logger: string | undefined): void {
     const [only] = running;
     const everybody = connection.session?.made.running;
-    if (only?.caller?.passOn && running.size === 1 && everybody?.size === 1 && everybody.has(only))
+    if (only?.caller && running.size === 1 && everybody?.size === 1 && everybody.has(only))
       only.caller.log(level, hideSecrets(typeof data === "string" ? toVisibleText(data) : data), logger);
   }
 
