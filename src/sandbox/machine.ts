@@ -163,7 +163,7 @@ class Run implements EngineHost {
       const refusal = tooMuch("The size of the returned value in characters", json.length, chars);
       this.#fail(refusal.name, refusal.message, "", JSON.stringify(refusal));
     } else {
-      this.#end({ end: "returned", json });
+      this.#end(json === "" ? { end: "returned", json: "null", nothing: true } : { end: "returned", json });
     }
   }
 

@@ -168,7 +168,7 @@ function begin(params, time, ...seed) {
 function run(main) {
   main().then((value) => {
     let json;
-    try { json = toText(value) ?? "null"; } catch (error) { fail(error); return; }
+    try { json = toText(value) ?? ""; } catch (error) { fail(error); return; }
     finish(true, json);
   }, fail);
 }
