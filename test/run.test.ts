@@ -48,6 +48,16 @@ describe("a script", () => {
     expect(ran.text).toContain("Log:\nfound");
   });
 
+  test.each(["(await tools.shop.order.list()).items.length", "async () => { return 1; }"])(
+    "is told that it showed nothing: %s",
+    async (code) => {
+      const told = "The script returned nothing. Only what it returns or logs is shown.";
+      expect((await gateway.run({ code })).warnings).toEqual([told]);
+      expect((await gateway.run({ code: `${code}; return null` })).warnings).toEqual([]);
+      expect((await gateway.run({ code: `${code}; log("seen")` })).warnings).toEqual([]);
+    },
+  );
+
   test("writes, and says so in one line", async () => {
     reset();
     const ran = await gateway.run({
@@ -314,6 +324,9 @@ verifies(
       not_done: [{ op: "shop.order.refund", args: { id: 9 }, state: "not_done" }],
     });
     expect(ran.text).toContain('(undo: shop.order.refund {"id":1})');
+    expect(ran.text).toContain(
+      "3. failed shop.order.break {}: INTERNAL: shop.order.break failed: the press broke",
+    );
     expect(ran.text).toContain('4. not done shop.order.refund {"id":9}');
   },
 );

@@ -3,6 +3,8 @@ import type { View } from "../access/view.ts";
 import { toContentText } from "../render/content-text.ts";
 import { LANES } from "../schema/entry.ts";
 import { cutText } from "../util/cut-text.ts";
+import { fieldsOf } from "../util/fields.ts";
+import type { Json } from "../util/json.ts";
 import { findUndo } from "./find-undo.ts";
 import type { RunResult } from "./run-plan.ts";
 
@@ -63,10 +65,16 @@ export function effectsText(
 
 function effectLine({ op, args: given, state, lane, says, undo }: ShownEffect, index: number): string {
   const mark = lane === "destructive" ? " [destructive]" : "";
-  const told = says === undefined ? "" : `: ${cutText(toContentText(says as never), SAYS_CHARS)}`;
+  const told = says === undefined ? "" : `: ${cutText(saysText(state, says), SAYS_CHARS)}`;
   const back = undo ? ` (undo: ${undo.op} ${cutText(JSON.stringify(undo.args), SAYS_CHARS)})` : "";
   const name = state === "not_done" ? "not done" : state;
   return `${index + 1}. ${name} ${op} ${cutText(JSON.stringify(given), ARGS_CHARS)}${mark}${told}${back}`;
+}
+
+/** The problem of a call without its details, which its error has in full. */
+function saysText(state: ShownEffect["state"], says: unknown): string {
+  const { code, message } = fieldsOf(says);
+  return state === "failed" && code !== undefined ? `${code}: ${message}` : toContentText(says as Json);
 }
 
 function countOps(effects: readonly ShownEffect[]): string {

@@ -9,6 +9,7 @@ import { asKnownProblem, errorSchema, errorText, type Failure, ROOT, toErrorAnsw
 import { checkKeep, type KeepInput, type Kept, keepInput, keepRecipe, keptSchema } from "./keep-recipe.ts";
 import { markOutside, outsideSchema } from "./mark-outside.ts";
 import { defineOperation, type OperationContext } from "./operation.ts";
+import type { Performance } from "./perform-plan.ts";
 import { effectSchema, effectsText, type ShownEffect, toShownEffects } from "./plan-effects.ts";
 import type { Room } from "./room.ts";
 import { type RunResult, runPlan } from "./run-plan.ts";
@@ -78,6 +79,7 @@ const MAY_NOT: Saying = {
 const READ_INSIDE: Saying = {
   sentences: "read on in {run} by get(handle, { path, offset, limit, grep, select, sort, group or count })",
 };
+const SHOWS_NOTHING = "The script returned nothing. Only what it returns or logs is shown.";
 const NOTHING: Omit<RunOutput, "error"> = { result: null, effects: [], calls: 0, warnings: [] };
 
 export const run = defineOperation({
@@ -159,6 +161,7 @@ function show(
   const misses = failure ? [] : (performance?.outcome.misses ?? []);
   const warnings = [
     ...(notKept === undefined ? [] : [`Not kept: ${notKept}.`]),
+    ...(showsNothing(performance) && !failure ? [SHOWS_NOTHING] : []),
     ...new Set(misses.map((miss) => missText(miss).trim())),
   ];
   return {
@@ -176,6 +179,14 @@ function show(
     ...(failure && { error: toErrorAnswer(failure, room) }),
     ...(room.session && { session: room.session }),
   };
+}
+
+function showsNothing(performance: Performance | undefined): boolean {
+  if (!performance) return false;
+  const { outcome, effects } = performance;
+  const { end, logs, misses } = outcome;
+  if (end.end !== "returned" || !end.nothing) return false;
+  return logs.length + misses.length + effects.length === 0;
 }
 
 function toPlanNote(handle: string, hash: string, mayWrite: boolean, words: Words) {

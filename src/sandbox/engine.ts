@@ -98,8 +98,5 @@ function toFunction(
   name: string,
   body: (...args: (QuickJSHandle | undefined)[]) => void,
 ): QuickJSHandle {
-  return context.newFunction(name, (...args) => {
-    body(...args);
-    return context.undefined;
-  });
+  return context.newFunction(name, (...args) => body(...args));
 }

@@ -1,6 +1,7 @@
 import { stripTypeScriptTypes } from "node:module";
 import type { QuickJSHandle } from "quickjs-emscripten-core";
 import { problem } from "../schema/problem.ts";
+import { jsonDepth } from "../util/json-depth.ts";
 import { createEngine, type Engine, type EngineHost } from "./engine.ts";
 import type { FromWorker, Script, ScriptEnd } from "./messages.ts";
 
@@ -84,7 +85,9 @@ class Run implements EngineHost {
   answer(text: string): void {
     this.#open -= 1;
     const { context, answer } = this.#engine;
-    this.#compute(() => context.newString(text).consume((given) => this.#call(answer, [given])?.dispose()));
+    // The text is a list with the value in it.
+    const known = `${text.slice(0, -1)},${jsonDepth(text) - 1}]`;
+    this.#compute(() => context.newString(known).consume((given) => this.#call(answer, [given])?.dispose()));
   }
 
   #begin(): void {
@@ -160,7 +163,7 @@ class Run implements EngineHost {
       const refusal = tooMuch("The size of the returned value in characters", json.length, chars);
       this.#fail(refusal.name, refusal.message, "", JSON.stringify(refusal));
     } else {
-      this.#end({ end: "returned", json });
+      this.#end(json === "" ? { end: "returned", json: "null", nothing: true } : { end: "returned", json });
     }
   }
 

@@ -47,7 +47,8 @@ export interface ScriptError {
 export type StopReason = "time" | "compute" | "memory" | "stuck" | "cancelled" | "crashed" | "stopped";
 
 export type ScriptEnd =
-  | { readonly end: "returned"; readonly json: string }
+  /** `nothing`: it came to its end without a value. */
+  | { readonly end: "returned"; readonly json: string; readonly nothing?: true }
   | { readonly end: "threw"; readonly error: ScriptError }
   | { readonly end: "stopped"; readonly why: StopReason };
 

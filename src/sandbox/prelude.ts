@@ -62,50 +62,42 @@ const MOST_WATCHED = 20000;
 const ANYTHING = Object.create(Object.prototype);
 /** Notes every field that is read from a result and occurs nowhere in it. */
 class Watcher {
-  constructor(value, label) {
+  constructor(value, label, depth) {
     this.value = value;
     this.label = label;
+    this.depth = depth;
     this.known = undefined;
   }
   get(target, key, receiver) {
     if (typeof key === "string" && !IGNORED.has(key) && receiver !== null && typeof receiver === "object") {
-      this.known ??= namesIn(this.value);
+      this.known ??= namesIn(this.value, this.depth);
       if (!this.known.has(key)) miss(this.label, key, stringify(keys(receiver).slice(0, 40)));
     }
     return Reflect.get(target, key, receiver);
   }
 }
-/** Objects of a result get a prototype that is watched. */
-function watch(value, label) {
-  const proxy = new Proxy(ANYTHING, new Watcher(value, label));
-  const objects = objectsIn(value);
-  for (let at = 0; at < objects.length; at++) setPrototypeOf(objects[at], proxy);
-  return value;
+/** Objects of a result get a prototype that is watched. Nothing is nested deeper than the depth. */
+function watch(value, label, depth) {
+  const proxy = new Proxy(ANYTHING, new Watcher(value, label, depth));
+  eachObject(value, depth, (item) => setPrototypeOf(item, proxy));
 }
-function namesIn(value) {
+function namesIn(value, depth) {
   const names = new Set();
-  for (const item of objectsIn(value)) for (const key of keys(item)) names.add(key);
+  eachObject(value, depth, (item) => { for (const key of keys(item)) names.add(key); });
   return names;
 }
-/** The plain objects within a value, as many as may be watched. */
-function objectsIn(value) {
-  const objects = [];
-  const open = [value];
-  let left = MOST_WATCHED, last = 1, found = 0;
-  while (last > 0 && left-- > 0) {
-    const item = open[--last];
-    if (typeof item !== "object" || item === null) continue;
-    let parts = item;
-    if (!isArray(item)) {
-      objects[found++] = item;
-      parts = values(item);
-    }
-    for (let at = parts.length; at-- > 0; ) {
-      const part = parts[at];
-      if (typeof part === "object") open[last++] = part;
-    }
-  }
-  return objects;
+/** Visits the plain objects within a value, as many as may be watched. */
+function eachObject(value, depth, visit) {
+  let left = MOST_WATCHED;
+  const enter = (item, depth) => {
+    if (item === null || left-- <= 0) return;
+    const isList = isArray(item);
+    if (!isList) visit(item);
+    if (depth <= 1) return;
+    const parts = isList ? item : values(item);
+    for (let at = 0; at < parts.length; at++) if (typeof parts[at] === "object") enter(parts[at], depth - 1);
+  };
+  if (typeof value === "object") enter(value, depth);
 }
 
 class Problem extends Error {
@@ -115,17 +107,23 @@ class Problem extends Error {
   }
 }
 Object.defineProperty(Problem.prototype, "name", { value: "Problem", configurable: true, writable: true });
-const given = new WeakMap();
+const problems = new WeakMap();
 
-/** Takes [number, label, value], or [number, null, text of the problem]. */
+/** Takes [number, label, value, depth], or [number, null, text of the problem, depth]. */
 function answer(text) {
-  const [number, label, value] = parse(text);
+  const given = parse(text);
+  const number = given[0], label = given[1], value = given[2], depth = given[3];
   const call = waiting.get(number);
   if (!call) return;
   waiting.delete(number);
-  if (label !== null) { call.resolve(label === "" ? value : watch(value, label)); return; }
+  if (label !== null) {
+    // A promise looks whether its value has a then, which is a read of a field. It hands the value over later.
+    call.resolve(value);
+    if (label !== "") watch(value, label, depth);
+    return;
+  }
   const error = new Problem(parse(value));
-  given.set(error, value);
+  problems.set(error, value);
   call.reject(error);
 }
 
@@ -159,7 +157,7 @@ function fail(error) {
   let isError = false;
   try { isError = error instanceof Error; } catch {}
   const message = isError ? read(error, "message") : describe(error);
-  const json = isError ? given.get(error) : undefined;
+  const json = isError ? problems.get(error) : undefined;
   finish(false, stringify({ name: (isError && read(error, "name")) || "Error", message: message ?? "", stack: (isError && read(error, "stack")) || "", ...(json && { problem: json }) }));
 }
 function begin(params, time, ...seed) {
@@ -170,7 +168,7 @@ function begin(params, time, ...seed) {
 function run(main) {
   main().then((value) => {
     let json;
-    try { json = toText(value) ?? "null"; } catch (error) { fail(error); return; }
+    try { json = toText(value) ?? ""; } catch (error) { fail(error); return; }
     finish(true, json);
   }, fail);
 }

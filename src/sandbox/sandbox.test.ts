@@ -81,6 +81,18 @@ describe("a script", () => {
     expect(whole.misses).toEqual([]);
     expect(whole.end).toMatchObject({ end: "returned" });
   });
+
+  test("is told so at every depth of a result", async () => {
+    const value = [{ text: "}]", sites: [[{ pages: { first: { id: 1 } } }]] }, 2, null];
+    const serve = () => ({ ok: true, value, label: "cms.site.list" });
+    const code =
+      "const [{ sites }] = await call('x'); const [[{ pages }]] = sites; return [pages.last, pages.first.name]";
+    const { misses } = await run(code, { serve });
+    expect(misses.map(({ field, fields }) => [field, fields])).toEqual([
+      ["last", ["first"]],
+      ["name", ["id"]],
+    ]);
+  });
 });
 
 describe("a hostile script", () => {
