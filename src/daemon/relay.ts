@@ -83,8 +83,7 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
   function answerQuestion(message: Message, id: Id): void {
     const question = questions.get(id);
     questions.delete(id);
-    if (socket && question?.socket === socket)
-      send(socket, toLine({ ...message, id: question.id }));
+    if (socket && question?.socket === socket) send(socket, toLine({ ...message, id: question.id }));
   }
 
   function takeFromDaemon(from: Socket, line: Buffer): void {
@@ -108,9 +107,7 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
     if (method !== "notifications/cancelled") return undefined;
     const [requestId] =
       [...questions].find(([, one]) => one.socket === from && one.id === params?.requestId) ?? [];
-    return requestId === undefined
-      ? undefined
-      : toLine({ ...message, params: { ...params, requestId } });
+    return requestId === undefined ? undefined : toLine({ ...message, params: { ...params, requestId } });
   }
 
   function connectOnce(): Promise<void> {
