@@ -7,6 +7,7 @@ import { findSlip } from "../util/find-slip.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../util/parse-jsonc.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
+import { UNCOMPILED } from "../util/uncompiled.ts";
 
 export type ReadSettings =
   | { readonly state: "missing" }
@@ -52,7 +53,7 @@ export async function readSettingsFile(
   }
   const parsed = await parseJsonc(text.trim() === "" ? "{}" : text);
   if (!parsed.ok) return { state: "wrong", problems: [wrongAt(file, parsed.position, parsed.reason)] };
-  const checked = settingsFileSchema.safeParse(isForeign ? ownSections(parsed.value) : parsed.value);
+  const checked = settingsFileSchema.safeParse(isForeign ? ownSections(parsed.value) : parsed.value, UNCOMPILED);
   if (checked.success)
     return {
       state: "read",
