@@ -59,6 +59,8 @@ export const REQUIREMENTS = {
   "search:snapshot":
     "a start reads the search snapshot; a damaged, old or incomplete one is detected and rebuilt",
   "search:says-mode": "search says whether it uses vectors, and works without them",
+  "search:first-is-final": "the first answer after a start is the final one for catalogs under 5,000 entries",
+  "search:says-waiting": "an index that still makes vectors says so in its status and in its answers",
   "search:stuffing": "a keyword-stuffed tool neither wins another tool's query nor fills a page",
   "fetch:guarded": "outgoing requests reach only public addresses, checked on connection, redirects included",
   "openapi:stays-within": "no args make a call leave the declared origin and path template",
