@@ -7,10 +7,10 @@ import {
 } from "../models/providers/providers.ts";
 import { type Problem, problem } from "../schema/problem.ts";
 import { nearest } from "../util/nearest.ts";
+import { UNCOMPILED } from "../util/uncompiled.ts";
 import { mergeSettings } from "./merge-settings.ts";
 import { issueReason } from "./read-settings-file.ts";
 import { type Settings, type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
-import { UNCOMPILED } from "../util/uncompiled.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

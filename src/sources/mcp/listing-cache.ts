@@ -5,10 +5,10 @@ import type { PriorDiscovery } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { contentHash } from "../../util/content-hash.ts";
 import { isOwn, makeOwnFolder } from "../../util/own-folder.ts";
+import { UNCOMPILED } from "../../util/uncompiled.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import type { Listing } from "./listing.ts";
 import { openTools } from "./packed-tools.ts";
-import { UNCOMPILED } from "../../util/uncompiled.ts";
 
 /** A listing that is kept for the next start. */
 export interface Remembered {
