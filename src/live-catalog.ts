@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 import { LRUCache } from "lru-cache";
 import type { Pins } from "./access/pins.ts";
 import { createViews, type View } from "./access/view.ts";
@@ -60,6 +60,8 @@ const REMEMBERED = 1_000;
 const PUT_AT_ONCE = 4_096;
 /** The first list of tools is answered within this time after there is a catalog. */
 const LISTING_MS = 100;
+/** A build that takes longer is worth waiting for more to build at once. */
+const LONG_BUILD_MS = 10;
 
 /** Creates the live catalog with its first content. Throws CATALOG_INVALID. */
 export function createLiveCatalog(
@@ -82,6 +84,7 @@ export function createLiveCatalog(
   let isChanged = true;
   let filling: Promise<void> = Promise.resolve();
   let starting = true;
+  let lastBuildMs = 0;
   let updates: Promise<void> = Promise.resolve();
   let waiting: Waiting[] = [];
   const listeners = new Set<() => void>();
@@ -153,6 +156,8 @@ export function createLiveCatalog(
 
   /** Combines updates that arrived meanwhile into one catalog. If that fails, each is applied alone. */
   async function applyWaiting(): Promise<void> {
+    // Sources that deliver one after the other at the start must not each cost a build of the whole catalog.
+    if (starting && waiting.length > 0 && lastBuildMs >= LONG_BUILD_MS) await sleep(2 * lastBuildMs);
     const batch = waiting;
     waiting = [];
     if (batch.length === 0) return;
@@ -171,7 +176,10 @@ export function createLiveCatalog(
       if (content) proposed.set(id, content);
       else proposed.delete(id);
     }
-    await swap(createGeneration(proposed));
+    const began = performance.now();
+    const next = createGeneration(proposed);
+    lastBuildMs = performance.now() - began;
+    await swap(next);
     contents = proposed;
   }
 

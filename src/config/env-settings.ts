@@ -7,6 +7,7 @@ import {
 } from "../models/providers/providers.ts";
 import { type Problem, problem } from "../schema/problem.ts";
 import { nearest } from "../util/nearest.ts";
+import { UNCOMPILED } from "../util/uncompiled.ts";
 import { mergeSettings } from "./merge-settings.ts";
 import { issueReason } from "./read-settings-file.ts";
 import { type Settings, type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
@@ -68,7 +69,7 @@ export function envSettings(
     const text = env[name];
     if (text === undefined || text.trim() === "") return;
     const next = withValue(value, path, read ? read(text) : text);
-    const checked = settingsFileSchema.safeParse(next);
+    const checked = settingsFileSchema.safeParse(next, UNCOMPILED);
     if (checked.success) {
       value = checked.data;
       names.push(name);

@@ -6,6 +6,7 @@ import { isFields } from "../util/fields.ts";
 import { findSlip } from "../util/find-slip.ts";
 import { type ParsedJsonc, type Position, parseJsonc } from "../util/parse-jsonc.ts";
 import { reasonOf } from "../util/reason-of.ts";
+import { UNCOMPILED } from "../util/uncompiled.ts";
 import { type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
 
 export type ReadSettings =
@@ -52,7 +53,10 @@ export async function readSettingsFile(
   }
   const parsed = await parseJsonc(text.trim() === "" ? "{}" : text);
   if (!parsed.ok) return { state: "wrong", problems: [wrongAt(file, parsed.position, parsed.reason)] };
-  const checked = settingsFileSchema.safeParse(isForeign ? ownSections(parsed.value) : parsed.value);
+  const checked = settingsFileSchema.safeParse(
+    isForeign ? ownSections(parsed.value) : parsed.value,
+    UNCOMPILED,
+  );
   if (checked.success)
     return {
       state: "read",

@@ -5,6 +5,7 @@ import type { PriorDiscovery } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { contentHash } from "../../util/content-hash.ts";
 import { isOwn, makeOwnFolder } from "../../util/own-folder.ts";
+import { UNCOMPILED } from "../../util/uncompiled.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import type { Listing } from "./listing.ts";
 import { openTools } from "./packed-tools.ts";
@@ -84,11 +85,14 @@ function encode({ listing, ...about }: Remembered): Buffer {
 /** Throws if the file is damaged or of another format. */
 function decode(file: Buffer): Remembered | undefined {
   const headEnd = file.indexOf("\n");
-  const { checksum } = headSchema.parse(JSON.parse(file.toString("utf8", 0, headEnd)));
+  const { checksum } = headSchema.parse(JSON.parse(file.toString("utf8", 0, headEnd)), UNCOMPILED);
   const rest = file.subarray(headEnd + 1);
   if (hash("sha256", rest) !== checksum) return undefined;
   const contentEnd = rest.indexOf("\n");
-  const { listing, ...about } = contentSchema.parse(JSON.parse(rest.toString("utf8", 0, contentEnd)));
+  const { listing, ...about } = contentSchema.parse(
+    JSON.parse(rest.toString("utf8", 0, contentEnd)),
+    UNCOMPILED,
+  );
   const tools = openTools(listing.tools, rest.subarray(contentEnd + 1));
   return tools && ({ ...about, listing: { ...listing, tools } } as unknown as Remembered);
 }

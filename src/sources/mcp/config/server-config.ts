@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { problem } from "../../../schema/problem.ts";
 import { isFields } from "../../../util/fields.ts";
+import { UNCOMPILED } from "../../../util/uncompiled.ts";
 
 const texts = z.record(z.string(), z.union([z.string(), z.number(), z.boolean()]).transform(String));
 
@@ -86,9 +87,8 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 /** Parses the config of one server. Error messages never contain values. */
 export function readServerConfig(label: string, config: unknown): ServerConfig {
-  const parsed = z.record(z.string(), z.unknown()).safeParse(config);
-  if (!parsed.success) throw invalid(label, "it is not an object");
-  const fields = withOwnNames(parsed.data);
+  if (!isFields(config)) throw invalid(label, "it is not an object");
+  const fields = withOwnNames(config);
   const { command, url } = fields;
   if (command !== undefined && url !== undefined) throw invalid(label, "it has both a command and a url");
   if (command === undefined && url === undefined) throw invalid(label, "it has neither a command nor a url");
@@ -113,7 +113,7 @@ function withOwnNames(fields: Readonly<Record<string, unknown>>): Record<string,
 }
 
 function parse<T extends z.ZodType>(label: string, schema: T, value: unknown): z.output<T> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, UNCOMPILED);
   if (parsed.success) return parsed.data;
   throw invalid(
     label,
