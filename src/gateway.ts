@@ -180,11 +180,11 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
       for (const observer of observers) observer.listed(tools, principal);
     },
     keep: async (text, name, { principal = owner, session } = {}) => {
-      const { handle, stored } = keeperOf(parts.results).keep(text, principal.id);
+      const { handle, needs, stored } = keeperOf(parts.results).keep(text, principal);
       await stored;
       if (session !== undefined) {
         const { update } = await toSession(sessions, session, principal.id);
-        await update((memory) => keepResult(memory, { handle, name }));
+        await update((memory) => keepResult(memory, { handle, name, needs }));
       }
       return handle;
     },
@@ -244,10 +244,9 @@ function searchOf(index: SearchIndex, live: Pick<LiveCatalog, "searchable">): Pi
 /** Opens or resumes a session. A failing store does not fail the call. */
 async function openSession(
   sessions: SessionStore,
-  handle: string | undefined,
+  handle: string,
   principal: Principal,
 ): Promise<CallSession | undefined> {
-  if (handle === undefined) return undefined;
   const known = handle === "new" ? await sessions.open(principal.id) : handle;
   return toCallSession(sessions, known, principal.id, (error) =>
     publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),
