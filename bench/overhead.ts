@@ -1,7 +1,8 @@
 // The cost of Keyhole: the same client calls the same tool directly and through Keyhole, in turns in one run, with
 // every part in its own process. `added_p50` and `way_ratio` compare whole paths: a call of the SDK's server with a
-// call that Keyhole passes on to that server (two servers and two clients). `throughput_ratio` compares the servers
-// alone: Keyhole and the SDK's server, each with the tool in code.
+// call that Keyhole passes on to that server (two servers and two clients). Over HTTP, `bare-proxy` shows the part of
+// it that the hop takes by itself. `throughput_ratio` compares the servers alone: Keyhole and the SDK's server, each
+// with the tool in code.
 import type { Benchmark, Row } from "./benchmark.ts";
 import { type EchoSystem, httpSystems, inCode, stdioSystems } from "./overhead/echo-system.ts";
 import { manyClients } from "./overhead/many-clients.ts";
@@ -46,7 +47,8 @@ async function compareWays(which: string, systems: readonly EchoSystem[]): Promi
       rounds.map((samples) => figure((name) => samples.get(name)!)),
       50,
     );
-  return ["keyhole", "keyhole-lanes"].flatMap((system) => {
+  const has = (name: string) => systems.some((system) => system.name === name);
+  return ["bare-proxy", "keyhole", "keyhole-lanes"].filter(has).flatMap((system) => {
     const row = (metric: string, value: number, unit: string) => ({
       bench: "overhead",
       case: which,
@@ -71,11 +73,15 @@ async function compareWays(which: string, systems: readonly EchoSystem[]): Promi
         median((of) => of(system).p50 - of("direct").p50),
         "ms",
       ),
-      row(
-        "throughput_ratio",
-        median((of) => of(inCode(system)).rate / of("direct").rate),
-        "x",
-      ),
+      ...(has(inCode(system))
+        ? [
+            row(
+              "throughput_ratio",
+              median((of) => of(inCode(system)).rate / of("direct").rate),
+              "x",
+            ),
+          ]
+        : []),
       row(
         "way_ratio",
         median((of) => of(system).rate / of("direct").rate),

@@ -30,6 +30,12 @@ const DIRECT: Program = {
   args: (transport) => [transport],
   call: (text) => ({ name: "get_echo", arguments: { text } }),
 };
+const BARE_PROXY: Program = {
+  ...DIRECT,
+  name: "bare-proxy",
+  file: "bare-proxy.ts",
+  args: (_, upstream) => [upstream],
+};
 const KEYHOLE: readonly Program[] = [
   ["keyhole", "native", native] as const,
   ["keyhole-lanes", "lanes", exec] as const,
@@ -54,12 +60,15 @@ async function overStdio({ name, file, args, call }: Program): Promise<EchoSyste
   return { name, echo: (text) => echo(client, call(text)), close: () => client.close() };
 }
 
-/** Starts the systems over HTTP: one echo server, called directly and by the gateways. */
+/** Starts the systems over HTTP: one echo server, called directly, by a bare proxy and by the gateways. */
 export async function httpSystems() {
   const upstream = await startHttp(DIRECT, "");
   const direct = { program: DIRECT, ...upstream };
   const others = await Promise.all(
-    KEYHOLE.map(async (program) => ({ program, ...(await startHttp(program, upstream.url)) })),
+    [BARE_PROXY, ...KEYHOLE].map(async (program) => ({
+      program,
+      ...(await startHttp(program, upstream.url)),
+    })),
   );
   const all = [direct, ...others];
   return {

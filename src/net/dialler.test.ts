@@ -215,6 +215,18 @@ describe("connections", () => {
       expect(sent.slice(-2)).toEqual([method, method]);
     });
 
+    test("are not replaced once the answer has begun", async () => {
+      closeIdle();
+      await guarded(url);
+      answer = (request, response) => {
+        sent.push(String(request.method));
+        response.writeHead(200, { ...JSON_TYPE, "content-length": 9 });
+        response.write('{"a":', () => response.destroy());
+      };
+      await expect(guarded(url)).rejects.toThrow(/ECONNRESET/);
+      expect(sent).toEqual(["GET", "GET"]);
+    });
+
     test("never send a write twice", async () => {
       closeIdle();
       await guarded(url);

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { WholeResponse } from "./whole-response.ts";
 
 const INIT = { status: 201, statusText: "Made", headers: { "content-type": "application/json" } };
@@ -14,6 +14,24 @@ test("it is a response with the status and headers given", () => {
   expect(response).toBeInstanceOf(Response);
   expect(response).toMatchObject({ status: 201, statusText: "Made", ok: true, bodyUsed: false });
   expect(response.headers.get("content-type")).toBe("application/json");
+});
+
+test("it has the other properties of a common response", () => {
+  const { type, url, redirected } = new Response(TEXT, INIT);
+  expect(whole()).toMatchObject({ type, url, redirected });
+});
+
+test.each([100, 199, 600, 999])("it refuses the status %i, like a common response", (status) => {
+  expect(() => new WholeResponse(Buffer.from(TEXT), { ...WHOLE, status })).toThrow(RangeError);
+});
+
+test("its headers are made once, and only for a reader", async () => {
+  const headers = vi.fn(WHOLE.headers);
+  const response = new WholeResponse(Buffer.from(TEXT), { ...WHOLE, headers });
+  await response.text();
+  expect(headers).not.toHaveBeenCalled();
+  expect(response.headers).toBe(response.headers);
+  expect(headers).toHaveBeenCalledOnce();
 });
 
 test.each<[string, (response: Response) => Promise<unknown>]>([
