@@ -4,14 +4,17 @@ import type { Evidence } from "./evidence.ts";
 export interface Candidate {
   /** Search's score, as a share of the best one; 0 where search did not find it. */
   readonly share: number;
+  /** How far search's first hit leads over its second, as a share of the first; 0 for all others. */
+  readonly margin: number;
   readonly evidence: Evidence | undefined;
 }
 
 /**
- * Weights before anything is learned, for search's share, certainty, nearness and correction. A place that
+ * Weights before anything is learned, for search's share and margin, certainty, nearness and correction. A place that
  * search got wrong for the same query outweighs search (the last equals the first); distant neighbours alone do not.
+ * A first hit that stands alone is surer than one among equals.
  */
-const PRIOR = [8, 2, 2, 8] as const;
+const PRIOR = [8, 4, 2, 2, 8] as const;
 /** Newer uses weigh more: a use counts half after about a hundred others. */
 const RATE = 0.5;
 /** Pulls weights back to the prior where uses say nothing. */
@@ -31,14 +34,9 @@ export class ChoiceModel {
     return dot(this.weights, featuresOf(candidate));
   }
 
-  /** Turns log-odds into shares of search's best score. */
-  toShare(score: number): number {
-    return score / this.weights[0]!;
-  }
-
-  /** The log-odds of an entry of which nothing but search's share is known. */
-  toScore(share: number): number {
-    return share * this.weights[0]!;
+  /** Search's share with what past use adds to it, as a share of search's best score. */
+  toShare(candidate: Candidate): number {
+    return this.score({ ...candidate, margin: 0 }) / this.weights[0]!;
   }
 
   /** Corrects the weights by one use. `candidates` include the chosen one. */
@@ -60,8 +58,8 @@ export class ChoiceModel {
   }
 }
 
-function featuresOf({ share, evidence }: Candidate): readonly number[] {
-  return [share, evidence?.certainty ?? 0, evidence?.nearness ?? 0, evidence?.correction ?? 0];
+function featuresOf({ share, margin, evidence }: Candidate): readonly number[] {
+  return [share, margin, evidence?.certainty ?? 0, evidence?.nearness ?? 0, evidence?.correction ?? 0];
 }
 
 function dot(weights: readonly number[], features: readonly number[]): number {

@@ -90,6 +90,17 @@ export class ExampleMemory {
       .slice(0, limit);
   }
 
+  /** The smaller of the likenesses by words and by vectors: texts that are nearly the same are so in both ways. */
+  leastLikeness(terms: readonly string[], vector: Float32Array | undefined, example: Example): number {
+    const byWords = this.likenessByWords(terms, example);
+    const other = example.vector;
+    if (vector === undefined || other === undefined) return byWords;
+    return Math.min(
+      byWords,
+      vector.reduce((sum, value, at) => sum + value * other[at]!, 0),
+    );
+  }
+
   private sharing(terms: readonly string[]): Set<Example> {
     const lists = terms
       .map((term) => this.byTerm.get(term))

@@ -4,7 +4,7 @@ import type { Embedder } from "../vectors/embedder.ts";
 import { ChoiceModel } from "./choice-model.ts";
 import { weighNeighbours } from "./evidence.ts";
 import { type Example, ExampleMemory } from "./example-memory.ts";
-import { leadOver, liftHits, SPARED, toCandidates } from "./lift-hits.ts";
+import { FIRST, leadOver, liftHits, toCandidates } from "./lift-hits.ts";
 import { RivalBar } from "./rival-bar.ts";
 
 /** A change to the examples of a scope. The same changes in the same order give the same examples. */
@@ -127,14 +127,14 @@ function learnFrom(
   const earlier = memory
     .nearest(example.terms, example.vector, 2 * NEIGHBOURS)
     .filter((neighbour) => neighbour.example.ask !== example.ask);
-  const first = [...found].slice(0, SPARED);
+  const first = [...found].slice(0, FIRST);
   if (first.some(([id]) => id === route)) {
     const ofOthers = earlier.filter((neighbour) => neighbour.example.route !== route).slice(0, NEIGHBOURS);
     bar.observe(leadOver(route, toCandidates(first, weighNeighbours(ofOthers, at)), model, wasUsed));
   }
   // The first use of an entry cannot be foreseen from uses, so it says nothing about their worth.
   if (!wasUsed(route)) return;
-  const candidates = toCandidates(found, weighNeighbours(earlier.slice(0, NEIGHBOURS), at));
+  const candidates = toCandidates([...found], weighNeighbours(earlier.slice(0, NEIGHBOURS), at));
   const chosen = candidates.get(route);
   if (!chosen) return;
   model.learn(

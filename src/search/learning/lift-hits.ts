@@ -5,21 +5,20 @@ import type { Evidence } from "./evidence.ts";
 /** The judgement of a scope's past use. */
 export interface Judge {
   readonly model: ChoiceModel;
-  /** The lead that a used entry needs to take the place of one that was never used. */
+  /** The lead that a used entry needs over one that was never used. */
   readonly bar: number;
   wasUsed(route: string): boolean;
 }
 
-/** Hits that a caller looks at first: those of them that were never used keep their places. */
-export const SPARED = 5;
+/** Hits that a caller looks at first. Later ones have little to lose. */
+export const FIRST = 5;
 /** An entry was passed over if three in four voices say so: many neighbours, or one that is nearly the query. */
 const MOST = 0.75;
 
 /**
- * Ranks hits by search and past use together. Nothing is known of an entry that was never used, so it keeps its
- * place among the first hits, unless it was passed over for like queries or the lead over it is larger than chance
- * explains. An entry that search does not find comes in only if its use is supported: a call may have had nothing to
- * do with the ask before it.
+ * Ranks hits by search and past use together. Nothing is known of an entry that was never used, so others pass it
+ * among the first hits only if their lead is larger than chance explains. An entry that search does not find comes in
+ * only if its use is supported: a call may have had nothing to do with the ask before it.
  */
 export function liftHits(
   hits: readonly SearchHit[],
@@ -29,58 +28,79 @@ export function liftHits(
   if (evidence.size === 0) return hits;
   const shares = hits.map(({ id, score }): [string, number] => [id, score / (hits[0]!.score || 1)]);
   const candidates = toCandidates(shares, evidence);
-  const mayKeep = (id: string) =>
-    !wasUsed(id) &&
-    (evidence.get(id)?.passedOver ?? 0) < MOST &&
-    leadOver(id, candidates, model, wasUsed) <= bar;
-  const spared = shares.slice(0, SPARED).map(([id]) => (mayKeep(id) ? id : undefined));
-  const values = Array.from(candidates, ([id, candidate]): [string, number] => [
-    id,
-    model.toShare(model.score(candidate)),
-  ]);
-  return liftAround(hits, new Map(values), spared);
+  const scores = new Map(Array.from(candidates, ([id, candidate]) => [id, model.score(candidate)]));
+  const values = new Map(Array.from(candidates, ([id, candidate]) => [id, model.toShare(candidate)]));
+  const isJudged = (id: string) => wasUsed(id) || (evidence.get(id)?.passedOver ?? 0) >= MOST;
+  return liftInOrder(hits, values, inOrder(hits, scores, bar, isJudged));
 }
 
 /**
- * Ranks entries by their values, as shares of search's best score, around hits that keep their places: `spared` has
- * the id of each such hit at its place.
+ * Entries by their scores, best first. Among the first hits, those of which nothing is known are ranked as if they
+ * led by `bar`, but never above a hit that search ranks higher. Others that lead by less push them down by one place
+ * at most.
  */
-export function liftAround(
+export function inOrder(
+  hits: readonly SearchHit[],
+  scores: ReadonlyMap<string, number>,
+  bar: number,
+  isKnown: (route: string) => boolean,
+): string[] {
+  const ranks = new Map(scores);
+  let unknown: { readonly id: string; readonly place: number }[] = [];
+  let lowest = Number.POSITIVE_INFINITY;
+  for (const [place, { id }] of hits.slice(0, FIRST).entries()) {
+    if (!isKnown(id)) {
+      ranks.set(id, Math.min(scores.get(id)! + bar, lowest));
+      unknown.push({ id, place });
+    }
+    lowest = Math.min(lowest, ranks.get(id)!);
+  }
+  // Infinite ranks have no difference to sort by.
+  const ranked = [...ranks].sort(([, one], [, other]) => Number(one < other) - Number(one > other));
+  let rest = ranked.map(([id]) => id);
+  const order: string[] = [];
+  while (unknown.length > 0) {
+    const [next] = rest as [string];
+    const [due] = unknown as [(typeof unknown)[number]];
+    const isDue = due.place < order.length && scores.get(next)! <= scores.get(due.id)! + bar;
+    const taken = isDue ? due.id : next;
+    order.push(taken);
+    rest = rest.filter((id) => id !== taken);
+    unknown = unknown.filter(({ id }) => id !== taken);
+  }
+  return [...order, ...rest];
+}
+
+/** Raises hits to their values, as shares of search's best score, and to the places of `order`. */
+export function liftInOrder(
   hits: readonly SearchHit[],
   values: ReadonlyMap<string, number>,
-  spared: readonly (string | undefined)[],
+  order: readonly string[],
 ): SearchHit[] {
   const best = hits[0]?.score || 1;
   const shares = new Map(hits.map(({ id, score }) => [id, score / best]));
-  const others = [...values]
-    .filter(([id]) => !spared.includes(id))
-    .sort(([one, value], [other, otherValue]) => otherValue - value || (one < other ? -1 : 1));
-  const ranked: [string, number][] = [];
-  while (others.length > 0 || spared[ranked.length] !== undefined) {
-    const kept = spared[ranked.length];
-    ranked.push(kept === undefined ? others.shift()! : [kept, shares.get(kept)!]);
-  }
+  const lifts = new Map<string, number>();
+  let value = 0;
   // An entry that keeps its place is raised with those that it stays above.
-  for (let place = ranked.length - 2; place >= 0; place--) {
-    ranked[place]![1] = Math.max(ranked[place]![1], ranked[place + 1]![1]);
+  for (const id of order.toReversed()) {
+    const share = shares.get(id) ?? 0;
+    value = Math.max(value, values.get(id)!);
+    if (value > share) lifts.set(id, value - share);
   }
-  const lifts = ranked.map(([id, value]): [string, number] => [id, value - (shares.get(id) ?? 0)]);
-  return addLifts(
-    hits,
-    new Map(lifts.filter(([, lift]) => lift > 0)),
-    new Map(ranked.map(([id], at) => [id, at])),
-  );
+  return addLifts(hits, lifts, new Map(order.map((id, at) => [id, at])));
 }
 
 /** Entries that search found, by their shares of its best score, and those that supported use brings in. */
 export function toCandidates(
-  shares: Iterable<readonly [string, number]>,
+  shares: readonly (readonly [string, number])[],
   evidence: ReadonlyMap<string, Evidence>,
 ): Map<string, Candidate> {
   const candidates = new Map<string, Candidate>();
-  for (const [id, share] of shares) candidates.set(id, { share, evidence: evidence.get(id) });
+  const margin = 1 - (shares[1]?.[1] ?? 0);
+  for (const [place, [id, share]] of shares.entries())
+    candidates.set(id, { share, margin: place === 0 ? margin : 0, evidence: evidence.get(id) });
   for (const [id, own] of evidence) {
-    if (own.isSupported && !candidates.has(id)) candidates.set(id, { share: 0, evidence: own });
+    if (own.isSupported && !candidates.has(id)) candidates.set(id, { share: 0, margin: 0, evidence: own });
   }
   return candidates;
 }
@@ -98,7 +118,7 @@ export function leadOver(
     if (other === route || candidate.share > own.share || !wasUsed(other)) continue;
     highest = Math.max(highest, model.score(candidate));
   }
-  return highest - model.toScore(own.share);
+  return highest - model.score(own);
 }
 
 /** Enough to decide between hits that search finds about equal, and no more. */

@@ -40,3 +40,29 @@ test("entries that share a phrase with the query do not push others out together
   const found = (await liftByPhrases("show my purchases", hits, entries)).map(({ id }) => id);
   expect(found.slice(0, 5)).toEqual(["a", "one", "two", "three", "four"]);
 });
+
+test("a phrase that lacks the word which tells needs apart is not nearly the query", async () => {
+  const hits = ["one", "two", "three", "four", "five", "phrased"].map((id, at) => ({
+    id,
+    score: 1 - at / 10,
+  }));
+  const phrases = ["file system, create or write file", "file system, read file", "file system, copy file"];
+  const entries = [{ route: "phrased", phrases }];
+  const found = await liftByPhrases("file system or markdown, create or write markdown file", hits, entries);
+  expect(found.slice(0, 5).map(({ id }) => id)).toEqual(["one", "two", "three", "four", "five"]);
+});
+
+test("where phrases of different entries are much alike, likeness alone does not say which entry is meant", async () => {
+  const things = Array.from({ length: 60 }, (_, number) => `item${number}`);
+  const alike = things.flatMap((thing) => [
+    { route: `get-${thing}`, phrases: [`please show me the ${thing} of the customer now`] },
+    { route: `list-${thing}`, phrases: [`please show me the ${thing} of this customer today`] },
+  ]);
+  const hits = [
+    { id: "plain", score: 1 },
+    { id: "get-item7", score: 0.7 },
+  ];
+  const query = "please show me the item7 of a customer";
+  expect((await liftByPhrases(query, hits, alike))[0]?.id).toBe("plain");
+  expect((await liftByPhrases(query, hits, [alike[14]!]))[0]?.id).toBe("get-item7");
+});

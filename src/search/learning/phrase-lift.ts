@@ -1,8 +1,9 @@
+import { setImmediate } from "node:timers/promises";
 import { analyzeQuery, cutQuery } from "../analysis/analyze-query.ts";
 import type { SearchHit } from "../port/search-index.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
-import { ExampleMemory } from "./example-memory.ts";
-import { liftAround, SPARED } from "./lift-hits.ts";
+import { ExampleMemory, type Neighbour } from "./example-memory.ts";
+import { inOrder, liftInOrder } from "./lift-hits.ts";
 
 /** An entry with phrases that its author expects in queries. */
 export interface Phrased {
@@ -12,17 +13,21 @@ export interface Phrased {
 
 /** A query less like a phrase than this is about something else. */
 const UNLIKE = 0.5;
-/** A phrase at least this like the query says that its entry is meant. */
-const SAME = 0.9;
 const NEIGHBOURS = 16;
 const MAX_PHRASES = 50_000;
 
-const memories = new WeakMap<readonly Phrased[], Promise<ExampleMemory>>();
+interface Memory {
+  readonly examples: ExampleMemory;
+  /** A phrase at least this like the query says that its entry is meant. */
+  readonly same: number;
+}
+
+const memories = new WeakMap<readonly Phrased[], Promise<Memory>>();
 const embedder = createStaticEmbedder();
 
 /**
  * Raises entries by the one phrase of theirs that is most like the query: as far as it is, whatever other
- * phrases they have. Entries without phrases keep their places among the first hits; if a phrase nearly is the query,
+ * phrases they have. Entries without phrases are not passed among the first hits; if a phrase nearly is the query,
  * its entry alone may pass them.
  */
 export async function liftByPhrases(
@@ -32,12 +37,14 @@ export async function liftByPhrases(
 ): Promise<readonly SearchHit[]> {
   const known = memories.get(entries) ?? remember(entries);
   memories.set(entries, known);
-  const memory = await known;
-  if (memory.size === 0) return hits;
+  const { examples, same } = await known;
+  if (examples.size === 0) return hits;
   const asked = cutQuery(query);
   const [vector] = await vectorsOf([asked]);
+  const terms = termsOf(asked);
+  const neighbours = examples.nearest(terms, vector, NEIGHBOURS);
   const likenesses = new Map<string, number>();
-  for (const { example, likeness } of memory.nearest(termsOf(asked), vector, NEIGHBOURS)) {
+  for (const { example, likeness } of neighbours) {
     if (likeness > (likenesses.get(example.route) ?? UNLIKE)) likenesses.set(example.route, likeness);
   }
   if (likenesses.size === 0) return hits;
@@ -45,38 +52,66 @@ export async function liftByPhrases(
   const values = new Map(hits.map(({ id, score }) => [id, score / best]));
   for (const [route, likeness] of likenesses)
     values.set(route, (values.get(route) ?? 0) + ((likeness - UNLIKE) / (1 - UNLIKE)) ** 2);
-  const order = withMeant(hits, values, likenesses);
-  const spared = order.slice(0, SPARED).map((id) => (memory.knows(id) ? undefined : id));
-  return liftAround(hits, values, spared);
+  const order = inOrder(hits, values, Number.POSITIVE_INFINITY, (route) => examples.knows(route));
+  const [{ example }] = neighbours as [Neighbour];
+  const isMeant = examples.leastLikeness(terms, vector, example) >= same;
+  return liftInOrder(hits, values, isMeant ? withMeant(example.route, order, values) : order);
 }
 
-/** The hits in search's order, with the entry whose phrase nearly is the query at the place of its value. */
+/** The order with the entry that is meant at the place of its value. */
 function withMeant(
-  hits: readonly SearchHit[],
+  meant: string,
+  order: readonly string[],
   values: ReadonlyMap<string, number>,
-  likenesses: ReadonlyMap<string, number>,
 ): readonly string[] {
-  const order = hits.map(({ id }) => id);
-  // Neighbours come best first, so the first entry has the phrase most like the query.
-  const [meant, likeness] = likenesses.entries().next().value!;
-  if (likeness < SAME) return order;
   const others = order.filter((id) => id !== meant);
   const place = others.findIndex((id) => values.get(id)! <= values.get(meant)!);
   return others.toSpliced(place < 0 ? others.length : place, 0, meant);
 }
 
-async function remember(entries: readonly Phrased[]): Promise<ExampleMemory> {
-  const memory = new ExampleMemory();
+async function remember(entries: readonly Phrased[]): Promise<Memory> {
+  const examples = new ExampleMemory();
   const phrases = entries
     .flatMap(({ route, phrases: own }) => own.map((phrase) => ({ route, phrase })))
     .slice(0, MAX_PHRASES);
-  if (phrases.length === 0) return memory;
+  if (phrases.length === 0) return { examples, same: SAME };
   const vectors = await vectorsOf(phrases.map(({ phrase }) => phrase));
   for (const [at, { route, phrase }] of phrases.entries()) {
     const unused = { at: 0, weight: 1, ask: "", shown: true, shortfall: 1, passedOver: [] };
-    memory.add({ id: String(at), route, terms: termsOf(phrase), vector: vectors[at], ...unused });
+    examples.add({ id: String(at), route, terms: termsOf(phrase), vector: vectors[at], ...unused });
   }
-  return memory;
+  return { examples, same: await likenessOfSame(examples, phrases.length) };
+}
+
+/** Phrases this much alike mean the same, where there are too few to compare. */
+const SAME = 0.9;
+/** Phrases that are compared with those of other entries. */
+const COMPARED = 256;
+/** Nearest phrases among which one of another entry is looked for. */
+const MAX_SHARED = 64;
+/** Share of the compared phrases that may be more like one of another entry. */
+const ERROR_SHARE = 0.01;
+
+/**
+ * The likeness that phrases of different entries hardly ever have. A query for an entry without phrases is as
+ * like the phrases of others as those are like each other.
+ */
+async function likenessOfSame(examples: ExampleMemory, count: number): Promise<number> {
+  const step = Math.ceil(count / COMPARED);
+  const highest: number[] = [];
+  for (let at = 0; at < count; at += step) {
+    const { route, terms, vector } = examples.get(String(at))!;
+    const text = terms.join(" ");
+    const other = examples
+      .nearest(terms, vector, MAX_SHARED)
+      // Entries may share a phrase. That tells nothing about the likeness of different ones.
+      .find(({ example }) => example.route !== route && example.terms.join(" ") !== text);
+    highest.push(other ? examples.leastLikeness(terms, vector, other.example) : 0);
+    if (highest.length % NEIGHBOURS === 0) await setImmediate();
+  }
+  const allowed = Math.floor(ERROR_SHARE * (highest.length + 1));
+  const bar = highest.toSorted((one, other) => other - one)[Math.max(0, allowed - 1)]!;
+  return allowed === 0 ? Math.max(SAME, bar) : bar;
 }
 
 /** Without the table, phrases are compared by their words. */

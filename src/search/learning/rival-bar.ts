@@ -21,7 +21,8 @@ export class RivalBar {
   get value(): number {
     const allowed = Math.floor(ERROR_SHARE * (this.leads.length + 1));
     if (allowed === 0) return Number.POSITIVE_INFINITY;
-    this.bar ??= this.leads.toSorted((one, other) => other - one)[allowed - 1]!;
+    // Below zero, the bar would lower entries that were never used.
+    this.bar ??= Math.max(0, this.leads.toSorted((one, other) => other - one)[allowed - 1]!);
     return this.bar;
   }
 }
