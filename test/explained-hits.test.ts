@@ -65,7 +65,10 @@ async function explain(query: string): Promise<Record<string, Explanation>> {
   const { ops } = gateway.registry();
   const opOf = new Map(Object.values(ops).map(({ op, route }) => [route, op]));
   return Object.fromEntries(
-    Object.entries(explanations).map(([route, explanation]) => [opOf.get(route)!, explanation]),
+    Object.entries(explanations).map(([route, explanation]) => [
+      opOf.get(route)!,
+      explanation as Explanation,
+    ]),
   );
 }
 
