@@ -72,6 +72,7 @@ export const REQUIREMENTS = {
   "upstream:faults": "a faulty server affects no other, and the answer names the server and the cause",
   "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",
   "upstream:processes": "processes of a server end with it, and it inherits only declared variables",
+  "mcp:passed-through": "progress, logs, apps, documents and prompts of a server pass through every surface",
   "mcp:completion": "arguments are completed from their schema or by the server that they belong to",
   "mcp:tasks":
     "tools that run as tasks work on every surface, and native clients that ask for a task get one",

@@ -6,14 +6,14 @@ import axeCore from "axe-core";
 import { type DomainDefinition, defineDomain, defineResource, defineTool } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, type TestContext } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, type TestContext, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { verifies } from "../requirements.ts";
 import { clerk } from "../shop.ts";
 import { eventually } from "../upstream-kit.ts";
 import { findChromium, openBrowser } from "./browser.ts";
 import { type ServedShop, serveShop } from "./console-kit.ts";
-import { attack, OVERFLOW, TURN_TEXT_INTO_CODE } from "./in-page.ts";
+import { attack, CURRENT_IS_SHOWN, OVERFLOW, TURN_TEXT_INTO_CODE } from "./in-page.ts";
 
 const PAGES = [
   "Overview",
@@ -227,6 +227,43 @@ describe("the console", () => {
     },
   );
 
+  test("T9: the page of approvals cuts no change, and spells out hidden characters and lookalikes", async (context) => {
+    needsBrowser(context);
+    const changes = Array.from({ length: 30 }, (_, at) => ({
+      path: `/p${at}`,
+      before: 1,
+      after: `change ${at}.`,
+    }));
+    const definition = {
+      route: "x://tools/p\u0430y",
+      source: "x",
+      state: "changed",
+      hash: "h",
+      program: "p",
+    };
+    const args = { "sum\u202e": 1, to: "p\u0430ypal" };
+    const call = {
+      id: "1",
+      op: "shop.pay",
+      args,
+      why: "writes",
+      principal: "ann",
+      until: Date.now() + 60_000,
+    };
+    const json = { definitions: [{ ...definition, poison: [], changes }], more: 0, calls: [call] };
+    await page.route("**/api/approvals", (route) => route.fulfill({ json }));
+    onTestFinished(() => page.unroute("**/api/approvals"));
+    // The page asks when it is opened.
+    await go("Overview");
+    await go("Approvals");
+    const text = (await page.locator("main").textContent()) ?? "";
+    for (const { after } of changes) expect(text).toContain(after);
+    expect(text).toContain("x://tools/p\\u0430y");
+    expect(JSON.parse(/\{[^}]*"to"[^}]*\}/.exec(text)?.[0] ?? "")).toEqual(args);
+    expect(text).toContain('"p\\u0430ypal"');
+    expect(text).not.toMatch(/[\u202e\u0430]/);
+  });
+
   verifies(
     "console:pages",
     "a server restarts, a chain is verified, a trace is followed",
@@ -300,6 +337,7 @@ describe("the console", () => {
           const place = `${name}, ${scheme}, ${width} pixels`;
           if (width > 360) expect(await axe(page), place).toEqual([]);
           expect(await overflow(page), place).toBeLessThanOrEqual(0);
+          await expect.poll(() => page.evaluate(CURRENT_IS_SHOWN), { message: place }).toBe(true);
         }
       }
       await page.emulateMedia({ colorScheme: "light" });
@@ -333,7 +371,10 @@ describe("T23", () => {
         const text = (await page.locator("body").textContent()) ?? "";
         expect([name, await hacked(page)]).toEqual([name, undefined]);
         expect(await page.locator("main img, main script, main style, main iframe").count()).toBe(0);
-        expect(await overflow(page)).toBeLessThanOrEqual(0);
+        for (const width of [360, 1280]) {
+          await page.setViewportSize({ width, height: 860 });
+          expect(await overflow(page), `${name}, ${width} pixels`).toBeLessThanOrEqual(0);
+        }
         expect(text).not.toMatch(/[[\p{Cc}\p{Bidi_Control}]--[\t\n\r]]/v);
         if (["Search", "Approvals", "Sessions", "Knowledge"].includes(name))
           expect(text).toContain("onerror=");
