@@ -17,8 +17,9 @@ export function explainHit(
   const fields: Partial<Record<SearchField, number>> = {};
   let lexical = 0;
   let exactName = false;
+  const postingOf = index.postingsOf(id);
   for (const term of whole.terms) {
-    const posting = index.postingOf(id, term);
+    const posting = postingOf(term);
     if (posting === undefined) continue;
     const score = term.weight * posting.share;
     lexical += score;

@@ -36,7 +36,7 @@ export async function searchBoth(
   }
   const found = ranking.hits.map((hit) => hit.id);
   const near = side.search(vectors, request.filter, found);
-  const seen = seenShare(ranking.hits, ranking.whole.terms, (id, term) => words.postingOf(id, term));
+  const seen = seenShare(ranking.hits, ranking.whole.terms, (id) => words.postingsOf(id));
   const trust = side.fluency(query) * seen;
   const { hits, by } = fuse(ranking.hits, near, ranking.whole.sureName, trust);
   request.note?.({ by, wordsMs, vectorsMs: embedMs + watch() });

@@ -18,13 +18,14 @@ interface AskedTerm {
 export function seenShare<T extends AskedTerm>(
   hits: readonly { readonly id: string }[],
   terms: readonly T[],
-  postingOf: (id: string, term: T) => { readonly share: number; readonly fields: number } | undefined,
+  postingsOf: (id: string) => (term: T) => { readonly share: number; readonly fields: number } | undefined,
 ): number {
   let seen = 0;
   let all = 0;
   for (const { id } of hits.slice(0, LOOKED_AT)) {
+    const postingOf = postingsOf(id);
     for (const term of terms) {
-      const posting = postingOf(id, term);
+      const posting = postingOf(term);
       if (posting === undefined) continue;
       const score = term.weight * posting.share;
       all += score;

@@ -162,6 +162,28 @@ describe("lexical index", () => {
     );
   });
 
+  test("a burst of small puts merges in pieces, beside a merge in the background, and equals a rebuild", () => {
+    const index = new LexicalIndex();
+    const documents = new Map<string, SearchDocument>();
+    let background = index.merge();
+    for (let put = 0; put < 600; put++) {
+      const id = `d${(put * 7) % 400}`;
+      const document = { ...PLAIN, id, name: `walrus_${put}`, description: `number ${put % 10}` };
+      for (const _ of index.put([document]));
+      documents.set(id, document);
+      if (put % 5 === 0) index.drop([`d${put % 400}`]);
+      if (put % 5 === 0) documents.delete(`d${put % 400}`);
+      if (put % 3 === 0 && background.next().done) background = index.merge();
+      expect(index.segmentCount).toBeLessThan(64);
+    }
+    for (const _ of background);
+    for (const _ of index.merge(true));
+    expect(index.whole?.ids.size).toBe(documents.size);
+    const rebuilt = built(documents.values());
+    for (const text of ["walrus", "number 3", "walrus_77"])
+      expect(find(index, text, everything, 50)).toEqual(find(rebuilt, text, everything, 50));
+  });
+
   test("pruning loses nothing: a short list is the beginning of the full one", () => {
     const many = fc.array(documentArbitrary, { minLength: 20, maxLength: 31 });
     fc.assert(

@@ -13,7 +13,7 @@ import type { Segment } from "./segment.ts";
 import { SegmentBuilder } from "./segment-builder.ts";
 import { segmentsToMerge } from "./segments-to-merge.ts";
 import { TopHits } from "./top-hits.ts";
-import { type QueryTerm, type Weighing, weighQuery } from "./weigh-query.ts";
+import { type QueryTerm, type TermEntries, type Weighing, weighQuery } from "./weigh-query.ts";
 
 export interface LexicalHit {
   /** Names the document until the index changes; `idOf` gives its id. */
@@ -38,14 +38,16 @@ export const MAX_KNOWN = 262_144;
 /** Documents analysed between two turns of the event loop. */
 const PUT_STEP = 256;
 /**
- * From this many segments on, a put merges small ones itself. Merges in the background come sooner, unless puts follow each
- * other without a pause.
+ * From this many segments on, puts merge small ones themselves, a piece each. Merges in the background come sooner, unless
+ * puts follow each other without a pause.
  */
-const MAX_SEGMENTS = 32;
-/** Merges of at most this many documents take about a millisecond. */
+const MAX_SEGMENTS = 24;
+/** Puts merge at most this many documents. */
 const INLINE_MERGE = 256;
+/** The piece of a merge that one put does, in postings: about a tenth of a millisecond. */
+const PUT_MERGE_STEP = 4_096;
 /** Terms that small puts remember from one to the next. */
-const MAX_FEW = 2_048;
+const MAX_FEW = 16_384;
 const MAX_NEAR_CACHES = 64;
 
 /** The words of documents in immutable segments. What it answers never depends on how it came to its state. */
@@ -56,8 +58,10 @@ export class LexicalIndex {
   private smallMaker = new PostingMaker();
   /** Terms near to unknown words by the caller's scopes, until a document comes or goes. */
   private readonly nearCaches = new Map<string, Map<string, readonly NearTerm[]>>();
-  /** Segments that a merge in progress reads: it alone may replace them. */
-  private merging: ReadonlySet<LiveSegment> = new Set();
+  /** Segments that merges in progress read: those alone may replace them. */
+  private readonly merging = new Set<LiveSegment>();
+  /** The merge that puts do, until it is done. */
+  private smallMerge: Generator<void, void> | undefined;
 
   get size(): number {
     return this.segments.reduce((sum, live) => sum + live.liveCount, 0);
@@ -118,9 +122,12 @@ export class LexicalIndex {
     this.segments = this.segments.filter((live) => live.liveCount > 0 || this.merging.has(live));
   }
 
-  /** The best documents for the words of one query or clause. */
-  rank(words: QueryWords, filter: SearchFilter, limit: number): Ranking {
-    const weighing = this.weigh(words, filter.scopes);
+  /**
+   * The best documents for the words of one query or clause. Rankings of one filter may share `entries` until the
+   * index changes.
+   */
+  rank(words: QueryWords, filter: SearchFilter, limit: number, entries?: TermEntries): Ranking {
+    const weighing = this.weigh(words, filter.scopes, entries);
     const top = new TopHits<Found>(limit, listedFirst);
     const key = filterKey(filter);
     this.segments.forEach((live, place) => {
@@ -137,31 +144,36 @@ export class LexicalIndex {
     return { ...weighing, hits };
   }
 
-  private weigh(words: QueryWords, scopes: readonly string[]): Weighing {
+  private weigh(words: QueryWords, scopes: readonly string[], entries?: TermEntries): Weighing {
     const key = filterKey({ scopes });
     const seen = this.segments.map((live) => live.seenBy(scopes, key));
     if (this.nearCaches.size >= MAX_NEAR_CACHES) this.nearCaches.clear();
     const nearCache = this.nearCaches.get(key) ?? new Map<string, readonly NearTerm[]>();
     this.nearCaches.set(key, nearCache);
-    return weighQuery(words, seen, nearCache);
+    return weighQuery(words, seen, nearCache, entries);
   }
 
   idOf(key: number): string {
-    for (const [live, base] of this.bases()) {
-      if (key < base + live.segment.ids.size) return live.segment.ids.get(key - base);
+    let place = key;
+    for (const { segment } of this.segments) {
+      if (place < segment.ids.size) return segment.ids.get(place);
+      place -= segment.ids.size;
     }
     return "";
   }
 
-  /** The posting of a document for a term: what it is worth before the term's weight, and where it stands. */
-  postingOf(id: string, term: QueryTerm): { share: number; fields: number } | undefined {
+  /** The postings of a document by term: what each is worth before the term's weight, and where the term stands. */
+  postingsOf(id: string): (term: QueryTerm) => { share: number; fields: number } | undefined {
     const place = this.segments.findIndex((live) => live.find(id) >= 0);
     const live = this.segments[place];
-    const list = live && term.listIn(live, place);
-    if (list === undefined) return undefined;
-    const at = indexIn(list.documents, list.start, list.end, live!.find(id));
-    if (at < 0) return undefined;
-    return { share: list.impacts[at]! / FULL_IMPACT, fields: list.fields?.[at] ?? 0 };
+    const document = live?.find(id) ?? -1;
+    return (term) => {
+      const list = live && term.listIn(live, place);
+      if (list === undefined) return undefined;
+      const at = indexIn(list.documents, list.start, list.end, document);
+      if (at < 0) return undefined;
+      return { share: list.impacts[at]! / FULL_IMPACT, fields: list.fields?.[at] ?? 0 };
+    };
   }
 
   /**
@@ -170,6 +182,7 @@ export class LexicalIndex {
    */
   *merge(all = false): Generator<void, void> {
     for (;;) {
+      yield* this.endSmallMerge();
       const chosen = all ? this.untidy() : segmentsToMerge(this.segments);
       if (chosen.length === 0) return;
       yield* this.mergeChosen(chosen);
@@ -181,7 +194,7 @@ export class LexicalIndex {
   }
 
   get wantsMerge(): boolean {
-    return segmentsToMerge(this.segments).length > 0;
+    return this.smallMerge !== undefined || segmentsToMerge(this.segments).length > 0;
   }
 
   /** The one segment that holds everything; absent until `merge(true)` has run to its end. */
@@ -213,30 +226,38 @@ export class LexicalIndex {
   }
 
   private mergeSmall(): void {
-    while (this.segments.length > MAX_SEGMENTS) {
-      const free = this.segments.filter((live) => !this.merging.has(live));
-      const chosen = segmentsToMerge(free);
+    if (this.smallMerge === undefined && this.segments.length > MAX_SEGMENTS) {
+      const chosen = segmentsToMerge(this.segments.filter((live) => !this.merging.has(live)));
       const size = chosen.reduce((sum, live) => sum + live.segment.ids.size, 0);
       if (chosen.length === 0 || size > INLINE_MERGE) return;
-      const merged = new LiveSegment(runToEnd(mergeSegments(partsOf(chosen))));
-      this.replace(chosen, merged);
+      this.smallMerge = this.mergeChosen(chosen, PUT_MERGE_STEP);
+    }
+    if (this.smallMerge?.next().done === true) this.smallMerge = undefined;
+  }
+
+  /** Puts may end it, and start another one, between the steps. */
+  private *endSmallMerge(): Generator<void, void> {
+    while (this.smallMerge !== undefined) {
+      const small = this.smallMerge;
+      yield* small;
+      if (this.smallMerge === small) this.smallMerge = undefined;
     }
   }
 
-  private *mergeChosen(chosen: readonly LiveSegment[]): Generator<void, void> {
-    this.merging = new Set(chosen);
+  private *mergeChosen(chosen: readonly LiveSegment[], step?: number): Generator<void, void> {
+    for (const live of chosen) this.merging.add(live);
     const counts = chosen.map((live) => live.deadCount);
     const parts = chosen.map((live) => {
       const dead = live.copyOfDead();
       return { segment: live.segment, isDead: (document: number) => isSet(dead, document) };
     });
-    const merged = new LiveSegment(yield* mergeSegments(parts));
+    const merged = new LiveSegment(yield* mergeSegments(parts, step));
     chosen.forEach((live, at) => {
       for (const document of live.deadSince(counts[at]!)) {
         merged.bury(merged.find(live.segment.ids.get(document)));
       }
     });
-    this.merging = new Set();
+    for (const live of chosen) this.merging.delete(live);
     this.replace(chosen, merged);
   }
 
@@ -266,12 +287,6 @@ function postingLists(live: LiveSegment, place: number, terms: readonly QueryTer
 function listedFirst(one: Found, other: Found): boolean {
   if (one.live === other.live) return one.document < other.document;
   return one.live.segment.ids.get(one.document) < other.live.segment.ids.get(other.document);
-}
-
-function partsOf(
-  chosen: readonly LiveSegment[],
-): { segment: Segment; isDead: (document: number) => boolean }[] {
-  return chosen.map((live) => ({ segment: live.segment, isDead: (document) => live.isDead(document) }));
 }
 
 function isSet(bits: Uint32Array, at: number): boolean {

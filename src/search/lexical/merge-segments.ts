@@ -21,10 +21,10 @@ const NAME_UNIT = NAME_SIGN.charCodeAt(0);
 
 /**
  * Makes one segment of the live documents of several. A generator, so that a large merge can be spread over
- * many turns of the event loop: it yields after each bounded piece of work.
+ * many turns of the event loop: it yields after each piece of work, of about `step` postings.
  */
-export function* mergeSegments(parts: readonly MergePart[]): Generator<void, Segment> {
-  const numbering = yield* numberDocuments(parts);
+export function* mergeSegments(parts: readonly MergePart[], step = STEP): Generator<void, Segment> {
+  const numbering = yield* numberDocuments(parts, step);
   yield;
   const tables = parts.map(({ segment }) => segment.terms);
   const walk = new TableWalk(tables);
@@ -48,7 +48,7 @@ export function* mergeSegments(parts: readonly MergePart[]): Generator<void, Seg
     maxImpacts[dictionary.size] = max;
     dictionary.copy(segment.terms, number);
     starts[dictionary.size] = lists.length;
-    if (sinceTurn < STEP) continue;
+    if (sinceTurn < step) continue;
     sinceTurn = 0;
     yield;
   }
@@ -153,7 +153,7 @@ interface Numbering {
   readonly newNumbers: Uint32Array[];
 }
 
-function* numberDocuments(parts: readonly MergePart[]): Generator<void, Numbering> {
+function* numberDocuments(parts: readonly MergePart[], step: number): Generator<void, Numbering> {
   const tables = parts.map(({ segment }) => segment.ids);
   const walk = new TableWalk(tables);
   const ids = new StringTableWriter(tables);
@@ -161,7 +161,7 @@ function* numberDocuments(parts: readonly MergePart[]): Generator<void, Numberin
   const facetOf = new Uint32Array(ids.room);
   const newFacets = parts.map(() => new Map<number, number>());
   const newNumbers = parts.map(({ segment }) => new Uint32Array(segment.ids.size).fill(DEAD));
-  for (let step = 1; walk.next(); step++) {
+  for (let count = 1; walk.next(); count++) {
     for (const part of walk.current) {
       const number = walk.numberIn(part);
       if (parts[part]!.isDead(number)) continue;
@@ -173,7 +173,7 @@ function* numberDocuments(parts: readonly MergePart[]): Generator<void, Numberin
       facetOf[ids.size] = facet;
       ids.copy(segment.ids, number);
     }
-    if (step % (STEP / STRING_COST) === 0) yield;
+    if (count % (step / STRING_COST) === 0) yield;
   }
   return { ids: ids.finish(), facets: facets.facets, facetOf: fitted(facetOf, ids.size), newNumbers };
 }

@@ -2,6 +2,7 @@ import { analyzeQuery } from "../analysis/analyze-query.ts";
 import { splitClauses } from "../analysis/split-clauses.ts";
 import type { SearchFilter } from "../port/search-index.ts";
 import type { LexicalHit, LexicalIndex, Ranking } from "./lexical-index.ts";
+import type { TermEntries } from "./weigh-query.ts";
 
 /** The weight of a clause beside the whole query, which counts twice. */
 const WHOLE_WORTH = 2;
@@ -36,8 +37,9 @@ export function rankClauses(
     return { hits: withIds(index, whole.hits), whole, clauses };
   }
   const depth = Math.max(CLAUSE_DEPTH, limit);
-  const whole = index.rank(analyzeQuery(query), filter, depth);
-  const rankings = clauses.map((clause) => index.rank(analyzeQuery(clause), filter, depth));
+  const entries: TermEntries = new Map();
+  const whole = index.rank(analyzeQuery(query), filter, depth, entries);
+  const rankings = clauses.map((clause) => index.rank(analyzeQuery(clause), filter, depth, entries));
   return { hits: withIds(index, mergeRankings(whole, rankings)).slice(0, limit), whole, clauses };
 }
 

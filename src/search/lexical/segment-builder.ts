@@ -9,6 +9,8 @@ import { StringTable } from "./string-table.ts";
 const STEP = 4_096;
 /** Set in the number of a name, to tell it from that of a word. */
 const NAME_BIT = 0x80000000;
+/** Sorting the words of a put takes as long as a walk of this many times as many known words in their order. */
+const SORT_COST = 8;
 
 /** Makes a segment of documents with distinct ids, one after another. */
 export class SegmentBuilder {
@@ -99,7 +101,6 @@ export class SegmentBuilder {
   private rankTerms(): string[] {
     const { maker, terms, count } = this;
     const ranks = new Uint32Array(maker.terms.length);
-    for (let at = 0; at < count; at++) if (terms[at]! < NAME_BIT) ranks[terms[at]!] = 1;
     const names = [...this.names.keys()].sort();
     const nameRanks = new Uint32Array(names.length);
     const dictionary: string[] = [];
@@ -109,8 +110,7 @@ export class SegmentBuilder {
         nameRanks[this.names.get(names[named]!)!] = dictionary.push(names[named]!) - 1;
       }
     };
-    for (const term of maker.inOrder()) {
-      if (ranks[term] === 0) continue;
+    for (const term of this.wordsInOrder()) {
       const text = maker.terms[term]!;
       pushNames(text);
       ranks[term] = dictionary.push(text) - 1;
@@ -121,6 +121,18 @@ export class SegmentBuilder {
       terms[at] = term < NAME_BIT ? ranks[term]! : nameRanks[term - NAME_BIT]!;
     }
     return dictionary;
+  }
+
+  /** The numbers of the words that have postings, sorted by their texts. */
+  private wordsInOrder(): Iterable<number> {
+    const { maker, count } = this;
+    const words = this.terms.subarray(0, count).filter((term) => term < NAME_BIT);
+    if (count * SORT_COST < maker.terms.length) {
+      return [...new Set(words)].sort((one, other) => (maker.terms[one]! < maker.terms[other]! ? -1 : 1));
+    }
+    const used = new Uint8Array(maker.terms.length);
+    for (const word of words) used[word] = 1;
+    return maker.inOrder().filter((term) => used[term] === 1);
   }
 
   private push(term: number, impact: number, fields: number): void {

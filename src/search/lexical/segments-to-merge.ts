@@ -12,7 +12,9 @@ export function segmentsToMerge<T extends Sized>(segments: readonly T[]): readon
   const tiers = new Map<number, T[]>();
   for (const live of segments) {
     const tier = Math.floor(Math.log(Math.max(1, live.liveCount)) / Math.log(PER_TIER));
-    tiers.set(tier, [...(tiers.get(tier) ?? []), live]);
+    const alike = tiers.get(tier);
+    if (alike === undefined) tiers.set(tier, [live]);
+    else alike.push(live);
   }
   const full = [...tiers.keys()].filter((tier) => tiers.get(tier)!.length >= PER_TIER);
   if (full.length > 0) return tiers.get(Math.min(...full))!;

@@ -29,14 +29,14 @@ export interface Weighing {
 
 /**
  * Gives every term of a query its weight among the documents that the caller may see, so that no weight tells of
- * others. `nearCache` belongs to these documents and is good until they change.
+ * others. `nearCache` and `entries` belong to these documents and are good until they change.
  */
 export function weighQuery(
   words: QueryWords,
   segments: readonly SeenSegment[],
   nearCache: Map<string, readonly NearTerm[]>,
+  entries: TermEntries = new Map(),
 ): Weighing {
-  const entries = new Map<string, Entry>();
   const entryOf = (text: string): Entry => {
     const known = entries.get(text) ?? lookUp(text, segments);
     entries.set(text, known);
@@ -66,6 +66,9 @@ function isSpeltSo(key: string, print: number, segments: readonly SeenSegment[])
     return false;
   });
 }
+
+/** Terms that were looked up, for queries that share them. */
+export type TermEntries = Map<string, Entry>;
 
 interface Entry {
   /** Seen documents that have the term. */

@@ -67,7 +67,7 @@ export function seenIn(
 ): number {
   const numbers = new Map(hits.map(({ id, document }) => [id, document]));
   const asked = terms.toSorted(heaviestFirst).map((term) => ({ ...term, isName: term.name !== undefined }));
-  return seenShare(hits, asked, (id, { text, name }) => {
+  return seenShare(hits, asked, (id) => ({ text, name }) => {
     const list = postings.get(text);
     const at = list ? indexIn(list.documents, 0, list.documents.length, numbers.get(id)!) : -1;
     if (list === undefined || at < 0) return undefined;

@@ -1,3 +1,4 @@
+import { WordTable } from "../lexical/word-table.ts";
 import { normalize } from "./normalize.ts";
 import { loadPackedTable } from "./packed-table.ts";
 import { readTableLines } from "./table-files.ts";
@@ -26,13 +27,14 @@ export function hasCjk(text: string): boolean {
 
 export async function loadCjkTable(directory: string): Promise<CjkTable> {
   const grams = await readTableLines(directory, "grams.txt");
-  const rows = new Map(grams.map((gram, row) => [gram, row]));
+  const rows = new WordTable<number>();
+  for (const [row, gram] of grams.entries()) rows.add(gram, 0, gram.length, row);
   const table = await loadPackedTable(directory, grams.length);
 
   function addRun(run: string, sum: Float32Array): void {
     for (let start = 0; start < run.length; start++) {
       for (let end = start + 1; end <= Math.min(run.length, start + LONGEST_GRAM); end++) {
-        const row = rows.get(run.slice(start, end));
+        const row = rows.get(run, start, end);
         if (row !== undefined) table.addRow(row, sum, 1);
       }
     }
