@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { ApprovalsAnswer, MeAnswer } from "../src/http/parts/answers.ts";
 import { openSession } from "./api.ts";
 import { KeyHelp } from "./key-help.tsx";
 import { followChanges, useApi } from "./live.ts";
@@ -37,13 +38,8 @@ export function App() {
   return <Console refusal={opening === "open" ? undefined : opening} />;
 }
 
-interface Me {
-  readonly id: string;
-  readonly admin: boolean;
-}
-
 function Console({ refusal }: { refusal: string | undefined }) {
-  const me = useApi<Me>("/api/me");
+  const me = useApi<MeAnswer>("/api/me");
   if (me.error !== undefined) return <Closed reason={refusal ?? me.error} />;
   if (!me.value) return <p class="quiet center">Loading…</p>;
   return <Frame me={me.value} />;
@@ -63,24 +59,23 @@ function Closed({ reason }: { reason: string }) {
   );
 }
 
-function Frame({ me }: { me: Me }) {
+function Frame({ me }: { me: MeAnswer }) {
   const [path = "", rest = ""] = useHash();
   const page = PAGES.find((row) => row.path === path) ?? PAGES[0]!;
   const [isLive, setLive] = useState(false);
   const [isHelpOpen, setHelpOpen] = useState(false);
   const { theme, next } = useTheme();
   const main = useRef<HTMLElement>(null);
-  const waiting = useApi<{ definitions: unknown[]; calls: unknown[] }>("/api/approvals", [
-    "approvals",
-    "catalog",
-    "sources",
-  ]);
+  const pages = useRef<HTMLElement>(null);
+  const waiting = useApi<ApprovalsAnswer>("/api/approvals", ["approvals", "catalog", "sources"]);
   const count = (waiting.value?.definitions.length ?? 0) + (waiting.value?.calls.length ?? 0);
 
   useEffect(() => followChanges(setLive), []);
   useKeys(() => setHelpOpen((before) => !before));
   useEffect(() => {
     document.title = `${page.title} · Keyhole`;
+    // On narrow screens the navigation scrolls sideways.
+    pages.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [page]);
 
   return (
@@ -93,7 +88,7 @@ function Frame({ me }: { me: Me }) {
           <Mark />
           <span>Keyhole</span>
         </a>
-        <nav aria-label="Pages">
+        <nav aria-label="Pages" ref={pages}>
           {PAGES.map((row) => (
             <a key={row.path} href={`#/${row.path}`} aria-current={row === page ? "page" : undefined}>
               <svg viewBox="0 0 20 20" aria-hidden="true">

@@ -1,13 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
+import { TOPICS, type Topic } from "../src/http/parts/answers.ts";
 import { ask, get, Refusal } from "./api.ts";
 
-/** A part of the gateway that has changed. */
-export type Topic = "calls" | "catalog" | "sources" | "approvals" | "notices";
 type Listener = (topics: readonly Topic[]) => void;
 
 const listeners = new Set<Listener>();
 const RETRY_MS = 1_500;
-const ALL: readonly Topic[] = ["calls", "catalog", "sources", "approvals", "notices"];
 
 /** Follows the stream of changes and opens it again when it ends. Returns a function that stops it. */
 export function followChanges(onState: (isLive: boolean) => void): () => void {
@@ -17,7 +15,7 @@ export function followChanges(onState: (isLive: boolean) => void): () => void {
       await read(stop.signal, () => {
         onState(true);
         // Anything may have changed while nobody listened.
-        if (!isFirst) tell(ALL);
+        if (!isFirst) tell(TOPICS);
       }).catch(() => {});
       onState(false);
       await new Promise((done) => setTimeout(done, RETRY_MS));

@@ -29,30 +29,26 @@ export function createCurrentCatalog(
 ): CurrentCatalog {
   let ended = false;
 
-  async function ready(): Promise<void> {
-    if (ended) throw problem("CLOSED");
-    await sources.ready();
-  }
-
-  /** Approvals that another gateway has revoked must not count from now on. */
-  async function confirmed(): Promise<Generation> {
-    if (pins.refresh) await pins.refresh();
-    return live.current;
+  function ready(): Promise<void> {
+    return ended ? Promise.reject(problem("CLOSED")) : sources.ready();
   }
 
   return {
     ready,
     current: async () => {
       await ready();
-      return confirmed();
+      // Approvals that another gateway has revoked must not count from now on.
+      if (pins.refresh) await pins.refresh();
+      return live.current;
     },
     started: async (addresses, principal) => {
       const isStarted = ({ viewFor }: Generation) => {
         const { starting } = viewFor(principal);
         return starting.size === 0 || !addresses.some((address) => starting.has(domainOf(address)));
       };
-      await live.until(isStarted, STARTING_MS);
-      return confirmed();
+      if (!isStarted(live.current)) await live.until(isStarted, STARTING_MS);
+      if (pins.refresh) await pins.refresh();
+      return live.current;
     },
     allStarted: (principal) =>
       live.until(({ viewFor }) => viewFor(principal).starting.size === 0, STARTING_MS),

@@ -244,10 +244,9 @@ function searchOf(index: SearchIndex, live: Pick<LiveCatalog, "searchable">): Pi
 /** Opens or resumes a session. A failing store does not fail the call. */
 async function openSession(
   sessions: SessionStore,
-  handle: string | undefined,
+  handle: string,
   principal: Principal,
 ): Promise<CallSession | undefined> {
-  if (handle === undefined) return undefined;
   const known = handle === "new" ? await sessions.open(principal.id) : handle;
   return toCallSession(sessions, known, principal.id, (error) =>
     publish({ type: "notice", notice: "session-failed", detail: reasonOf(error), principal: principal.id }),

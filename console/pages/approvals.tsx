@@ -1,34 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
+import type { ApprovalsAnswer, WaitingCall, WaitingDefinition } from "../../src/http/parts/answers.ts";
 import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Code, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
-import { Changes, type DefinitionChange } from "../parts/changes.tsx";
+import { Changes } from "../parts/changes.tsx";
 import { exact, times } from "../parts/format.ts";
-
-interface Definition {
-  readonly route: string;
-  readonly source: string;
-  readonly state: string;
-  readonly hash: string;
-  readonly program: string;
-  readonly poison: readonly string[];
-  readonly changes: readonly DefinitionChange[];
-}
-
-interface WaitingCall {
-  readonly id: string;
-  readonly op: string;
-  readonly args: unknown;
-  readonly why: string;
-  readonly principal: string;
-  readonly until: number;
-}
-
-interface Answer {
-  readonly definitions: readonly Definition[];
-  readonly more: number;
-  readonly calls: readonly WaitingCall[];
-}
 
 const WHY: Readonly<Record<string, string>> = {
   confirmation: "its author wants a person to confirm it",
@@ -38,8 +14,8 @@ const WHY: Readonly<Record<string, string>> = {
 const TONES: Readonly<Record<string, Tone>> = { pending: "plain", changed: "warn", flagged: "bad" };
 
 export function Approvals() {
-  const loaded = useApi<Answer>("/api/approvals", ["approvals", "catalog", "sources"]);
-  const approve = async (definitions: readonly Definition[]) => {
+  const loaded = useApi<ApprovalsAnswer>("/api/approvals", ["approvals", "catalog", "sources"]);
+  const approve = async (definitions: readonly WaitingDefinition[]) => {
     const pins = definitions.map(({ route, hash, program }) => ({ route, hash, program }));
     await post("/api/approvals/definitions", { pins });
     loaded.reload();
@@ -47,7 +23,7 @@ export function Approvals() {
   return (
     <Page
       title="Approvals"
-      lead="Calls that wait for a yes, and definitions of servers that no agent sees before yours."
+      lead="Calls and definitions that wait for your yes. No agent sees a definition before it."
     >
       <Shown of={loaded}>
         {({ calls, definitions, more }) => (
@@ -108,7 +84,7 @@ export function Approvals() {
 }
 
 /** How a new definition describes itself, which is the first thing to judge. */
-function describedAs({ changes }: Definition): string {
+function describedAs({ changes }: WaitingDefinition): string {
   const described = changes.find(({ path }) => path === "/description")?.after;
   return typeof described === "string" ? exact(described) : "";
 }

@@ -1,53 +1,19 @@
 import { useEffect, useState } from "preact/hooks";
+import type { AuditAnswer, AuditReport, ShownRecord } from "../../src/http/parts/answers.ts";
 import { ask, get } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
 import { number, times } from "../parts/format.ts";
-
-interface AuditRecord {
-  readonly seq: number;
-  readonly at: string;
-  readonly hash: string;
-  readonly kind: string;
-  readonly principal?: string;
-  readonly op?: string;
-  readonly route?: string;
-  readonly name?: string;
-  readonly what?: string;
-  readonly lane?: string;
-  readonly decided?: string;
-  readonly approvedBy?: string;
-  readonly outcome?: string;
-  readonly ms?: number;
-  readonly result?: string;
-  readonly args?: Readonly<Record<string, string>>;
-  readonly traceId?: string;
-}
-
-interface Answer {
-  readonly kept: boolean;
-  readonly records: readonly AuditRecord[];
-  readonly damaged: number;
-}
-
-interface Report {
-  readonly chains: readonly {
-    readonly name: string;
-    readonly records: number;
-    readonly notes: readonly string[];
-    readonly bad?: { readonly place: string; readonly reason: string };
-  }[];
-}
 
 const FIELDS = ["principal", "entry", "trace"] as const;
 type Filter = Readonly<Partial<Record<(typeof FIELDS)[number] | "outcome", string>>>;
 
 export function Audit({ rest }: { rest: string }) {
   const [filter, setFilter] = useState<Filter>(rest ? { trace: rest } : {});
-  const [report, setReport] = useState<Report>();
+  const [report, setReport] = useState<AuditReport>();
   useEffect(() => setFilter(rest ? { trace: rest } : {}), [rest]);
   const query = new URLSearchParams(Object.entries(filter).filter(([, value]) => value)).toString();
-  const loaded = useApi<Answer>(`/api/audit?${query}`, ["calls", "approvals"]);
+  const loaded = useApi<AuditAnswer>(`/api/audit?${query}`, ["calls", "approvals"]);
 
   async function save(): Promise<void> {
     const link = document.createElement("a");
@@ -60,10 +26,10 @@ export function Audit({ rest }: { rest: string }) {
   return (
     <Page
       title="Audit"
-      lead="Who called what, how that was decided and how it ended. Values are never in it."
+      lead="Every call: its caller, the decision and the outcome. Never the values."
       actions={
         <>
-          <Action run={async () => setReport(await get<Report>("/api/audit/verify"))}>
+          <Action run={async () => setReport(await get<AuditReport>("/api/audit/verify"))}>
             Verify the chain
           </Action>
           <Action run={save}>Export</Action>
@@ -102,7 +68,7 @@ export function Audit({ rest }: { rest: string }) {
               <Empty title={kept ? "No records fit" : "This gateway keeps no audit log"}>
                 {kept
                   ? "Clear the filter, or let an agent call something."
-                  : "The program keeps one by default; the library wants the option audit of createGateway."}
+                  : "The program keeps one by default. In code, give createGateway the option audit."}
               </Empty>
             ) : (
               <Table head={["When", "Who", "What", "Outcome", "Trace"]} label="Records of the audit log">
@@ -118,7 +84,7 @@ export function Audit({ rest }: { rest: string }) {
   );
 }
 
-function Row({ record, onTrace }: { record: AuditRecord; onTrace: (trace: string) => void }) {
+function Row({ record, onTrace }: { record: ShownRecord; onTrace: (trace: string) => void }) {
   const {
     at,
     principal,
@@ -183,7 +149,7 @@ function Row({ record, onTrace }: { record: AuditRecord; onTrace: (trace: string
   );
 }
 
-function Verified({ chains }: Report) {
+function Verified({ chains }: AuditReport) {
   const bad = chains.filter((chain) => chain.bad);
   const count = chains.reduce((sum, { records }) => sum + records, 0);
   return (

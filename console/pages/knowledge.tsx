@@ -1,27 +1,11 @@
+import type { KnowledgeAnswer } from "../../src/http/parts/answers.ts";
 import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
 import { age, ago, number, times } from "../parts/format.ts";
 
-interface Answer {
-  readonly sources: readonly {
-    readonly id: string;
-    readonly count: number;
-    readonly oldest?: number;
-    readonly newest?: number;
-    readonly ttlMs?: number;
-    readonly isFresh: boolean;
-    readonly lastError?: string;
-  }[];
-  readonly domains: readonly {
-    readonly name: string;
-    readonly description: string;
-    readonly entries: Readonly<Record<string, number>>;
-  }[];
-}
-
 export function Knowledge() {
-  const loaded = useApi<Answer>("/api/knowledge", ["sources", "catalog"]);
+  const loaded = useApi<KnowledgeAnswer>("/api/knowledge", ["sources", "catalog"]);
   const refresh = (id: string) => async () => {
     const { ok, reason } = await post<{ ok: boolean; reason?: string }>("/api/knowledge/refresh", { id });
     loaded.reload();
@@ -94,5 +78,5 @@ export function Knowledge() {
 
 function freshFor(ttlMs: number | undefined): string {
   if (ttlMs === undefined) return "until it changes";
-  return ttlMs === 0 ? "no time: read on each refresh" : age(0, ttlMs);
+  return ttlMs === 0 ? "never" : age(0, ttlMs);
 }

@@ -1,35 +1,21 @@
-import type { Minute } from "../../src/http/parts/call-series.ts";
+import type { OverviewAnswer } from "../../src/http/parts/answers.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
 import { Chart } from "../parts/chart.tsx";
 import { age, ago, compact, number, times } from "../parts/format.ts";
 
-interface Answer {
-  readonly version: string;
-  readonly catalog: string;
-  readonly startedAt: number;
-  readonly domains: number;
-  readonly entries: Readonly<Record<string, number>>;
-  readonly search: { readonly mode: string; readonly documents?: number; readonly waiting?: number };
-  readonly sources: readonly {
-    readonly id: string;
-    readonly isFresh: boolean;
-    readonly lastError?: string;
-  }[];
-  readonly waiting: { readonly definitions: number; readonly calls: number };
-  readonly everything: number;
-  readonly totals: Omit<Minute, "at">;
-  readonly minutes: readonly Minute[];
-  readonly discovery: { readonly searches: number; readonly found: number; readonly ledToCall: number };
-  readonly notices: readonly { readonly at: number; readonly what: string; readonly detail: string }[];
-}
-
 export function Overview() {
-  const loaded = useApi<Answer>("/api/overview", ["calls", "catalog", "sources", "approvals", "notices"]);
+  const loaded = useApi<OverviewAnswer>("/api/overview", [
+    "calls",
+    "catalog",
+    "sources",
+    "approvals",
+    "notices",
+  ]);
   return (
     <Page
       title="Overview"
-      lead="What agents put into their contexts, and what they would have without Keyhole."
+      lead="Tokens that agents pay through Keyhole, and what they would pay for a list of everything."
     >
       <Shown of={loaded}>
         {(answer) => (
@@ -47,9 +33,8 @@ export function Overview() {
   );
 }
 
-function Tokens({ totals, everything, minutes }: Answer) {
+function Tokens({ totals, everything, minutes }: OverviewAnswer) {
   const put = totals.answers + totals.menus;
-  const spared = totals.everything - put;
   const share = totals.everything > 0 ? put / totals.everything : 0;
   return (
     <Card title="Tokens put into contexts" aside={<span>since the start</span>}>
@@ -70,13 +55,7 @@ function Tokens({ totals, everything, minutes }: Answer) {
               value={compact(totals.everything)}
               note="each time a menu was shown"
             />
-            <Figure
-              label={spared >= 0 ? "Saved" : "More than a list"}
-              value={
-                spared >= 0 && totals.everything > 0 ? `${Math.round((1 - share) * 100)} %` : compact(-spared)
-              }
-              note={spared >= 0 ? `${number(spared)} tokens` : "tokens; no menu was listed yet"}
-            />
+            <Figure {...saving(totals.everything, put)} />
           </div>
           <div class="compare" aria-hidden="true">
             <div class="bar accent" style={{ width: `${Math.max(1, Math.min(100, share * 100))}%` }} />
@@ -95,7 +74,20 @@ function Tokens({ totals, everything, minutes }: Answer) {
   );
 }
 
-function Calls({ minutes, totals, discovery }: Answer) {
+/** Without a menu there is nothing to compare with: a caller that lists no tools pays for answers alone. */
+function saving(everything: number, put: number): { label: string; value: string; note: string } {
+  if (everything === 0) return { label: "Saved", value: "–", note: "no agent has listed its tools yet" };
+  const spared = everything - put;
+  return spared >= 0
+    ? {
+        label: "Saved",
+        value: `${Math.round((spared / everything) * 100)} %`,
+        note: `${number(spared)} tokens`,
+      }
+    : { label: "More than a list", value: compact(-spared), note: "tokens" };
+}
+
+function Calls({ minutes, totals, discovery }: OverviewAnswer) {
   const last = minutes.filter(({ at }) => at > Date.now() - 5 * 60_000);
   const perMinute = last.reduce((sum, { calls }) => sum + calls, 0) / 5;
   const { searches, ledToCall } = discovery;
@@ -126,7 +118,7 @@ function Calls({ minutes, totals, discovery }: Answer) {
   );
 }
 
-function Health({ sources, search, entries, domains, startedAt, waiting, version, catalog }: Answer) {
+function Health({ sources, search, entries, domains, startedAt, waiting, version, catalog }: OverviewAnswer) {
   const bad = sources.filter(({ lastError }) => lastError !== undefined);
   const waits = waiting.definitions + waiting.calls;
   return (
@@ -171,7 +163,7 @@ function Health({ sources, search, entries, domains, startedAt, waiting, version
   );
 }
 
-function Notices({ notices }: Pick<Answer, "notices">) {
+function Notices({ notices }: Pick<OverviewAnswer, "notices">) {
   if (notices.length === 0) return null;
   return (
     <Card title="Notices">

@@ -1,34 +1,13 @@
 import { useEffect, useState } from "preact/hooks";
+import type { PrincipalsAnswer } from "../../src/http/parts/answers.ts";
+import type { Hit } from "../../src/render/hit.ts";
+import type { Explanation } from "../../src/search/port/search-index.ts";
 import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Code, Empty, Lane, Page, Text } from "../parts/basics.tsx";
 import { number, times } from "../parts/format.ts";
-import { type Explanation, Why } from "../parts/why.tsx";
+import { Why } from "../parts/why.tsx";
 import { Try } from "./try.tsx";
-
-interface Principals {
-  readonly principals: readonly {
-    readonly id: string;
-    readonly scopes: readonly string[];
-    readonly allowWrite: boolean;
-    readonly entries: number;
-    readonly menu: number;
-    readonly everything: number;
-  }[];
-}
-
-export interface Hit {
-  readonly route: string;
-  readonly op: string;
-  readonly kind: string;
-  readonly lane: string;
-  readonly name: string;
-  readonly summary?: string;
-  readonly signature?: string;
-  readonly unavailable?: string;
-  readonly entryPoint?: true;
-  readonly weak?: true;
-}
 
 interface Found {
   readonly text: string;
@@ -42,7 +21,7 @@ interface Found {
 const PAUSE_MS = 120;
 
 export function Search({ rest }: { rest: string }) {
-  const people = useApi<Principals>("/api/principals", ["catalog"]);
+  const people = useApi<PrincipalsAnswer>("/api/principals", ["catalog"]);
   const [need, setNeed] = useState(rest);
   const [as, setAs] = useState("");
   const [found, setFound] = useState<Found>();
@@ -73,7 +52,7 @@ export function Search({ rest }: { rest: string }) {
   return (
     <Page
       title="Search"
-      lead="What an agent gets when it asks, word for word, and why each hit stands where it stands."
+      lead="The exact answer that an agent gets, and the reason for the place of each hit."
     >
       <search>
         <form class="ask-form" onSubmit={(event) => event.preventDefault()}>

@@ -1,23 +1,10 @@
-import type { Step } from "../../src/http/parts/step.ts";
+import type { SessionAnswer, SessionsAnswer } from "../../src/http/parts/answers.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Code, Empty, Figure, Page, Shown } from "../parts/basics.tsx";
 import { ago, clock, compact, number, times } from "../parts/format.ts";
 
-interface Summary {
-  readonly id: string;
-  readonly principal: string;
-  readonly startedAt: number;
-  readonly lastAt: number;
-  readonly calls: number;
-  readonly failed: number;
-  readonly tokens: number;
-  readonly queries: readonly string[];
-}
-
-type Session = Summary & { readonly steps: readonly Step[]; readonly everything: number };
-
 export function Sessions({ rest }: { rest: string }) {
-  const loaded = useApi<{ sessions: readonly Summary[] }>("/api/sessions", ["calls"]);
+  const loaded = useApi<SessionsAnswer>("/api/sessions", ["calls"]);
   return (
     <Page
       title="Sessions"
@@ -69,7 +56,7 @@ export function Sessions({ rest }: { rest: string }) {
 }
 
 function Timeline({ id }: { id: string }) {
-  const loaded = useApi<Session>(`/api/session?id=${encodeURIComponent(id)}`, ["calls"]);
+  const loaded = useApi<SessionAnswer>(`/api/session?id=${encodeURIComponent(id)}`, ["calls"]);
   return (
     <Shown of={loaded}>
       {(session) => (

@@ -1,28 +1,17 @@
 import { useState } from "preact/hooks";
+import type { SettingsAnswer } from "../../src/http/parts/answers.ts";
 import { endSession, post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Table } from "../parts/basics.tsx";
 
-interface Answer {
-  readonly version: string;
-  readonly node: string;
-  readonly search: { readonly mode: string; readonly reason?: string };
-  readonly principals: readonly {
-    readonly id: string;
-    readonly scopes: readonly string[];
-    readonly allowWrite: boolean;
-  }[];
-  readonly settings: readonly { readonly name: string; readonly value: unknown; readonly from: string }[];
-}
-
 export function Settings() {
-  const loaded = useApi<Answer>("/api/settings");
+  const loaded = useApi<SettingsAnswer>("/api/settings");
   const [link, setLink] = useState<string>();
   const [filter, setFilter] = useState("");
   return (
     <Page
       title="Settings"
-      lead="What is in effect, and the file or variable that says so. Secrets are never shown."
+      lead="Settings in effect, each with the file or variable that it comes from. Never secrets."
       actions={
         <>
           <Action run={async () => setLink((await post<{ url: string }>("/api/console/link")).url)}>

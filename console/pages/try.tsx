@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
+import type { Hit } from "../../src/render/hit.ts";
 import { post } from "../api.ts";
 import { Badge, Card, Code, Lane, Text } from "../parts/basics.tsx";
 import { number, pretty } from "../parts/format.ts";
 import { type Schema, SchemaForm, toArgs, type Values } from "../parts/schema-form.tsx";
-import type { Hit } from "./search.tsx";
 
 interface Help {
   readonly schema?: Schema;

@@ -1,22 +1,12 @@
+import type { UnmetAnswer } from "../../src/http/parts/answers.ts";
 import { useApi } from "../live.ts";
 import { Badge, Card, Code, Empty, Page, Shown } from "../parts/basics.tsx";
 import { ago, times } from "../parts/format.ts";
 
-interface Unmet {
-  readonly query: string;
-  readonly times: number;
-  readonly empty: boolean;
-  readonly shown: readonly string[];
-  readonly lastAsked: number;
-}
-
 export function Unmet() {
-  const loaded = useApi<{ unmet: readonly Unmet[] }>("/api/unmet", ["calls", "catalog"]);
+  const loaded = useApi<UnmetAnswer>("/api/unmet", ["calls", "catalog"]);
   return (
-    <Page
-      title="Unmet"
-      lead="Needs that agents searched for and then called nothing of what they were shown."
-    >
+    <Page title="Unmet" lead="Searches after which the agent called none of the hits.">
       <Shown of={loaded}>
         {({ unmet }) =>
           unmet.length === 0 ? (
@@ -62,10 +52,10 @@ export function Unmet() {
   );
 }
 
-function adviceFor({ empty, times: count }: Unmet): string {
+function adviceFor({ empty, times: count }: UnmetAnswer["unmet"][number]): string {
   if (empty)
-    return "Give the entry that should match a phrase or an alias in these words. If there is none, agents miss a tool here.";
+    return "Give the entry that should match a phrase or an alias in these words. If no entry should match, agents miss a tool.";
   return count > 1
-    ? "Asked again and again: the right entry may stand too low. Add these words to its phrases, or make the first sentences of the others say what they are for."
-    : "One of these may be it and not say so. Look at the search, and at the first sentence of each description.";
+    ? "Asked repeatedly: the right entry may rank too low. Add these words to its phrases, or let the first sentences of the others say what they are for."
+    : "One of these may be right without saying so. Try the search, and read the first sentence of each description.";
 }

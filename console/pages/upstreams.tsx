@@ -1,37 +1,9 @@
 import { useState } from "preact/hooks";
+import type { UpstreamsAnswer } from "../../src/http/parts/answers.ts";
 import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
 import { ago, number, times } from "../parts/format.ts";
-
-interface Upstream {
-  readonly id: string;
-  readonly label: string;
-  readonly state: string;
-  readonly reason?: string;
-  readonly protocol?: string;
-  readonly pid?: number;
-  readonly starts: number;
-  readonly running: number;
-  readonly waiting: number;
-  readonly entries: number;
-  readonly listedAt?: number;
-  readonly fromCache: boolean;
-  readonly warnings: readonly string[];
-  readonly runs: {
-    readonly hash: string;
-    readonly command?: string;
-    readonly url?: string;
-    readonly cwd?: string;
-    readonly env?: readonly string[];
-    readonly headers?: readonly string[];
-  };
-  readonly tools: number;
-  readonly tokens: number;
-  readonly isHttp: boolean;
-  readonly needsConsent: boolean;
-  readonly stderr: string;
-}
 
 const TONES: Readonly<Record<string, Tone>> = {
   connected: "good",
@@ -44,15 +16,11 @@ const TONES: Readonly<Record<string, Tone>> = {
 const PROTOCOLS: Readonly<Record<string, string>> = { modern: "2026-07-28", legacy: "2025-11-25 or older" };
 
 export function Upstreams() {
-  const loaded = useApi<{ upstreams: readonly Upstream[] }>("/api/upstreams", [
-    "sources",
-    "catalog",
-    "calls",
-  ]);
+  const loaded = useApi<UpstreamsAnswer>("/api/upstreams", ["sources", "catalog", "calls"]);
   return (
     <Page
       title="Upstreams"
-      lead="MCP servers behind this gateway. Each runs on its own; one that fails hurts no other."
+      lead="MCP servers behind this gateway. Each runs separately, so a failure affects no other server."
     >
       <Shown of={loaded}>
         {({ upstreams }) =>
@@ -76,7 +44,7 @@ export function Upstreams() {
   );
 }
 
-function Server({ reload, ...server }: Upstream & { reload: () => void }) {
+function Server({ reload, ...server }: UpstreamsAnswer["upstreams"][number] & { reload: () => void }) {
   const [login, setLogin] = useState<string>();
   const act = (path: string, body: object) => async () => {
     const { ok, reason } = await post<{ ok: boolean; reason?: string }>(path, body);

@@ -1,10 +1,5 @@
+import type { DefinitionChange } from "../../src/access/diff-definitions.ts";
 import { exact } from "./format.ts";
-
-export interface DefinitionChange {
-  readonly path: string;
-  readonly before?: unknown;
-  readonly after?: unknown;
-}
 
 /** All places where a definition differs from the approved one: a person decides by them. */
 export function Changes({ changes, isNew }: { changes: readonly DefinitionChange[]; isNew: boolean }) {

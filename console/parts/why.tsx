@@ -1,17 +1,5 @@
+import type { Explanation } from "../../src/search/port/search-index.ts";
 import { Badge } from "./basics.tsx";
-
-export interface Explanation {
-  readonly lexical: number;
-  readonly vector?: number;
-  readonly learned?: number;
-  readonly exactName: boolean;
-  readonly fields: Readonly<Record<string, number>>;
-  readonly terms: readonly {
-    readonly term: string;
-    readonly score: number;
-    readonly fields: readonly string[];
-  }[];
-}
 
 const MOST_TERMS = 6;
 /** The fields of search, in words for people. */

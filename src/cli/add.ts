@@ -4,7 +4,7 @@ import { problem } from "../schema/problem.ts";
 import { readServerConfig } from "../sources/mcp/config/server-config.ts";
 import { toLabel } from "../sources/mcp/from-mcp-config.ts";
 import { hasTerminal } from "./confirm.ts";
-import { readArgs } from "./read-args.ts";
+import { readWordsAndArgs, TEXTS } from "./read-args.ts";
 import { ownConfig, thisMachine } from "./this-machine.ts";
 
 const USAGE = `Usage: keyhole add NAME [--env NAME=VALUE]... -- COMMAND [ARGS]
@@ -15,20 +15,15 @@ otherwise keyhole servers allow NAME and keyhole approve NAME do that.
 
   --env NAME=VALUE        a variable of the program; VALUE may be \${NAME}
   --header "NAME: VALUE"  a header of every request
-  --help`;
+  -h, --help`;
 
 export async function run(args: readonly string[]): Promise<void> {
   const end = args.indexOf("--");
   const own = end < 0 ? args : args.slice(0, end);
   const [command, ...words] = end < 0 ? [] : args.slice(end + 1);
-  const { values, positionals } = readArgs("add", {
-    args: [...own],
-    allowPositionals: true,
-    options: {
-      env: { type: "string", multiple: true, default: [] },
-      header: { type: "string", multiple: true, default: [] },
-      help: { type: "boolean", default: false },
-    },
+  const { values, positionals } = readWordsAndArgs("add", own, {
+    env: TEXTS,
+    header: TEXTS,
   });
   if (values.help) return console.log(USAGE);
   const [name, url, ...more] = positionals;

@@ -8,7 +8,7 @@ import { loadTokenCounter, type TokenCounter } from "../util/tokens.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm, hasTerminal, shortHash } from "./confirm.ts";
 import { openConsents } from "./open-consents.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 import { allowServers } from "./servers.ts";
 import { showProgram } from "./show-program.ts";
 import { findServers, type Survey, surveyServers } from "./survey-servers.ts";
@@ -28,15 +28,10 @@ that has not run yet may start. Without a terminal,
 Exits with 1 if something was refused or a server could not be listed.`;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readArgs("approve", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      config: { type: "string" },
-      refresh: { type: "boolean", default: false },
-      yes: { type: "string" },
-      help: { type: "boolean", default: false },
-    },
+  const { values, positionals } = readWordsAndArgs("approve", args, {
+    config: TEXT,
+    refresh: FLAG,
+    yes: TEXT,
   });
   if (values.help) return console.log(USAGE);
   const waiting = await askToStart(values.config, positionals);

@@ -6,7 +6,7 @@ import { verifyChain } from "../audit/verify-chain.ts";
 import { problem } from "../schema/problem.ts";
 import { toVisibleJson, toVisibleLine } from "../util/visible-text.ts";
 import { auditFolder } from "./open-audit.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 import { showRecord } from "./show-record.ts";
 
 const USAGE = `Usage: keyhole audit verify [--contains HASH]
@@ -23,7 +23,7 @@ every record and names the first one that was changed, moved or removed. tail sh
   --json               records as stored, one line of JSON each
   --since TIME         a date such as 2026-01-31, or an age such as 30m, 12h or 7d
   --principal ID       only records of this caller
-  --help
+  -h, --help
 
 verify exits with 1 if the log is not intact, tail and export if they found damaged records.`;
 
@@ -134,19 +134,14 @@ function timeOf(since: string): number {
 }
 
 function readOptions(args: readonly string[]) {
-  return readArgs("audit", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      folder: { type: "string" },
-      contains: { type: "string" },
-      number: { type: "string", short: "n" },
-      follow: { type: "boolean", short: "f", default: false },
-      json: { type: "boolean", default: false },
-      since: { type: "string" },
-      principal: { type: "string" },
-      help: { type: "boolean", default: false },
-    },
+  return readWordsAndArgs("audit", args, {
+    folder: TEXT,
+    contains: TEXT,
+    number: { type: "string", short: "n" },
+    follow: { type: "boolean", short: "f", default: false },
+    json: FLAG,
+    since: TEXT,
+    principal: TEXT,
   });
 }
 

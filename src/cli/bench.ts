@@ -8,7 +8,7 @@ import { loadTokenCounter } from "../util/tokens.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { openCatalog } from "./open-catalog.ts";
 import { learningFile } from "./open-learning.ts";
-import { readCatalogArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 import { withProgress } from "./with-progress.ts";
 
 const USAGE = `Usage: keyhole bench [SERVER]... [--config FILE] [--json]
@@ -40,7 +40,7 @@ interface Row {
 }
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readCatalogArgs("bench", args);
+  const { values, positionals } = readWordsAndArgs("bench", args, { config: TEXT, json: FLAG });
   if (values.help) return console.log(USAGE);
   const catalog = await openCatalog("bench", values.config, positionals);
   try {

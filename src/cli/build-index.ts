@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { problem } from "../schema/problem.ts";
 import { buildLibraryIndex } from "../sources/markdown/build-library-index.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole index build [DIRECTORY] [options]
 
@@ -11,7 +11,7 @@ Indexes the Markdown files under prompts/, fragments/ (or resources/) and rules/
   --out DIRECTORY  where to write the index (default: .index in the directory)
   --scheme NAME    the scheme of the library's URIs, which the index then names
   --json           print the result as JSON
-  --help
+  -h, --help
 
 Exits with 1 if files were left out, and names them.`;
 
@@ -36,15 +36,10 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 function readOptions(args: readonly string[]) {
-  return readArgs("index", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      out: { type: "string" },
-      scheme: { type: "string" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
+  return readWordsAndArgs("index", args, {
+    out: TEXT,
+    scheme: TEXT,
+    json: FLAG,
   });
 }
 

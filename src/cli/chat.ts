@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { loadPackage } from "../models/providers/load-package.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readArgs, TEXT } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole chat [options]
 
@@ -14,7 +14,7 @@ const USAGE = `Usage: keyhole chat [options]
   --profile NAME           only the servers of this profile of the config
   --trust                  start the servers of a JSON config and accept all definitions without approval
   --plain                  plain lines, as without a terminal; calls that would ask for permission are denied
-  --help
+  -h, --help
 
 In the chat, /help lists commands and keys.`;
 
@@ -90,18 +90,14 @@ async function setUpFirst(project: string): Promise<void> {
 }
 
 function readOptions(args: readonly string[]) {
-  return readArgs("chat", {
-    args: [...args],
-    options: {
-      continue: { type: "boolean", short: "c", default: false },
-      resume: { type: "string", short: "r" },
-      provider: { type: "string" },
-      model: { type: "string" },
-      config: { type: "string" },
-      profile: { type: "string" },
-      trust: { type: "boolean", default: false },
-      plain: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
+  return readArgs("chat", args, {
+    continue: { type: "boolean", short: "c", default: false },
+    resume: { type: "string", short: "r" },
+    provider: TEXT,
+    model: TEXT,
+    config: TEXT,
+    profile: TEXT,
+    trust: FLAG,
+    plain: FLAG,
   }).values;
 }

@@ -1,7 +1,7 @@
 import { CLIENTS } from "../clients/clients.ts";
 import { problem } from "../schema/problem.ts";
 import { nearest } from "../util/nearest.ts";
-import { readArgs } from "./read-args.ts";
+import { readWordsAndArgs } from "./read-args.ts";
 
 const SHELLS = ["bash", "zsh", "fish", "pwsh"] as const;
 type Shell = (typeof SHELLS)[number];
@@ -48,11 +48,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 type Completions = ReadonlyMap<string, { readonly summary: string; readonly words: readonly string[] }>;
 
 export async function run(args: readonly string[], summaries: ReadonlyMap<string, string>): Promise<void> {
-  const { values, positionals } = readArgs("completion", {
-    args: [...args],
-    allowPositionals: true,
-    options: { help: { type: "boolean", default: false } },
-  });
+  const { values, positionals } = readWordsAndArgs("completion", args, {});
   if (values.help) return console.log(USAGE);
   const [shell = "", ...more] = positionals;
   if (!SHELLS.includes(shell as Shell) || more.length > 0) {

@@ -7,7 +7,7 @@ import { problem, problemSaying } from "../schema/problem.ts";
 import { nearest } from "../util/nearest.ts";
 import { askYesOrNo, hasTerminal } from "./confirm.ts";
 import { openConsents } from "./open-consents.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs } from "./read-args.ts";
 import { connectionLines, programOf } from "./show-connection.ts";
 import { isTemporary, ownConfig, serveProgram, thisMachine } from "./this-machine.ts";
 import { setStateFolder } from "./user-folders.ts";
@@ -24,7 +24,7 @@ Keyhole's part is undone.
   --read-only      let the client only read through Keyhole
   --dry-run        show the change, write nothing
   --yes            do not ask
-  --help`;
+  -h, --help`;
 
 export async function run(args: readonly string[]): Promise<void> {
   const { values, positionals } = readOptions(args);
@@ -117,16 +117,11 @@ function findClient(names: readonly string[]): Client {
 }
 
 function readOptions(args: readonly string[]) {
-  return readArgs("connect", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      undo: { type: "boolean", default: false },
-      projects: { type: "boolean", default: false },
-      "read-only": { type: "boolean", default: false },
-      "dry-run": { type: "boolean", default: false },
-      yes: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
+  return readWordsAndArgs("connect", args, {
+    undo: FLAG,
+    projects: FLAG,
+    "read-only": FLAG,
+    "dry-run": FLAG,
+    yes: FLAG,
   });
 }

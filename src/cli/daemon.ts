@@ -3,7 +3,7 @@ import type { DaemonStatus } from "../daemon/wire.ts";
 import { problem } from "../schema/problem.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { daemonPlace } from "./daemon-place.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole daemon COMMAND [options]
 
@@ -12,7 +12,7 @@ const USAGE = `Usage: keyhole daemon COMMAND [options]
   run              run it here, as keyhole serve does in the background
 
   --json           for status and stop
-  --help
+  -h, --help
 
 KEYHOLE_DAEMON_IDLE: seconds that the daemon, and servers that nobody uses, stay (default: 600).`;
 
@@ -20,13 +20,8 @@ const IDLE_SECONDS = 600;
 
 /** Shows, stops or runs the daemon that serves the clients of this person. */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readArgs("daemon", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
+  const { values, positionals } = readWordsAndArgs("daemon", args, {
+    json: FLAG,
   });
   const [command] = positionals;
   if (values.help || command === undefined) return console.log(USAGE);

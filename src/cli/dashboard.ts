@@ -16,18 +16,14 @@ this machine only, keeps everything in memory, and prints the link to log in.
 
   --port NUMBER        port of its pages (default: ${PAGES})
   --otlp-port NUMBER   port that Keyhole sends to (default: 4318)
-  --help
+  -h, --help
 
 Telemetry is off by default: set KEYHOLE_TELEMETRY=1 for the processes that it shall show.`;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = readArgs("dashboard", {
-    args: [...args],
-    options: {
-      port: { type: "string", default: String(PAGES) },
-      "otlp-port": { type: "string", default: "4318" },
-      help: { type: "boolean", default: false },
-    },
+  const { values } = readArgs("dashboard", args, {
+    port: { type: "string", default: String(PAGES) },
+    "otlp-port": { type: "string", default: "4318" },
   });
   if (values.help) return console.log(USAGE);
   const [pages, otlp] = [toPort("--port", values.port), toPort("--otlp-port", values["otlp-port"])];

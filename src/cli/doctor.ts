@@ -11,7 +11,7 @@ import { checkState } from "./check-state.ts";
 import { type Finding, problemWith, warningOf } from "./finding.ts";
 import { type OpenedConfig, openConfig } from "./open-config.ts";
 import { withSecrets } from "./open-secrets.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readArgs, TEXT } from "./read-args.ts";
 import { thisMachine } from "./this-machine.ts";
 
 const USAGE = `Usage: keyhole doctor [--config FILE] [--no-start] [--json]
@@ -27,14 +27,10 @@ configs of MCP clients, and every server. Starts only servers that you have allo
 Exits with 1 if there is a problem; warnings alone exit with 0.`;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = readArgs("doctor", {
-    args: [...args],
-    options: {
-      config: { type: "string" },
-      "no-start": { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
+  const { values } = readArgs("doctor", args, {
+    config: TEXT,
+    "no-start": FLAG,
+    json: FLAG,
   });
   if (values.help) return console.log(USAGE);
   const { findings, servers } = await examine(values.config, !values["no-start"]);

@@ -1,7 +1,7 @@
 import { problem } from "../schema/problem.ts";
 import type { McpSource } from "../sources/mcp/mcp-source.ts";
 import { openConfig } from "./open-config.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 
 export interface ServerArgs {
   readonly label: string | undefined;
@@ -13,15 +13,10 @@ export interface ServerArgs {
 
 /** Reads the arguments of a command about one server. */
 export function readServerArgs(command: string, args: readonly string[]): ServerArgs {
-  const { values, positionals } = readArgs(command, {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      config: { type: "string" },
-      open: { type: "boolean", default: false },
-      timeout: { type: "string" },
-      help: { type: "boolean", default: false },
-    },
+  const { values, positionals } = readWordsAndArgs(command, args, {
+    config: TEXT,
+    open: FLAG,
+    timeout: TEXT,
   });
   const { config, open, timeout, help } = values;
   return { label: positionals[0], config, open, timeout, help };

@@ -2,7 +2,7 @@ import type { Entry } from "../schema/entry.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { type LintFinding, lintEntries } from "./lint/lint-entries.ts";
 import { openCatalog } from "./open-catalog.ts";
-import { readCatalogArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole lint [SERVER]... [--config FILE] [--json]
 
@@ -15,7 +15,7 @@ without the server, as an override in the config.
   -h, --help`;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readCatalogArgs("lint", args);
+  const { values, positionals } = readWordsAndArgs("lint", args, { config: TEXT, json: FLAG });
   if (values.help) return console.log(USAGE);
   const catalog = await openCatalog("lint", values.config, positionals);
   try {

@@ -1,7 +1,7 @@
 import { toVisibleLine } from "../util/visible-text.ts";
 import { measureServers, type ServerCost } from "./measure-servers.ts";
 import { openConsents } from "./open-consents.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readArgs, TEXT } from "./read-args.ts";
 import { costLines, savingLines } from "./show-costs.ts";
 import { findServers } from "./survey-servers.ts";
 
@@ -12,16 +12,12 @@ has allowed, and only if their listing is older than a day.
 
   --config FILE    as for keyhole serve
   --json
-  --help`;
+  -h, --help`;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = readArgs("list", {
-    args: [...args],
-    options: {
-      config: { type: "string" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
+  const { values } = readArgs("list", args, {
+    config: TEXT,
+    json: FLAG,
   });
   if (values.help) return console.log(USAGE);
   const measured = await readServerStates(values.config);

@@ -9,7 +9,7 @@ Logs in to an upstream server. Prints the address to open, and waits for the log
   --config FILE      as for keyhole serve
   --open             open the address in the browser
   --timeout SECONDS  how long to wait (default: 300)
-  --help`;
+  -h, --help`;
 
 /** Keeps the login in the state folder, where a running gateway finds it. */
 export async function run(args: readonly string[]): Promise<void> {

@@ -5,7 +5,7 @@ const USAGE = `Usage: keyhole logout LABEL [options]
 Deletes the login to an upstream server.
 
   --config FILE    as for keyhole serve
-  --help`;
+  -h, --help`;
 
 export async function run(args: readonly string[]): Promise<void> {
   const given = readServerArgs("logout", args);

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { problem } from "../schema/problem.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { daemonPlace } from "./daemon-place.ts";
-import { readArgs } from "./read-args.ts";
+import { readWordsAndArgs } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole logs [SERVER] [-n NUMBER] [--follow]
 
@@ -20,14 +20,9 @@ const MAX_BYTES = 4 * 1024 * 1024;
 const FOLLOW_MS = 500;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readArgs("logs", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      number: { type: "string", short: "n" },
-      follow: { type: "boolean", short: "f", default: false },
-      help: { type: "boolean", default: false },
-    },
+  const { values, positionals } = readWordsAndArgs("logs", args, {
+    number: { type: "string", short: "n" },
+    follow: { type: "boolean", short: "f", default: false },
   });
   if (values.help) return console.log(USAGE);
   const count = values.number === undefined ? DEFAULT_LINES : Number(values.number);

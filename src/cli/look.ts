@@ -10,7 +10,7 @@ import { toVisibleLine } from "../util/visible-text.ts";
 import { askYesOrNo, hasTerminal } from "./confirm.ts";
 import { connect } from "./connect.ts";
 import { type Measured, measureServers } from "./measure-servers.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readArgs } from "./read-args.ts";
 import { programOf, toolLines } from "./show-connection.ts";
 import { costLines, savingLines } from "./show-costs.ts";
 import { showProgram } from "./show-program.ts";
@@ -129,12 +129,9 @@ function toJson(configs: readonly FoundConfig[], measured: Measured | undefined)
 }
 
 function readOptions(args: readonly string[]) {
-  return readArgs("keyhole", {
-    args: [...args],
-    options: {
-      yes: { type: "boolean", default: false },
-      "dry-run": { type: "boolean", default: false },
-      json: { type: "boolean", default: false },
-    },
+  return readArgs("keyhole", args, {
+    yes: FLAG,
+    "dry-run": FLAG,
+    json: FLAG,
   });
 }

@@ -1,18 +1,17 @@
 import { z } from "zod";
 import type { Operation } from "../operations/operation.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 
 type AnyOperation = Pick<Operation<z.ZodType, unknown, z.ZodType>, "name" | "input" | "command">;
 
 /** The options that every operation takes on the command line. */
 const SHARED = {
-  config: { type: "string" },
-  profile: { type: "string" },
-  url: { type: "string" },
-  trust: { type: "boolean", default: false },
-  "allow-write": { type: "boolean", default: false },
-  json: { type: "boolean", default: false },
-  help: { type: "boolean", short: "h", default: false },
+  config: TEXT,
+  profile: TEXT,
+  url: TEXT,
+  trust: FLAG,
+  "allow-write": FLAG,
+  json: FLAG,
 } as const;
 
 /** A command line of an operation, read. */
@@ -37,15 +36,12 @@ const VALUE = /^([\p{L}_][\p{L}\p{N}_.-]*)=(.*)$/su;
  */
 export function readOperationArgs(operation: AnyOperation, args: readonly string[]): OperationArgs {
   const fields = fieldsOf(operation);
-  const { values, positionals } = readArgs(operation.name, {
-    args: args.map(spellOut),
-    allowPositionals: true,
-    allowNegative: true,
-    options: {
-      ...Object.fromEntries(fields.map((field) => [field.option, { type: field.type }])),
-      ...SHARED,
-    },
-  });
+  const { values, positionals } = readWordsAndArgs(
+    operation.name,
+    args.map(spellOut),
+    { ...Object.fromEntries(fields.map((field) => [field.option, { type: field.type }])), ...SHARED },
+    { allowNegative: true },
+  );
   const given = values as Readonly<Record<string, string | boolean | undefined>>;
   const { words, pairs } = split(positionals, operation.command.takesValues === true);
   const options = fields.flatMap((field) => {

@@ -6,7 +6,7 @@ import { POISON_KINDS } from "../util/find-poison.ts";
 import { nearest } from "../util/nearest.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm, shortHash } from "./confirm.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 import { type Survey, surveyServers } from "./survey-servers.ts";
 
 const USAGE = `Usage: keyhole pins [CONFIG]
@@ -24,7 +24,7 @@ second. Servers that wait for a consent to start are not listed: keyhole servers
   --all            approve or revoke everything
   --yes HASH       approve without a terminal exactly what was listed under this hash
   --json           the list as JSON
-  --help
+  -h, --help
 
 Exits with 1 if a server could not be listed.`;
 
@@ -160,17 +160,12 @@ function unknown(target: string, names: readonly string[]) {
 }
 
 function readOptions(args: readonly string[]) {
-  return readArgs("pins", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      config: { type: "string" },
-      refresh: { type: "boolean", default: false },
-      all: { type: "boolean", default: false },
-      yes: { type: "string" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
+  return readWordsAndArgs("pins", args, {
+    config: TEXT,
+    refresh: FLAG,
+    all: FLAG,
+    yes: TEXT,
+    json: FLAG,
   });
 }
 

@@ -40,7 +40,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   serve: {
     summary: "Serve a catalog to MCP clients, over stdio or HTTP.",
     load: () => import("./serve.ts"),
-    serveEarly: async (args) => (await import("./serve-by-daemon.ts")).serveByDaemon(args),
+    serveEarly: async (args) =>
+      !args.includes("--no-daemon") && (await import("./serve-by-daemon.ts")).serveByDaemon(args),
   },
   ...Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),
@@ -88,7 +89,7 @@ function operation(name: string, summary: string): Command {
 /** Runs the program with the words of a command line. Failures are printed and become the exit code. */
 export async function runProgram(words: readonly string[]): Promise<void> {
   const [name = "", ...args] = words;
-  if (["--help", "-h"].includes(name)) return console.log(usage());
+  if (name.startsWith("-") && withLongHelp(words).includes("--help")) return console.log(usage());
   if (["--version", "-v"].includes(name)) return console.log(PROGRAM_VERSION);
   if (name === "" || name.startsWith("--")) return start(LOOK, "", words);
   if (Object.hasOwn(COMMANDS, name)) return start(COMMANDS[name]!, name, args);
@@ -114,7 +115,10 @@ async function start(command: Command, name: string, args: readonly string[]): P
 
 function told(name: string, { code, message, next }: Problem): string {
   // The table's own next step is for models, which send fields.
-  const step = code === "INVALID_INPUT" ? `keyhole ${name} --help shows how it is used.` : next;
+  const step =
+    code === "INVALID_INPUT"
+      ? `${["keyhole", name, "--help"].filter(Boolean).join(" ")} shows how it is used.`
+      : next;
   return `${code}: ${message}\n${step}`;
 }
 

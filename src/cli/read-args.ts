@@ -3,33 +3,49 @@ import { problem } from "../schema/problem.ts";
 import { nearest } from "../util/nearest.ts";
 import { reasonOf } from "../util/reason-of.ts";
 
+type Options = NonNullable<ParseArgsConfig["options"]>;
+
+export const TEXT = { type: "string" } as const;
+export const TEXTS = { type: "string", multiple: true, default: [] as string[] } as const;
+export const FLAG = { type: "boolean", default: false } as const;
+
 /**
- * Parses the arguments of a command.
+ * Parses the arguments of a command that takes these options, `--help` and no words.
  *
  * @throws INVALID_INPUT for an argument that the command does not take.
  */
-export function readArgs<const T extends ParseArgsConfig>(command: string, config: T) {
+export function readArgs<const T extends Options>(command: string, args: readonly string[], options: T) {
+  return { values: parse(command, { args: [...args], options: { ...options, help: FLAG } }).values };
+}
+
+/** Parses the arguments of a command that also takes words. See {@link readArgs}. */
+export function readWordsAndArgs<const T extends Options>(
+  command: string,
+  args: readonly string[],
+  options: T,
+  more: { readonly allowNegative?: boolean } = {},
+) {
+  return parse(command, {
+    ...more,
+    args: [...args],
+    allowPositionals: true,
+    options: { ...options, help: FLAG },
+  });
+}
+
+function parse<const T extends ParseArgsConfig>(command: string, config: T) {
   try {
     return parseArgs(config);
   } catch (error) {
-    const reason = /^Unknown option '--([^']*)'/.exec(reasonOf(error));
-    const [near] = reason ? nearest(reason[1]!, Object.keys(config.options ?? {})) : [];
-    const known = reason
-      ? `there is no --${reason[1]}${near ? `; did you mean --${near}?` : ""}`
-      : reasonOf(error);
-    throw problem("INVALID_INPUT", { operation: command, reason: known });
+    const [, unknown] = /^Unknown option '--([^']*)'/.exec(reasonOf(error)) ?? [];
+    throw problem("INVALID_INPUT", {
+      operation: command,
+      reason: unknown === undefined ? reasonOf(error) : noOption(unknown, Object.keys(config.options ?? {})),
+    });
   }
 }
 
-/** Reads the arguments of a command that looks at the catalog of a config. */
-export function readCatalogArgs(command: string, args: readonly string[]) {
-  return readArgs(command, {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      config: { type: "string" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
-  });
+function noOption(name: string, known: readonly string[]): string {
+  const [near] = nearest(name, known);
+  return `--${name} is not an option${near === undefined ? "" : ` (did you mean --${near}?)`}`;
 }

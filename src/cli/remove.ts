@@ -3,21 +3,17 @@ import { readSettingsFile } from "../config/read-settings-file.ts";
 import { saveSetting } from "../config/save-setting.ts";
 import { problem } from "../schema/problem.ts";
 import { nearest } from "../util/nearest.ts";
-import { readArgs } from "./read-args.ts";
+import { readWordsAndArgs } from "./read-args.ts";
 import { ownConfig, thisMachine } from "./this-machine.ts";
 
 const USAGE = `Usage: keyhole remove NAME
 
 Removes a server from Keyhole's own config. Gateways that run notice it.
 
-  --help`;
+  -h, --help`;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readArgs("remove", {
-    args: [...args],
-    allowPositionals: true,
-    options: { help: { type: "boolean", default: false } },
-  });
+  const { values, positionals } = readWordsAndArgs("remove", args, {});
   if (values.help) return console.log(USAGE);
   const [name = "", ...more] = positionals;
   const { home } = thisMachine();

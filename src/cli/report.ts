@@ -2,7 +2,7 @@ import { createGateway } from "../gateway.ts";
 import type { Gateway } from "../gateway-api.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { learningFile } from "./open-learning.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readArgs } from "./read-args.ts";
 
 const USAGE = `Usage: keyhole report [--json]
 
@@ -16,10 +16,7 @@ calls are kept on this machine, without what looks like a secret; learning.enabl
 const SHOWN = 10;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = readArgs("report", {
-    args: [...args],
-    options: { json: { type: "boolean", default: false }, help: { type: "boolean", default: false } },
-  });
+  const { values } = readArgs("report", args, { json: FLAG });
   if (values.help) return console.log(USAGE);
   const gateway = createGateway({ domains: [], learning: { log: learningFile() } });
   try {

@@ -1,11 +1,11 @@
 import { fstatSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { parseArgs } from "node:util";
 import { loadPackage } from "../models/providers/load-package.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { problem } from "../schema/problem.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "./print-events.ts";
+import { FLAG, readWordsAndArgs, TEXT, TEXTS } from "./read-args.ts";
 import { createSafeConsole } from "./safe-console.ts";
 
 const USAGE = `Usage: keyhole run -p PROMPT [options]
@@ -25,7 +25,7 @@ const USAGE = `Usage: keyhole run -p PROMPT [options]
                            give it as often as needed
   --allow-write            run tools that write without asking, also those that write the folder's files;
                            commands and destructive tools stay denied
-  --help
+  -h, --help
 
 Exit codes: 0 answered, 1 failed, 2 wrong usage, 3 a limit was reached (also that of the answer) or the model
 repeated itself, 4 the provider's content filter stopped the answer, 130 interrupted. Nobody can be asked, so calls
@@ -91,25 +91,20 @@ export async function run(args: readonly string[]): Promise<void> {
 
 function readOptions(args: readonly string[]) {
   try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        prompt: { type: "string", short: "p" },
-        continue: { type: "boolean", short: "c", default: false },
-        resume: { type: "string", short: "r" },
-        "json-schema": { type: "string" },
-        stream: { type: "boolean", default: false },
-        "output-format": { type: "string", default: "text" },
-        provider: { type: "string" },
-        model: { type: "string" },
-        config: { type: "string" },
-        profile: { type: "string" },
-        trust: { type: "boolean", default: false },
-        allow: { type: "string", multiple: true, default: [] },
-        "allow-write": { type: "boolean", default: false },
-        help: { type: "boolean", default: false },
-      },
+    const { values, positionals } = readWordsAndArgs("run", args, {
+      prompt: { type: "string", short: "p" },
+      continue: { type: "boolean", short: "c", default: false },
+      resume: { type: "string", short: "r" },
+      "json-schema": TEXT,
+      stream: FLAG,
+      "output-format": { type: "string", default: "text" },
+      provider: TEXT,
+      model: TEXT,
+      config: TEXT,
+      profile: TEXT,
+      trust: FLAG,
+      allow: TEXTS,
+      "allow-write": FLAG,
     });
     const format = values["output-format"] as OutputFormat;
     if (!OUTPUT_FORMATS.includes(format)) {

@@ -6,7 +6,7 @@ import { toVisibleLine } from "../util/visible-text.ts";
 import { hasTerminal } from "./confirm.ts";
 import { openConfig } from "./open-config.ts";
 import { openSecrets } from "./open-secrets.ts";
-import { readCatalogArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 import { readSecret } from "./read-secret.ts";
 
 const USAGE = `Usage: keyhole secrets [--config FILE] [--json]
@@ -25,7 +25,7 @@ showing it, or reads it from stdin. A server gets a new value when it starts nex
 const PLACES = { keychain: "the system's keychain", file: "a file that only you can read" } as const;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readCatalogArgs("secrets", args);
+  const { values, positionals } = readWordsAndArgs("secrets", args, { config: TEXT, json: FLAG });
   if (values.help) return console.log(USAGE);
   const [action = "list", name, ...more] = positionals;
   if (more.length > 0) throw invalid("too many arguments; the value is asked for, or read from stdin");

@@ -1,7 +1,7 @@
 import { problem } from "../schema/problem.ts";
 import { SURFACES } from "../surfaces/surface-names.ts";
 import { chooseSurface } from "./choose-surface.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readArgs, TEXT, TEXTS } from "./read-args.ts";
 import { createSafeConsole } from "./safe-console.ts";
 
 const USAGE = `Usage: keyhole serve [options]
@@ -20,7 +20,7 @@ const USAGE = `Usage: keyhole serve [options]
   --host NAME      the address to listen on (default: 127.0.0.1, for this machine only)
   --allow-host NAME  a host name that clients may use, beside those of this machine; as often as needed
   --port NUMBER    default: any free port
-  --help
+  -h, --help
 
 Over stdio, JSON configs are served by one daemon of yours, which starts with the first client and ends some minutes
 after the last (keyhole daemon --help). KEYHOLE_NO_DAEMON=1 stands for --no-daemon.
@@ -46,23 +46,19 @@ export async function run(args: readonly string[]): Promise<void> {
 }
 
 function readOptions(args: readonly string[]) {
-  return readArgs("serve", {
-    args: [...args],
-    options: {
-      config: { type: "string" },
-      profile: { type: "string" },
-      surface: { type: "string" },
-      shortcut: { type: "string", multiple: true, default: [] },
-      "learned-shortcuts": { type: "string" },
-      trust: { type: "boolean", default: false },
-      "allow-write": { type: "boolean", default: false },
-      "no-daemon": { type: "boolean", default: false },
-      http: { type: "boolean", default: false },
-      host: { type: "string" },
-      "allow-host": { type: "string", multiple: true, default: [] },
-      port: { type: "string" },
-      help: { type: "boolean", default: false },
-    },
+  return readArgs("serve", args, {
+    config: TEXT,
+    profile: TEXT,
+    surface: TEXT,
+    shortcut: TEXTS,
+    "learned-shortcuts": TEXT,
+    trust: FLAG,
+    "allow-write": FLAG,
+    "no-daemon": FLAG,
+    http: FLAG,
+    host: TEXT,
+    "allow-host": TEXTS,
+    port: TEXT,
   }).values;
 }
 

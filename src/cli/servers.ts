@@ -6,7 +6,7 @@ import { nearest } from "../util/nearest.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm, shortHash } from "./confirm.ts";
 import { openConsents } from "./open-consents.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 import { showProgram } from "./show-program.ts";
 import { findServers } from "./survey-servers.ts";
 
@@ -22,7 +22,7 @@ notices within a second. Nothing is started here. Servers of a config module sta
   --all            all servers
   --yes HASH       allow without a terminal exactly what was listed under this hash
   --json           the list as JSON
-  --help`;
+  -h, --help`;
 
 const ALL = "--all";
 
@@ -105,16 +105,11 @@ function choose(programs: readonly ServerProgram[], target: string): readonly Se
 }
 
 function readOptions(args: readonly string[]) {
-  return readArgs("servers", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      config: { type: "string" },
-      all: { type: "boolean", default: false },
-      yes: { type: "string" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
+  return readWordsAndArgs("servers", args, {
+    config: TEXT,
+    all: FLAG,
+    yes: TEXT,
+    json: FLAG,
   });
 }
 

@@ -1,6 +1,6 @@
 import type { LoadedSettings, SettingsSource } from "../config/load-settings.ts";
 import { secretsOf } from "../config/secrets-of.ts";
-import type { ShownSetting } from "../http/parts/console-parts.ts";
+import type { ShownSetting } from "../http/parts/answers.ts";
 import { isFields } from "../util/fields.ts";
 import { createRedact } from "../util/redact.ts";
 

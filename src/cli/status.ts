@@ -6,7 +6,7 @@ import { toVisibleLine } from "../util/visible-text.ts";
 import { daemonStatus } from "./daemon.ts";
 import { readServerStates } from "./list.ts";
 import { openTokens } from "./open-tokens.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readArgs, TEXT } from "./read-args.ts";
 import { costLines, savingLines } from "./show-costs.ts";
 import { thisMachine } from "./this-machine.ts";
 
@@ -21,13 +21,9 @@ day.
   -h, --help`;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values } = readArgs("status", {
-    args: [...args],
-    options: {
-      config: { type: "string" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", default: false },
-    },
+  const { values } = readArgs("status", args, {
+    config: TEXT,
+    json: FLAG,
   });
   if (values.help) return console.log(USAGE);
   const [configs, measured, daemon] = await Promise.all([

@@ -1,6 +1,6 @@
 import { homedir } from "node:os";
 import { join } from "node:path";
-import type { AgentSession, SessionState } from "../agent/agent.ts";
+import type { SessionState } from "../agent/agent.ts";
 import type { AgentEvent } from "../agent/agent-event.ts";
 import type { Ask, AskAnswer } from "../agent/ask-request.ts";
 import { CONTEXT_CAUSES } from "../agent/context/count-context.ts";
@@ -9,22 +9,14 @@ import { compactSession, contextOf } from "../agent/fit-context.ts";
 import type { PromptFile } from "../agent/prompt-file.ts";
 import { rewind } from "../agent/rewind.ts";
 import { run } from "../agent/run.ts";
-import { runContext, type Untraced } from "../agent/run-context.ts";
+import type { Untraced } from "../agent/run-context.ts";
 import { modelFacts } from "../models/providers/model-facts.ts";
 import { problem } from "../schema/problem.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
-import type {
-  ChatAgent,
-  Choice,
-  Fact,
-  PastMessage,
-  PickTopic,
-  RunOptions,
-  Topic,
-} from "../tui/chat-agent.ts";
+import type { ChatAgent, Choice, PastMessage, PickTopic, RunOptions } from "../tui/chat-agent.ts";
 import { toMention } from "../tui/mentions.ts";
-import { reasonOf } from "../util/reason-of.ts";
 import { createChatCosts } from "./chat-costs.ts";
+import { chatFacts } from "./chat-facts.ts";
 import { type ChatQuestions, noticeOf } from "./chat-questions.ts";
 import { createChatServers } from "./chat-servers.ts";
 import { readClipboard } from "./clipboard.ts";
@@ -32,7 +24,9 @@ import { exportChat } from "./export-chat.ts";
 import { openKeptImages } from "./kept-images.ts";
 import { createModelLists } from "./model-lists.ts";
 import type { OpenedAgent } from "./open-agent.ts";
+import { type OwnCall, runOwnCall } from "./own-call.ts";
 import type { OwnCommands } from "./own-commands.ts";
+import { pastOf, promptsOf } from "./past-messages.ts";
 import { readImage } from "./read-image.ts";
 
 export interface AdaptedChat {
@@ -116,48 +110,9 @@ export async function toChatAgent(
     }
   }
 
-  /** Runs a tool for the person, outside of a run, with the same permissions as the model's calls. */
-  async function* call(tool: "shell" | "read", args: Record<string, unknown>, { signal }: RunOptions) {
+  function call(tool: OwnCall["tool"], args: OwnCall["args"], { signal }: RunOptions) {
     opened.checkpoints.begin();
-    const queue = createEventQueue<AgentEvent>();
-    const span = newSpan();
-    const callId = `own-${++ownCalls}`;
-    const emit = (event: Untraced) => queue.push({ ...event, span } as AgentEvent);
-    async function play(): Promise<void> {
-      const started = performance.now();
-      emit({ type: "tool-start", callId, tool, args });
-      const { ok, text } = await gateway.exec({ op: `workspace.${tool}`, args }, { signal }).then(
-        (answer) => ({ ok: answer.ok, text: answer.ok ? resultText(answer.result) : answer.text }),
-        (error: unknown) => ({ ok: false, text: reasonOf(error) }),
-      );
-      emit({ type: "tool-end", callId, tool, ok, text, ms: performance.now() - started });
-    }
-    const ended = runContext.run({ emit, ask, signal, call: { callId, span } }, play).finally(queue.close);
-    yield* queue.values();
-    await ended;
-  }
-
-  async function list(topic: Topic): Promise<readonly Fact[]> {
-    const { settings } = loaded;
-    switch (topic) {
-      case "tools": {
-        const { entries } = await gateway.view();
-        const tools = [...entries].filter(
-          ({ kind, visibility }) => kind === "tool" && visibility !== "hidden",
-        );
-        return tools.map(({ op, route, description }) => ({ name: op ?? route, text: description }));
-      }
-      case "skills":
-        return (agent.options.skills ?? []).map(({ name, description }) => ({ name, text: description }));
-      case "cost":
-        return costs.facts();
-      case "permissions":
-        return permissionFacts(settings.permissions);
-      case "telemetry": {
-        const { enabled, endpoint } = settings.telemetry;
-        return [{ name: "telemetry", text: enabled ? `on, sent to ${endpoint}` : "off" }];
-      }
-    }
+    return runOwnCall({ callId: `own-${++ownCalls}`, tool, args }, { gateway, ask, signal });
   }
 
   async function choices(topic: PickTopic): Promise<readonly Choice[]> {
@@ -222,7 +177,7 @@ export async function toChatAgent(
         };
       },
       compact,
-      list,
+      list: (topic) => chatFacts(topic, opened, costs),
       choices,
       setModel: async (name) => {
         await models.check(name);
@@ -254,56 +209,4 @@ export async function toChatAgent(
       clear: () => open(),
     },
   };
-}
-
-/** The prompts of a conversation, by their place among its messages. */
-function promptsOf({ messages }: AgentSession): Choice[] {
-  return messages.flatMap(({ role, content }, index): Choice[] => {
-    if (role !== "user") return [];
-    const text = promptOf(content);
-    return text.trim() === "" ? [] : [{ id: String(index), name: text, text: "" }];
-  });
-}
-
-function permissionFacts(permissions: OpenedAgent["loaded"]["settings"]["permissions"]): Fact[] {
-  const facts = (["user", "project"] as const).flatMap((owner) =>
-    (["allow", "ask", "deny"] as const).flatMap((verdict) =>
-      permissions[owner][verdict].map((rule) => ({
-        name: `${verdict} ${rule}`,
-        text: `a rule of the ${owner}`,
-      })),
-    ),
-  );
-  return [
-    ...facts,
-    { name: "fs-read", text: "allowed inside the project; sensitive paths ask" },
-    { name: "everything else", text: "asks" },
-  ];
-}
-
-/** The readable part of a result: the output of a command or the content of a file. */
-function resultText(result: unknown): string {
-  if (typeof result === "string") return result;
-  const { output, text, stdout, content } = (result ?? {}) as Record<string, unknown>;
-  const found = [output, text, stdout, content].find((each) => typeof each === "string");
-  return typeof found === "string" ? found : JSON.stringify(result ?? null, null, 2);
-}
-
-function pastOf({ messages }: AgentSession): PastMessage[] {
-  return messages.flatMap(({ role, content }): PastMessage[] => {
-    if (role !== "user" && role !== "assistant") return [];
-    const text = role === "user" ? promptOf(content) : textOf(content);
-    return text.trim() === "" ? [] : [{ role, text }];
-  });
-}
-
-/** The prompt as it was typed: the first text. Notes and files follow it. */
-function promptOf(content: AgentSession["messages"][number]["content"]): string {
-  const [first] = typeof content === "string" ? [{ type: "text", text: content }] : content;
-  return first && "text" in first ? first.text : "";
-}
-
-function textOf(content: AgentSession["messages"][number]["content"]): string {
-  if (typeof content === "string") return content;
-  return content.map((part) => ("text" in part && part.type === "text" ? part.text : "")).join("");
 }

@@ -5,7 +5,7 @@ import { nearest } from "../util/nearest.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { recordDecisions } from "./open-audit.ts";
 import { openTokens } from "./open-tokens.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 import { readExpiry } from "./read-expiry.ts";
 
 const USAGE = `Usage: keyhole token add NAME [--scopes LIST] [--allow-write] [--expires TIME]
@@ -97,16 +97,11 @@ function describe({ scopes, allowWrite, expiresAt }: AgentToken): string {
 }
 
 function readOptions(args: readonly string[]) {
-  return readArgs("token", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      scopes: { type: "string" },
-      "allow-write": { type: "boolean", default: false },
-      expires: { type: "string" },
-      json: { type: "boolean", default: false },
-      help: { type: "boolean", short: "h", default: false },
-    },
+  return readWordsAndArgs("token", args, {
+    scopes: TEXT,
+    "allow-write": FLAG,
+    expires: TEXT,
+    json: FLAG,
   });
 }
 

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { problem } from "../schema/problem.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 import { confirm } from "./confirm.ts";
-import { readArgs } from "./read-args.ts";
+import { FLAG, readWordsAndArgs, TEXT } from "./read-args.ts";
 import { giveTrust, showRequest, takeTrust, trustRequest } from "./trust-folder.ts";
 
 const USAGE = `Usage: keyhole trust [FOLDER] [options]
@@ -12,17 +12,12 @@ it. The trust holds for the folder's real path until something changes that can 
 
   --end        end the trust in the folder
   --yes HASH   agree without a terminal to exactly what was listed under this hash
-  --help`;
+  -h, --help`;
 
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readArgs("trust", {
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      end: { type: "boolean", default: false },
-      yes: { type: "string" },
-      help: { type: "boolean", default: false },
-    },
+  const { values, positionals } = readWordsAndArgs("trust", args, {
+    end: FLAG,
+    yes: TEXT,
   });
   if (values.help) return console.log(USAGE);
   const [folder = ".", ...more] = positionals;

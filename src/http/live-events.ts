@@ -1,8 +1,9 @@
 import type { Gateway } from "../gateway-api.ts";
 import type { Principal } from "../schema/principal.ts";
 import { isAdmin } from "./parts/admin-scope.ts";
+import type { Topic } from "./parts/answers.ts";
 import type { Endpoint } from "./parts/endpoint.ts";
-import type { News, Recorder, Topic } from "./parts/recorder.ts";
+import type { News, Recorder } from "./parts/recorder.ts";
 
 /** News that come close together are sent as one event. */
 const GATHER_MS = 150;

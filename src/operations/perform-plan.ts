@@ -63,8 +63,13 @@ export async function perform(
 ): Promise<Performance> {
   const { principal } = outer.view;
   const stop = new AbortController();
-  const signal = AbortSignal.any([outer.request.signal, stop.signal]);
-  const context: OperationContext = { ...outer, request: { ...withoutClient(outer.request), signal } };
+  const { signal } = stop;
+  // A signal made by AbortSignal.any would cost every call of the script more.
+  const cancel = () => stop.abort(outer.request.signal.reason);
+  if (outer.request.signal.aborted) cancel();
+  else outer.request.signal.addEventListener("abort", cancel, { once: true });
+  const context: OperationContext = { ...outer, request: { ...withListener(outer.request), signal } };
+  const reading: OperationContext = { ...context, policy: { ...context.policy, reach: "read" } };
   const recording = createRecording(plan, outer.plans, principal.id);
   const replay = createReplay(recording.earlier);
   const inSlot = createSlots(outer.limits.concurrency);
@@ -135,7 +140,6 @@ export async function perform(
       if (request.kind === "help") return { ok: true, value: await helpInside(request.path ?? "", context) };
       if (request.kind === "sleep")
         return { ok: true, value: await setTimeout(request.ms, null, { signal }) };
-      const reading = { ...context, policy: { ...context.policy, reach: "read" as const } };
       return toAnswer(await callAddress(request.address, { args: request.args ?? {} }, reading));
     } catch (error) {
       return fail({ problem: asKnownProblem(error, request.kind), helpPath: ROOT });
@@ -232,7 +236,9 @@ export async function perform(
       void served.finally(() => running.delete(served));
     },
   };
-  const outcome = await outer.sandbox.run(script, host, { signal, owner: principal.id });
+  const outcome = await outer.sandbox
+    .run(script, host, { signal, owner: principal.id })
+    .finally(() => outer.request.signal.removeEventListener("abort", cancel));
   if (!replay.isOver && outcome.end.end !== "stopped")
     giveUp(problem("PLAN_CHANGED", { number: requests + 1 }));
   stop.abort();
@@ -283,7 +289,17 @@ function isRepeatable({ presentation }: Entry): boolean {
   return presentation?.annotations?.idempotentHint === true;
 }
 
-/** A call inside a script cannot ask the client: the client's answers belong to the script's own call. */
-function withoutClient({ client: _, ...request }: OperationContext["request"]): OperationContext["request"] {
-  return request;
+/**
+ * A call inside a script tells the client its progress and logs. It cannot ask, because the client's answers belong
+ * to the script's own call. The steps of all calls are counted together, because progress has to grow.
+ */
+function withListener({ client, ...request }: OperationContext["request"]): OperationContext["request"] {
+  if (!client) return request;
+  const { log, logLevel } = client;
+  let steps = 0;
+  const progress: typeof client.progress = ({ message }) => {
+    steps += 1;
+    client.progress({ progress: steps, ...(message !== undefined && { message }) });
+  };
+  return { ...request, client: { progress, log, logLevel, capabilities: {}, responses: {} } };
 }

@@ -1,4 +1,4 @@
-import type { TokenUse } from "../agent/agent-event.ts";
+import type { AgentEvent, TokenUse } from "../agent/agent-event.ts";
 import type { ChatStatus, Choice, Fact } from "./chat-agent.ts";
 import type { ContextReport } from "./context-report.ts";
 
@@ -35,17 +35,10 @@ export type Block =
   | { readonly kind: "facts"; readonly title: string; readonly facts: readonly Fact[] }
   | { readonly kind: "context"; readonly report: ContextReport };
 
-export interface Permission {
+export type Permission = Omit<Extract<AgentEvent, { type: "permission-request" }>, "type" | "span"> & {
   /** Counts the questions of a chat: a call may ask more than one. */
   readonly number: number;
-  readonly callId: string;
-  readonly scope: string;
-  readonly action: string;
-  readonly reason: string;
-  readonly diff?: string;
-  readonly always: readonly string[];
-  readonly keptIn?: string;
-}
+};
 
 /** A list that the person picks from. */
 export interface Picker {

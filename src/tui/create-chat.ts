@@ -12,6 +12,7 @@ import type {
   PermissionAnswer,
   PickTopic,
   PromptFile,
+  RunOptions,
   Topic,
 } from "./chat-agent.ts";
 import { type Block, type ChatState, NEW_CHAT, type Picker } from "./chat-state.ts";
@@ -99,6 +100,11 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
     refresh();
   }
 
+  /** Runs one turn that only shows events. */
+  function play(typed: string, start: (options: RunOptions) => AsyncIterable<AgentEvent>): Promise<void> {
+    return turn(typed, async (signal) => void (await follow(start({ signal }))));
+  }
+
   async function follow(events: AsyncIterable<AgentEvent>): Promise<AgentEvent | undefined> {
     let last: AgentEvent | undefined;
     for await (const event of events) {
@@ -183,22 +189,18 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       case "context":
         return show({ kind: "context", report: await agent.context() });
       case "compact":
-        return turn("/compact", async (signal) => {
-          await follow(agent.compact(argument, { signal }));
-        });
+        return play("/compact", (how) => agent.compact(argument, how));
       case "undo":
         for (const line of await agent.undo()) notice(toVisibleText(line));
         return;
       case "mode":
         return setMode(argument);
       case "trust":
-        return askTrust("/trust");
+        return play("/trust", (how) => agent.trust(how));
       case "mcp": {
         const words = argument.split(/\s+/).filter(Boolean);
         if (words[0] !== "approve" && words[0] !== "allow") return showFacts("mcp", await agent.mcp(words));
-        return turn(`/mcp ${words.join(" ")}`, async (signal) => {
-          await follow(agent.decideServer(words, { signal }));
-        });
+        return play(`/mcp ${words.join(" ")}`, (how) => agent.decideServer(words, how));
       }
       case "init":
         return turn("/init", (signal) => ask(INIT_PROMPT, signal));
@@ -218,10 +220,6 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       case "exit":
         return leave();
     }
-  }
-
-  function askTrust(typed: string): Promise<void> {
-    return turn(typed, async (signal) => void (await follow(agent.trust({ signal }))));
   }
 
   async function resume(session: string): Promise<void> {
@@ -252,12 +250,7 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
         );
       }
       if (wish.type === "prompt") return turn(shown.trim(), (signal) => ask(wish.text, signal));
-      if (wish.type === "shell") {
-        return turn(
-          shown.trim(),
-          async (signal) => void (await follow(agent.shell(wish.command, { signal }))),
-        );
-      }
+      if (wish.type === "shell") return play(shown.trim(), (how) => agent.shell(wish.command, how));
       if (wish.type === "unknown") {
         const hint = wish.nearest.length > 0 ? ` Did you mean /${wish.nearest[0]}?` : "";
         return notice(`Command /${wish.name} not found.${hint} /help lists all.`);
@@ -289,7 +282,7 @@ export function createChat(agent: ChatAgent, options: ChatOptions): Chat {
       controller?.abort();
     },
     nextMode,
-    askTrust: () => askTrust(""),
+    askTrust: () => play("", (how) => agent.trust(how)),
     paste: async () => {
       const text = await agent.clipboard().catch(() => undefined);
       if (text === undefined) notice(NO_CLIPBOARD);

@@ -119,20 +119,11 @@ function apply(state: ChatState, event: ChatEvent): ChatState {
         status: "running",
       });
     case "permission-request": {
-      const { callId, scope, action, reason, diff, always, keptIn } = event;
-      const asking = setTool(state, callId, (tool) => ({ ...tool, status: "asking" }));
+      const { type: _, span: __, ...request } = event;
+      const asking = setTool(state, request.callId, (tool) => ({ ...tool, status: "asking" }));
       const asked = state.asked + 1;
       // The dialog shows all of it whole, with names for invisible characters; cleaning would hide a part.
-      const permission = {
-        number: asked,
-        callId,
-        scope: clean(scope),
-        action,
-        reason,
-        always,
-        ...(diff !== undefined && { diff }),
-        ...(keptIn !== undefined && { keptIn }),
-      };
+      const permission = { ...request, scope: clean(request.scope), number: asked };
       return { ...asking, asked, permissions: [...asking.permissions, permission] };
     }
     case "permission-answer": {
@@ -165,7 +156,7 @@ function compactedText(event: Extract<AgentEvent, { type: "context-compacted" }>
   const what =
     by === "model"
       ? "The model summarized them"
-      : `There is no summary (${clean(failure ?? "no reason given", 200)}); an index stands for them`;
+      : `They could not be summarized (${clean(failure ?? "no reason given", 200)}), so an index stands for them`;
   return `The conversation has become long: ${replaced} older messages. ${what}, and can still read them. Messages: ${count(before)} tokens before, ${count(after)} now.`;
 }
 

@@ -102,6 +102,22 @@ test.each([
   expect(commands.filter((name) => !out.includes(name))).toEqual([]);
 });
 
+test.each([[["--help"]], [["-h"]], [["--yes", "--help"]], [["--dry-run", "-h"]]])(
+  "%j shows all commands and does nothing else",
+  async (words) => {
+    const { out, code } = await keyhole(temporaryFolder(), words);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^Usage: keyhole COMMAND/);
+  },
+);
+
+test("a mistyped option is named with the nearest one and the way to the help", async () => {
+  const { errors } = await keyhole(temporaryFolder(), ["--jsn"]);
+  expect(errors).toContain(
+    "--jsn is not an option (did you mean --json?).\nkeyhole --help shows how it is used.",
+  );
+});
+
 test("the completion of bash completes", async () => {
   const { out } = await keyhole(temporaryFolder(), ["completion", "bash"]);
   const complete = (...words: string[]) =>

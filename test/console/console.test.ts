@@ -13,7 +13,7 @@ import { clerk } from "../shop.ts";
 import { eventually } from "../upstream-kit.ts";
 import { findChromium, openBrowser } from "./browser.ts";
 import { type ServedShop, serveShop } from "./console-kit.ts";
-import { attack, OVERFLOW, TURN_TEXT_INTO_CODE } from "./in-page.ts";
+import { attack, CURRENT_IS_SHOWN, OVERFLOW, TURN_TEXT_INTO_CODE } from "./in-page.ts";
 
 const PAGES = [
   "Overview",
@@ -300,6 +300,7 @@ describe("the console", () => {
           const place = `${name}, ${scheme}, ${width} pixels`;
           if (width > 360) expect(await axe(page), place).toEqual([]);
           expect(await overflow(page), place).toBeLessThanOrEqual(0);
+          await expect.poll(() => page.evaluate(CURRENT_IS_SHOWN), { message: place }).toBe(true);
         }
       }
       await page.emulateMedia({ colorScheme: "light" });
@@ -333,7 +334,10 @@ describe("T23", () => {
         const text = (await page.locator("body").textContent()) ?? "";
         expect([name, await hacked(page)]).toEqual([name, undefined]);
         expect(await page.locator("main img, main script, main style, main iframe").count()).toBe(0);
-        expect(await overflow(page)).toBeLessThanOrEqual(0);
+        for (const width of [360, 1280]) {
+          await page.setViewportSize({ width, height: 860 });
+          expect(await overflow(page), `${name}, ${width} pixels`).toBeLessThanOrEqual(0);
+        }
         expect(text).not.toMatch(/[[\p{Cc}\p{Bidi_Control}]--[\t\n\r]]/v);
         if (["Search", "Approvals", "Sessions", "Knowledge"].includes(name))
           expect(text).toContain("onerror=");

@@ -43,3 +43,9 @@ export function attack(origin: string, half: string): string {
     ]);
   })()`;
 }
+
+/** Whether the link to the page that is open stands within the navigation, which scrolls on narrow screens. */
+export const CURRENT_IS_SHOWN = `(() => {
+  const { left, right } = document.querySelector("nav [aria-current]").getBoundingClientRect();
+  return left >= 0 && right <= innerWidth;
+})()`;

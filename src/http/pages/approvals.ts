@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { waits } from "../../access/pins.ts";
 import { problem } from "../../schema/problem.ts";
+import type { ApprovalsAnswer } from "../parts/answers.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
 
@@ -15,7 +16,7 @@ export function approvalEndpoints({ gateway, desk }: ConsoleParts): Endpoint[] {
       path: "/api/approvals",
       title: "Definitions and calls that wait for a person.",
       admin: true,
-      handle: async () => {
+      handle: async (): Promise<ApprovalsAnswer> => {
         const waiting = pins.list().filter(waits);
         return {
           definitions: waiting.slice(0, MOST_SHOWN).map((pin) => ({ ...pin, changes: pins.diff(pin.route) })),

@@ -1,9 +1,10 @@
 import { z } from "zod";
-import type { AuditRecord, AuditStore } from "../../audit/audit-store.ts";
+import type { AuditStore } from "../../audit/audit-store.ts";
 import { mergeChains } from "../../audit/merge-chains.ts";
 import { verifyChain } from "../../audit/verify-chain.ts";
 import { coreOf } from "../../gateway-core.ts";
 import { toVisibleJson } from "../../util/visible-text.ts";
+import type { AuditAnswer, AuditReport, ShownRecord } from "../parts/answers.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
 
@@ -30,7 +31,7 @@ export function auditEndpoints({ gateway }: ConsoleParts): Endpoint[] {
       title: "Records of the audit log, the newest first.",
       admin: true,
       input: filterSchema,
-      handle: async ({ input }) => {
+      handle: async ({ input }): Promise<AuditAnswer> => {
         const log = store();
         return log ? { kept: true, ...(await newest(log, input)) } : { kept: false, records: [], damaged: 0 };
       },
@@ -40,7 +41,7 @@ export function auditEndpoints({ gateway }: ConsoleParts): Endpoint[] {
       path: "/api/audit/verify",
       title: "Checks every record of the audit log against its hash and its place.",
       admin: true,
-      handle: async () => {
+      handle: async (): Promise<AuditReport> => {
         const log = store();
         await log?.flush().catch(() => {});
         const reports = await Promise.all(((await log?.chains()) ?? []).map((chain) => verifyChain(chain)));
@@ -78,9 +79,9 @@ export function auditEndpoints({ gateway }: ConsoleParts): Endpoint[] {
   ];
 }
 
-async function newest(log: AuditStore, filter: Filter): Promise<object> {
+async function newest(log: AuditStore, filter: Filter): Promise<Omit<AuditAnswer, "kept">> {
   await log.flush().catch(() => {});
-  const found: AuditRecord[] = [];
+  const found: ShownRecord[] = [];
   let damaged = 0;
   for await (const { record } of mergeChains(
     await log.chains(),
@@ -93,20 +94,8 @@ async function newest(log: AuditStore, filter: Filter): Promise<object> {
   return { records: found.reverse(), damaged };
 }
 
-function fits(record: AuditRecord, { principal, entry, outcome, trace }: Omit<Filter, "limit">): boolean {
-  const {
-    op = "",
-    route = "",
-    name = "",
-    ...facts
-  } = record as AuditRecord & {
-    readonly op?: string;
-    readonly route?: string;
-    readonly name?: string;
-    readonly outcome?: string;
-    readonly traceId?: string;
-    readonly principal?: string;
-  };
+function fits(record: ShownRecord, { principal, entry, outcome, trace }: Omit<Filter, "limit">): boolean {
+  const { op = "", route = "", name = "", ...facts } = record;
   if (principal && facts.principal !== principal) return false;
   if (outcome && (outcome === "failed" ? (facts.outcome ?? "ok") === "ok" : facts.outcome !== outcome))
     return false;

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { coreOf } from "../../gateway-core.ts";
 import { hideSecrets } from "../../net/known-secrets.ts";
 import { reasonOf } from "../../util/reason-of.ts";
+import type { KnowledgeAnswer } from "../parts/answers.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
 
@@ -13,7 +14,7 @@ export function knowledgeEndpoints({ gateway, recorder }: ConsoleParts): Endpoin
       path: "/api/knowledge",
       title: "Sources of documents, skills, prompts and APIs, with their freshness.",
       admin: true,
-      handle: async ({ principal }) => {
+      handle: async ({ principal }): Promise<KnowledgeAnswer> => {
         const view = await gateway.view({ principal });
         const servers = new Set(
           coreOf(gateway)

@@ -1,5 +1,6 @@
 import { waits } from "../../access/pins.ts";
 import { PROGRAM_VERSION } from "../../util/program-version.ts";
+import type { OverviewAnswer } from "../parts/answers.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Endpoint } from "../parts/endpoint.ts";
 
@@ -10,7 +11,7 @@ export function overviewEndpoint(parts: ConsoleParts): Endpoint {
     path: "/api/overview",
     title: "Health, calls by minute, and the tokens put into contexts.",
     admin: true,
-    handle: async ({ principal }) => {
+    handle: async ({ principal }): Promise<OverviewAnswer> => {
       const [view, search, sources, ledger] = await Promise.all([
         gateway.view({ principal }),
         gateway.searchStatus(),

@@ -1,6 +1,7 @@
 import { countMenu } from "../../surfaces/count-menu.ts";
 import { loadTokenCounter } from "../../util/tokens.ts";
 import { isAdmin } from "../parts/admin-scope.ts";
+import type { MeAnswer, PrincipalsAnswer } from "../parts/answers.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Endpoint } from "../parts/endpoint.ts";
 
@@ -11,7 +12,7 @@ export function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint
       method: "GET",
       path: "/api/me",
       title: "The caller, as the gateway knows it.",
-      handle: async ({ principal }) => ({
+      handle: async ({ principal }): Promise<MeAnswer> => ({
         id: principal.id,
         scopes: principal.scopes,
         allowWrite: principal.allowWrite,
@@ -23,7 +24,7 @@ export function peopleEndpoints({ gateway, principals }: ConsoleParts): Endpoint
       path: "/api/principals",
       title: "The principals that a search may speak for, with what their menus cost.",
       admin: true,
-      handle: async () => {
+      handle: async (): Promise<PrincipalsAnswer> => {
         const countTokens = await loadTokenCounter();
         const rows = (await principals()).map(async (principal) => {
           const [view, menu, { everything }] = await Promise.all([

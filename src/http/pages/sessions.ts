@@ -2,10 +2,9 @@ import { z } from "zod";
 import type { Principal } from "../../schema/principal.ts";
 import { problem } from "../../schema/problem.ts";
 import { isAdmin } from "../parts/admin-scope.ts";
+import type { Conversation, SessionAnswer, SessionsAnswer, Step } from "../parts/answers.ts";
 import { addressesIn, type ConsoleParts } from "../parts/console-parts.ts";
-import type { Conversation } from "../parts/conversations.ts";
 import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
-import type { Step } from "../parts/step.ts";
 
 /** Conversations of agents. Callers without the admin scope see their own. */
 export function sessionEndpoints({ gateway, recorder: { conversations } }: ConsoleParts): Endpoint[] {
@@ -16,7 +15,7 @@ export function sessionEndpoints({ gateway, recorder: { conversations } }: Conso
       method: "GET",
       path: "/api/sessions",
       title: "Conversations, the newest first.",
-      handle: async ({ principal }) => ({
+      handle: async ({ principal }): Promise<SessionsAnswer> => ({
         sessions: conversations
           .list()
           .filter(maySee(principal))
@@ -31,7 +30,7 @@ export function sessionEndpoints({ gateway, recorder: { conversations } }: Conso
       path: "/api/session",
       title: "One conversation, call by call.",
       input: z.object({ id: z.string() }),
-      handle: async ({ input, principal }) => {
+      handle: async ({ input, principal }): Promise<SessionAnswer> => {
         const found = conversations.find(input.id);
         if (!found || !maySee(principal)(found)) throw problem("NOT_FOUND", { name: "The session" });
         const isSeen = addressesIn(await gateway.view({ principal }));

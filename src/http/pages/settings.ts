@@ -1,5 +1,6 @@
 import { hideSecrets } from "../../net/known-secrets.ts";
 import { PROGRAM_VERSION } from "../../util/program-version.ts";
+import type { SettingsAnswer } from "../parts/answers.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import type { Endpoint } from "../parts/endpoint.ts";
 
@@ -11,7 +12,7 @@ export function settingsEndpoints({ gateway, settings, principals, createLink }:
       path: "/api/settings",
       title: "The settings in effect and where each comes from. Never secrets.",
       admin: true,
-      handle: async () => ({
+      handle: async (): Promise<SettingsAnswer> => ({
         version: PROGRAM_VERSION,
         node: process.version,
         search: await gateway.searchStatus(),

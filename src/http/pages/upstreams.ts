@@ -12,6 +12,7 @@ import { createRedact } from "../../util/redact.ts";
 import { replaceSecrets } from "../../util/secret-patterns.ts";
 import { secretsInArgs } from "../../util/secret-values.ts";
 import { loadTokenCounter } from "../../util/tokens.ts";
+import type { ShownProgram, UpstreamsAnswer } from "../parts/answers.ts";
 import type { ConsoleParts } from "../parts/console-parts.ts";
 import { defineEndpoint, type Endpoint } from "../parts/endpoint.ts";
 
@@ -46,7 +47,7 @@ export function upstreamEndpoints({ gateway, recorder, consents }: ConsoleParts)
       path: "/api/upstreams",
       title: "Upstream servers: state, protocol, last lines of stderr, tokens of their tools.",
       admin: true,
-      handle: async ({ principal }) => {
+      handle: async ({ principal }): Promise<UpstreamsAnswer> => {
         const [view, countTokens] = await Promise.all([gateway.view({ principal }), loadTokenCounter()]);
         const rows = upstreams().map(async (source) => {
           const { stderr, status, label, ...facts } = source.diagnostics();
@@ -121,8 +122,7 @@ function isUpstream(source: Source): source is McpSource {
   return "diagnostics" in source && "restart" in source;
 }
 
-/** The program of a server, without values that may be secret. */
-function toShown({ hash, runs }: ServerProgram): object {
+function toShown({ hash, runs }: ServerProgram): ShownProgram {
   if ("url" in runs) {
     const headers = Object.keys(runs.headers);
     // Paths and queries may hold secrets.

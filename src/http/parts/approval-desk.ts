@@ -1,18 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Approval, Approve } from "../../calls/call-environment.ts";
-import type { ApprovalRequest } from "../../calls/decide-call.ts";
-
-/** A call that waits for a person at the console. */
-export interface WaitingCall {
-  readonly id: string;
-  readonly op: string;
-  readonly args: Readonly<Record<string, unknown>>;
-  readonly why: ApprovalRequest["why"];
-  readonly principal: string;
-  readonly askedAt: number;
-  /** When nobody having answered counts as a no. */
-  readonly until: number;
-}
+import type { WaitingCall } from "./answers.ts";
 
 /** Lets people at the console answer questions about calls that nobody else answers. */
 export interface ApprovalDesk {

@@ -4,17 +4,10 @@ import type { Principal } from "../../schema/principal.ts";
 import { problem } from "../../schema/problem.ts";
 import type { ServerProgram } from "../../schema/server-program.ts";
 import { isAdmin } from "./admin-scope.ts";
+import type { ShownSetting } from "./answers.ts";
 import type { ApprovalDesk } from "./approval-desk.ts";
 import type { EndpointCall } from "./endpoint.ts";
 import type { Recorder } from "./recorder.ts";
-
-/** A setting as people see it. Secrets are never among them. */
-export interface ShownSetting {
-  readonly name: string;
-  readonly value: unknown;
-  /** The file, variable or option that it comes from. */
-  readonly from: string;
-}
 
 /** Decides which servers may start. */
 export interface StartConsents {

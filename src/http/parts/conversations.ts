@@ -1,21 +1,8 @@
 import { LRUCache } from "lru-cache";
 import type { FinishedCall } from "../../gateway-core.ts";
 import { contentHash } from "../../util/content-hash.ts";
-import type { Step } from "./step.ts";
+import type { Conversation } from "./answers.ts";
 import { toStep } from "./to-step.ts";
-
-/** The calls of one agent, in order. */
-export interface Conversation {
-  readonly id: string;
-  readonly principal: string;
-  readonly startedAt: number;
-  readonly lastAt: number;
-  readonly calls: number;
-  readonly failed: number;
-  readonly tokens: number;
-  /** The newest calls, oldest first. */
-  readonly steps: readonly Step[];
-}
 
 /** The newest conversations of a gateway, in memory only. */
 export interface Conversations {

@@ -4,22 +4,14 @@ import type { Principal } from "../../schema/principal.ts";
 import { countMenu } from "../../surfaces/count-menu.ts";
 import { type NoticeEvent, onNotice, type SourceEvent } from "../../telemetry/events.ts";
 import { loadTokenCounter } from "../../util/tokens.ts";
+import type { Notice, Topic } from "./answers.ts";
 import { type CallSeries, createCallSeries } from "./call-series.ts";
 import { type Conversations, createConversations } from "./conversations.ts";
-
-/** A part of the console that has news. */
-export type Topic = "calls" | "catalog" | "sources" | "approvals" | "notices";
 
 export interface News {
   readonly topic: Topic;
   /** The caller that it is about; the others need not know. */
   readonly principal?: string;
-}
-
-export interface Notice {
-  readonly at: number;
-  readonly what: string;
-  readonly detail: string;
 }
 
 /** Calls of one operation that ended in one way. */

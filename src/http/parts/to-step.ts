@@ -2,7 +2,7 @@ import type { FinishedCall } from "../../gateway-core.ts";
 import { hideSecrets } from "../../net/known-secrets.ts";
 import { cutText } from "../../util/cut-text.ts";
 import { replaceSecrets } from "../../util/secret-patterns.ts";
-import type { Step } from "./step.ts";
+import type { Step } from "./answers.ts";
 
 const QUERY_CHARS = 200;
 const MOST_ROUTES = 20;
