@@ -78,6 +78,22 @@ test("T13: a variable whose name a config spells with escapes parts the clients 
   }
 });
 
+test("T17: a message that is too large is refused, and the session goes on", async () => {
+  const person = createPerson();
+  const { client, call, socket } = await person.client({ config: person.config("chaos") });
+  await client.listTools();
+  const before = socket();
+  const large = call("exec", { op: "chaos.add", args: { sum: 1, note: "x".repeat(11 * 2 ** 20) } });
+  await expect(large).rejects.toThrow("larger than");
+  expect(await call("exec", { op: "chaos.add", args: { sum: 2 } })).toContain('"sum":2');
+  expect(socket()).toBe(before);
+  // Whoever speaks to the daemon without a relay loses the connection at once.
+  const closed = new Promise((resolve) => before!.once("close", resolve));
+  before!.write(`{${"x".repeat(11 * 2 ** 20)}\n`);
+  await closed;
+  expect(await call("exec", { op: "chaos.add", args: { sum: 3 } })).toContain('"sum":3');
+});
+
 verifies(
   "daemon:shared",
   "a config that comes to use a variable parts the clients that differ in it",

@@ -52,7 +52,11 @@ export const FINDINGS = {
   },
   "session-scopes": {
     says: "a session lent its scopes to later tokens",
-    tests: ["T4 a session does not lend a later token the scopes of the token that opened it"],
+    tests: [
+      "T4 a session does not lend a later token the scopes of the token that opened it",
+      "T4: a stored result is closed to its principal once the scope of its tool is gone",
+      "T4: a plan answers nothing again that its principal may no longer see",
+    ],
   },
   "hinted-lane": {
     says: "a hint let a reader run a tool that writes",

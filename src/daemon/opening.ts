@@ -27,6 +27,7 @@ interface Kept {
 export function createOpening(): Opening {
   /** By what it sets: a later message of the same key takes the place of the earlier one. */
   const kept = new Map<string, Kept>();
+  const own = new Set<Id>();
   let count = 0;
 
   return {
@@ -40,10 +41,11 @@ export function createOpening(): Opening {
       [...kept.values()].map(({ id, line }) => {
         if (id === undefined || pending.has(id)) return line;
         count += 1;
+        own.add(`${OWN}${count}`);
         return toLine({ ...JSON.parse(line.toString()), id: `${OWN}${count}` });
       }),
     covers: (id) => [...kept.values()].some((message) => message.id === id),
-    isOwn: (id) => typeof id === "string" && id.startsWith(OWN),
+    isOwn: (id) => id !== undefined && own.delete(id),
     mayBeOwn: (line) => line.includes(OWN),
   };
 }

@@ -151,3 +151,13 @@ test("a daemon that keeps ending is given up", async () => {
   socket.destroy();
   await expect(ended).rejects.toMatchObject({ code: "DAEMON_FAILED" });
 });
+
+test("a request whose number looks like one of the relay's own is answered", async () => {
+  const { client, first } = await set();
+  const asked = { jsonrpc: "2.0", id: "keyhole-relay-1", method: "tools/list" };
+  client.say(asked);
+  expect(await first.read()).toEqual(asked);
+  const answer = { jsonrpc: "2.0", id: "keyhole-relay-1", result: { tools: [] } };
+  first.say(answer);
+  expect(await client.read()).toEqual(answer);
+});

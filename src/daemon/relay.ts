@@ -31,6 +31,9 @@ const MOST_LOSSES = 5;
 const LOSSES_MS = 60_000;
 /** How long a daemon may take to see that its client has left. */
 const LEAVE_MS = 2_000;
+/** The daemon closes the connection over a longer line, with all calls on it. */
+const MAX_LINE_BYTES = 10 * 1024 * 1024;
+const INVALID_REQUEST = -32_600;
 const LONGEST_WORD = STOPPED.length + 1;
 
 /**
@@ -65,12 +68,19 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
 
   function takeFromClient(line: Buffer): void {
     const message = parse(line);
+    if (line.length > MAX_LINE_BYTES) return refuse(message?.id);
     if (message?.method === undefined && message?.id !== undefined)
       return void answerQuestion(message, message.id);
     if (message?.method !== undefined) note(message, line);
     // A request is among the pending ones, which are sent after the connection is made.
     if (socket) send(socket, line);
     else if (message?.id !== undefined) void connectOnce();
+  }
+
+  function refuse(id: Id | undefined): void {
+    if (id === undefined) return;
+    const error = { code: INVALID_REQUEST, message: `The message is larger than ${MAX_LINE_BYTES} bytes.` };
+    write(toLine({ jsonrpc: "2.0", id, error }));
   }
 
   function note({ id, method, params }: Message, line: Buffer): void {

@@ -53,7 +53,11 @@ export function serveClient(socket: Socket, connect: (transport: Transport) => u
   }
 
   wire.onmessage = take;
-  wire.onclose = () => transport.onclose?.();
+  wire.onclose = () => {
+    transport.onclose?.();
+    // A connection that nobody reads any more would keep its client waiting.
+    socket.destroySoon();
+  };
   wire.onerror = (error) => transport.onerror?.(error);
   connect(transport);
   return {

@@ -7,7 +7,7 @@ const TITLE = /\btest(?:\.\w+\([\s\S]*?\))*\(\s*"([^"]+)"/g;
 
 const page = readFileSync("docs/security.md", "utf8");
 const rows = [...page.matchAll(ROW)].filter(([, promise]) => promise !== "promise");
-const titles = globSync("test/threats/*.test.ts").flatMap((file) =>
+const titles = globSync(["test/**/*.test.ts", "src/**/*.test.ts"]).flatMap((file) =>
   [...readFileSync(file, "utf8").matchAll(TITLE)].map(([, title]) => title),
 );
 
