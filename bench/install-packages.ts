@@ -10,7 +10,7 @@ export type Installed = { readonly folder: string; readonly version: string } | 
 export type Packages = Readonly<Record<string, string>>;
 
 /** Programs of others have a folder of their own, outside the project: they are hundreds of megabytes. */
-function cacheFolder(kind: string): string {
+export function cacheFolder(kind: string): string {
   const base = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
   return process.env.KEYHOLE_PROGRAMS
     ? join(process.env.KEYHOLE_PROGRAMS, kind)

@@ -1,5 +1,8 @@
-// npm run bench -- NAME [options]: runs one benchmark, prints a table, or with --json one array of rows.
+// npm run bench -- NAME [options]: runs one benchmark, prints a table, or with --json one array of rows. `--against
+// REVISION` runs it on that revision too, in turns.
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { compareWith } from "./against.ts";
 import type { Benchmark, Row } from "./benchmark.ts";
 import { toTable } from "./table.ts";
 
@@ -29,6 +32,7 @@ const { positionals, values } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: "boolean", default: false },
+    against: { type: "string" },
     data: { type: "string" },
     docs: { type: "string" },
     minutes: { type: "string" },
@@ -40,16 +44,24 @@ const toNumber = (text: string | undefined) => (text === undefined ? undefined :
 const [docs, minutes] = [toNumber(values.docs), toNumber(values.minutes)];
 if (!Object.hasOwn(BENCHMARKS, name) || Number.isNaN(docs) || Number.isNaN(minutes)) {
   console.error(
-    `Usage: npm run bench -- NAME [--json] [--data PATH] [--docs N] [--minutes N] [--systems A,B]\nNames: ${Object.keys(BENCHMARKS).join(", ")}`,
+    `Usage: npm run bench -- NAME [--json] [--data PATH] [--docs N] [--minutes N] [--systems A,B] [--against REVISION]\nNames: ${Object.keys(BENCHMARKS).join(", ")}`,
   );
   process.exit(2);
 }
 
-const { benchmark } = await BENCHMARKS[name]!();
-const rows: Row[] = await benchmark({
-  data: values.data,
-  docs,
-  minutes,
-  systems: values.systems?.split(","),
-});
-console.log(values.json ? JSON.stringify(rows) : toTable(rows));
+const { json, against, ...forBenchmark } = values;
+const rows = against === undefined ? await measure() : compareWith(against, name, toArguments(forBenchmark));
+console.log(json ? JSON.stringify(rows) : toTable(rows));
+
+async function measure(): Promise<Row[]> {
+  const { benchmark } = await BENCHMARKS[name]!();
+  return benchmark({ data: values.data, docs, minutes, systems: values.systems?.split(",") });
+}
+
+/** The same options for a run in another folder. */
+function toArguments(options: Readonly<Record<string, string | undefined>>): string[] {
+  return Object.entries(options).flatMap(([option, value]) => [
+    `--${option}`,
+    option === "data" ? resolve(value!) : value!,
+  ]);
+}

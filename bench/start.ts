@@ -2,8 +2,9 @@
 // after it. `bare` is a server made with the SDK alone, with one tool; `keyhole` is the built program with 50 upstreams
 // whose listings are cached; `empty` has no upstream, and is asked once before its memory is measured; `relay` is
 // `keyhole serve` while a daemon runs, `first` is the one that starts the daemon, and `daemon` is that process without
-// upstreams after an ask. The systems take turns in one run, beside a bare Node that waits for its input. `help`
-// compares `keyhole --help` with `node -e 0`, from start to exit. Lines of the system `bar` have the most allowed.
+// upstreams after an ask. The systems take turns in one run, beside a bare Node that waits for its input. `least` is
+// that bare Node with flags that could make it smaller: no program of Node takes less. `help` compares
+// `keyhole --help` with `node -e 0`, from start to exit. Lines of the system `bar` have the most allowed.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -30,6 +31,17 @@ const BARS: readonly (readonly [system: string, metric: string, value: number, u
   ["relay", "rss_mb", 40, "MB"],
 ];
 const SETTLE_MS = 200;
+const WAITS = ["-e", "process.stdin.resume()"];
+/** Flags that could make Node itself smaller. */
+const SMALLER = [
+  "--jitless",
+  "--lite-mode",
+  "--single-threaded",
+  "--v8-pool-size=0",
+  "--max-semi-space-size=1",
+  "--no-opt --no-maglev --no-sparkplug",
+  "--jitless --single-threaded --v8-pool-size=0 --max-semi-space-size=1",
+];
 const ECHO = resolve(import.meta.dirname, "overhead/echo-server.ts");
 
 export const benchmark: Benchmark = async () => {
@@ -40,7 +52,7 @@ export const benchmark: Benchmark = async () => {
     await writeFile(none, JSON.stringify({ mcpServers: {} }));
     const serve = (served: string, ...flags: string[]) => [MAIN, "serve", ...flags, "--config", served];
     const programs = {
-      node: ["-e", "process.stdin.resume()"],
+      node: WAITS,
       bare: [await asBuilt(ECHO, folder)],
       keyhole: serve(config, "--no-daemon", "--trust"),
       empty: serve(none, "--no-daemon"),
@@ -61,7 +73,7 @@ export const benchmark: Benchmark = async () => {
         if (round > 0) measured.push({ system, ...one });
       }
     }
-    return [...toRows(measured), ...helpRows(folder)];
+    return [...toRows(measured), ...(await leastRows(folder)), ...helpRows(folder)];
   } finally {
     stopDaemon(folder);
     await rm(folder, { recursive: true, force: true });
@@ -134,6 +146,16 @@ async function memoryOf(pid: number | undefined): Promise<Pick<Measured, "rssMb"
 
 function environmentOf(folder: string): NodeJS.ProcessEnv {
   return { ...process.env, XDG_CACHE_HOME: folder, KEYHOLE_STATE: join(folder, "state") };
+}
+
+async function leastRows(folder: string): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const flags of SMALLER) {
+    const { rssMb, ownMb } = await timeToList([...flags.split(" "), ...WAITS], folder, { isServer: false });
+    const row = { bench: "start", case: "least", system: flags, unit: "MB" };
+    rows.push({ ...row, metric: "rss_mb", value: rssMb }, { ...row, metric: "own_mb", value: ownMb });
+  }
+  return rows;
 }
 
 /** Measures `--help`. The bar is 1.5 times the start of bare Node, plus 50 ms. */

@@ -5,7 +5,7 @@ const START_MS = 1_000;
 /** A program that takes more than this is no small one. */
 const SMALL_BYTES = 90 * 1024 * 1024;
 
-if (process.argv[2] === "serve")
+if (process.argv[2] === "serve" && !process.argv.includes("--no-daemon"))
   require("../relay/serve-by-daemon.cjs")
     .serveByDaemon(process.argv.slice(3))
     .then((isServed) => {
@@ -16,24 +16,28 @@ if (process.argv[2] === "serve")
 else runProgram();
 
 function runProgram() {
+  setFlags(["--sparkplug", "--maglev", "--opt", "--semi-space-growth-factor=1"]);
   // Some versions of Node call their own SQLite an experiment. Users can do nothing about it, so they are not told.
   const emitWarning = process.emitWarning;
   process.emitWarning = (warning, ...rest) => {
     if (!String(warning).startsWith("SQLite is an experimental feature"))
       emitWarning.call(process, warning, ...rest);
   };
-  startSmall();
+  growLater();
   import("../cli/main.js");
 }
 
 // Nearly everything that the program allocates while it loads stays, so room for short-lived objects would be
 // megabytes that nobody needs. It may grow after the start, or as soon as there is much to load.
-function startSmall() {
-  const { setFlagsFromString } = require("node:v8");
-  setFlagsFromString("--semi-space-growth-factor=1");
+function growLater() {
   const checking = setInterval(() => {
     if (performance.now() < START_MS && process.memoryUsage.rss() < SMALL_BYTES) return;
     clearInterval(checking);
-    setFlagsFromString("--semi-space-growth-factor=2");
+    setFlags(["--semi-space-growth-factor=2"]);
   }, CHECK_MS).unref();
+}
+
+function setFlags(flags) {
+  const { setFlagsFromString } = require("node:v8");
+  for (const flag of flags) setFlagsFromString(flag);
 }

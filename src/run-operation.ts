@@ -68,7 +68,7 @@ export interface RunnerParts
    * while for them. Call it after `ready`.
    */
   current(addresses: readonly string[], principal: Principal): Promise<Generation>;
-  openSession(handle: string | undefined, principal: Principal): Promise<CallSession | undefined>;
+  openSession(handle: string, principal: Principal): Promise<CallSession | undefined>;
 }
 
 /** One call on its way from input to answer. */
@@ -112,7 +112,8 @@ export function createRunner(parts: RunnerParts): Runner {
         const named = (input as { session?: string }).session;
         // A budget needs the count of the answers before.
         if (limits.sessionTokens < Number.POSITIVE_INFINITY) await ledger.settle();
-        session = await parts.openSession(named ?? options.session, principal);
+        const handle = named ?? options.session;
+        if (handle !== undefined) session = await parts.openSession(handle, principal);
         const targets = operation.targets(input);
         const generation = await parts.current(targets, principal);
         const budget = callBudget(session, limits, targets);
@@ -225,12 +226,12 @@ export function createRunner(parts: RunnerParts): Runner {
   }
 
   function keeping({ principal, storing }: Call, session: CallSession | undefined): Room["keep"] {
-    return (value, name) => {
-      const { handle, stored } = keeper.keep(value, principal.id);
+    return (value, name, origin) => {
+      const { handle, needs, stored } = keeper.keep(value, principal, origin);
       // Also awaited later; until then a failure must not count as unhandled.
       stored.catch(() => {});
       storing.push(stored);
-      session?.update((memory) => keepResult(memory, { handle, name }));
+      session?.update((memory) => keepResult(memory, { handle, name, needs }));
       return handle;
     };
   }

@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { expect, test } from "vitest";
 import { openConsents } from "../src/cli/open-consents.ts";
@@ -65,6 +65,18 @@ verifies(
     expect(processesWith(`${word}_BROWSER=`)).toHaveLength(2);
   },
 );
+
+test("T13: a variable whose name a config spells with escapes parts the clients that differ in it", async () => {
+  const person = createPerson();
+  const word = `SPELT_${process.pid}`;
+  const config = person.config("chaos", marked(word, WHO));
+  writeFileSync(config, readFileSync(config, "utf8").replace(WHO, "\\u0024\\u007bWH\\u004f}"));
+  for (const who of ["ann", "bob"]) {
+    const { call } = await person.client({ config, env: environmentOf(person, who) });
+    expect(await call("exec", { op: "chaos.add", args: { sum: 2 } })).toContain('"sum":2');
+    expect(processesWith(`${word}=${who}`)).toHaveLength(1);
+  }
+});
 
 verifies(
   "daemon:shared",

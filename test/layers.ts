@@ -76,11 +76,22 @@ export const LAYERS: readonly (readonly Module[])[] = [
   [
     { name: "gateway-core.ts", holds: "the part of a gateway that only faces use" },
     {
+      name: "gateway-parts.ts",
+      holds: "the stores and services of a gateway: those of its options, or the defaults",
+    },
+    {
+      name: "current-catalog.ts",
+      holds: "the catalog that a call may use: loaded, started, approvals confirmed",
+    },
+    {
       name: "domain-sources.ts",
       holds: "the domains in code and their content pipelines, replaced at run time",
     },
   ],
-  [{ name: "run-operation.ts", holds: "one call from input to answer: read, run, show, record" }],
+  [
+    { name: "run-operation.ts", holds: "one call from input to answer: read, run, show, record" },
+    { name: "gateway-sources.ts", holds: "the sources of a gateway as applications use them" },
+  ],
   [{ name: "gateway.ts", holds: "composition root of the library" }],
   [{ name: "toolbox.ts", holds: "the tools of a surface with one way to call them; every face adapts it" }],
   [

@@ -57,6 +57,13 @@ test("callers with other scopes see no observations", async () => {
   );
 });
 
+test("T13: fields of one principal's results are told to no other, for they may be values", async () => {
+  const other = { ...principal, id: "bob" };
+  expect((await gateway.help({ path: "shop.order.list" }, { principal: other })).text).not.toContain(
+    "Returns",
+  );
+});
+
 test("later results widen the shape", async () => {
   orders = { items: [], next: "page 2", error: { code: 1 } };
   await gateway.exec({ op: "shop.order.list" });
@@ -66,11 +73,12 @@ test("later results widen the shape", async () => {
 
 test("keys that are values are not kept, and shapes stay small", () => {
   const shapes = createObservedShapes();
+  const caller = { scopeKey: "[]", principal };
   const entry = { kind: "tool", op: "a.b", description: "", inputSchema: {} } as unknown as Entry;
   const shapeOf = (...values: unknown[]) => {
     const tool = { ...entry, op: `a.${values.length}.${Math.random()}` };
-    for (const value of values) shapes.note("", tool, value);
-    return shapes.of("", tool)!;
+    for (const value of values) shapes.note(caller, tool, value);
+    return shapes.of(caller, tool)!;
   };
   expect(toResultType(shapeOf({ "ann@example.com": 1, "bob@example.com": 2 }), 200)).toBe(
     "{ [key]: number }",

@@ -59,6 +59,8 @@ export const REQUIREMENTS = {
   "search:snapshot":
     "a start reads the search snapshot; a damaged, old or incomplete one is detected and rebuilt",
   "search:says-mode": "search says whether it uses vectors, and works without them",
+  "search:first-is-final": "the first answer after a start is the final one for catalogs under 5,000 entries",
+  "search:says-waiting": "an index that still makes vectors says so in its status and in its answers",
   "search:stuffing": "a keyword-stuffed tool neither wins another tool's query nor fills a page",
   "fetch:guarded": "outgoing requests reach only public addresses, checked on connection, redirects included",
   "openapi:stays-within": "no args make a call leave the declared origin and path template",
@@ -70,6 +72,7 @@ export const REQUIREMENTS = {
   "upstream:faults": "a faulty server affects no other, and the answer names the server and the cause",
   "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",
   "upstream:processes": "processes of a server end with it, and it inherits only declared variables",
+  "mcp:passed-through": "progress, logs, apps, documents and prompts of a server pass through every surface",
   "mcp:completion": "arguments are completed from their schema or by the server that they belong to",
   "mcp:tasks":
     "tools that run as tasks work on every surface, and native clients that ask for a task get one",

@@ -4,7 +4,7 @@ import { post } from "../api.ts";
 import { useApi } from "../live.ts";
 import { Action, Badge, Card, Code, Empty, Page, Shown, Text, type Tone } from "../parts/basics.tsx";
 import { Changes } from "../parts/changes.tsx";
-import { pretty, times } from "../parts/format.ts";
+import { exact, times } from "../parts/format.ts";
 
 const WHY: Readonly<Record<string, string>> = {
   confirmation: "its author wants a person to confirm it",
@@ -34,7 +34,7 @@ export function Approvals() {
             {[...Map.groupBy(definitions, ({ source }) => source)].map(([source, own]) => (
               <Card
                 key={source}
-                title={<bdi>{source}</bdi>}
+                title={<bdi>{exact(source)}</bdi>}
                 aside={
                   own.length > 1 && (
                     <Action kind="plain" run={() => approve(own)}>
@@ -48,7 +48,7 @@ export function Approvals() {
                     <li key={definition.route}>
                       <div class="definition-head">
                         <Badge tone={TONES[definition.state] ?? "plain"}>{definition.state}</Badge>
-                        <Code>{definition.route}</Code>
+                        <Code>{exact(definition.route)}</Code>
                         <Action run={() => approve([definition])} label={`Approve ${definition.route}`}>
                           Approve
                         </Action>
@@ -86,7 +86,7 @@ export function Approvals() {
 /** How a new definition describes itself, which is the first thing to judge. */
 function describedAs({ changes }: WaitingDefinition): string {
   const described = changes.find(({ path }) => path === "/description")?.after;
-  return typeof described === "string" ? described : "";
+  return typeof described === "string" ? exact(described) : "";
 }
 
 function Call({ call, reload }: { call: WaitingCall; reload: () => void }) {
@@ -97,10 +97,10 @@ function Call({ call, reload }: { call: WaitingCall; reload: () => void }) {
   return (
     <Card class="urgent" title="A call waits" aside={<Countdown until={call.until} />}>
       <p>
-        <bdi>{call.principal}</bdi> wants to run <Code>{call.op}</Code>; {WHY[call.why] ?? call.why}. Exactly
-        this:
+        <bdi>{exact(call.principal)}</bdi> wants to run <Code>{exact(call.op)}</Code>;{" "}
+        {WHY[call.why] ?? call.why}. Exactly this:
       </p>
-      <Text label="Arguments">{pretty(call.args)}</Text>
+      <Text label="Arguments">{exact(call.args)}</Text>
       <div class="actions">
         <Action kind="main" run={answer(true)}>
           Approve

@@ -1,9 +1,7 @@
 import type { DefinitionChange } from "../../src/access/diff-definitions.ts";
-import { pretty } from "./format.ts";
+import { exact } from "./format.ts";
 
-const MOST = 12;
-
-/** The places where a definition differs from the approved one. */
+/** All places where a definition differs from the approved one: a person decides by them. */
 export function Changes({ changes, isNew }: { changes: readonly DefinitionChange[]; isNew: boolean }) {
   if (changes.length === 0) return null;
   return (
@@ -11,14 +9,13 @@ export function Changes({ changes, isNew }: { changes: readonly DefinitionChange
       <summary>
         {isNew ? "Everything in it" : `${changes.length} ${changes.length === 1 ? "change" : "changes"}`}
       </summary>
-      {changes.slice(0, MOST).map(({ path, before, after }) => (
+      {changes.map(({ path, before, after }) => (
         <div class="change" key={path}>
-          <code class="quiet">{path || "/"}</code>
-          {before !== undefined && <del class="outside">{pretty(before)}</del>}
-          {after !== undefined && <ins class="outside">{pretty(after)}</ins>}
+          <code class="quiet">{exact(path || "/")}</code>
+          {before !== undefined && <del class="outside">{exact(before)}</del>}
+          {after !== undefined && <ins class="outside">{exact(after)}</ins>}
         </div>
       ))}
-      {changes.length > MOST && <p class="quiet small">and {changes.length - MOST} more places</p>}
     </details>
   );
 }

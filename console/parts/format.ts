@@ -1,3 +1,5 @@
+import { toExactText } from "../../src/util/visible-text.ts";
+
 const whole = new Intl.NumberFormat("en");
 const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
@@ -35,6 +37,11 @@ export function ago(at: number | undefined): string {
 
 export function clock(at: number): string {
   return new Date(at).toLocaleTimeString("en-GB");
+}
+
+/** A value for a person who decides by it: whole, with every hidden character and lookalike letter spelt out. */
+export function exact(value: unknown): string {
+  return toExactText(pretty(value));
 }
 
 /** JSON for a person to read. */

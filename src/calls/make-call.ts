@@ -1,6 +1,6 @@
 import { validateParams } from "../catalog/validate-params.ts";
 import { toExampleArgs } from "../render/example-args.ts";
-import type { CallContext, Entry, ToolEntry } from "../schema/entry.ts";
+import type { CallContext, Entry, ParseOutcome, ToolEntry } from "../schema/entry.ts";
 import { isProblem, problem } from "../schema/problem.ts";
 import type { ProblemCode } from "../schema/problems.ts";
 import type { Saying } from "../schema/say.ts";
@@ -51,7 +51,7 @@ async function make(
   const { principal } = environment.view;
   const decision = decideCall(entry, principal, wanted, environment.policy);
   if (decision.do === "refuse") throw decision.problem;
-  const { value: args, warnings: given } = await checkParams(entry, wanted.args);
+  const { value: args, warnings: given = [] } = checked(entry, await validateParams(entry, wanted.args));
   const unread = readBefore(entry, args, environment);
   if (unread?.refuses && decision.do !== "dry-run") throw readRefusal(entry, unread.read);
   const warnings = unread ? [...given, readWarning(entry, unread.read)] : given;
@@ -76,9 +76,10 @@ async function make(
     return { ...ran, warnings: told, dryRun: false };
   };
   // Reading twice does no harm, so a key of a read promises nothing and is not kept.
-  if (wanted.idempotencyKey === undefined || entry.lane === "read") return run();
+  if (wanted.idempotencyKey === undefined || entry.lane === "read") return await run();
   const hash = contentHash({ op: entry.op, args: wanted.args ?? {} });
-  const call = { principalId: principal.id, key: wanted.idempotencyKey, name: addressOf(entry), hash };
+  const { view } = environment;
+  const call = { view, entry, key: wanted.idempotencyKey, name: addressOf(entry), hash };
   return environment.services.idempotency.once(call, run, neverRan);
 }
 
@@ -94,13 +95,9 @@ function readBefore(
   return read && { read, refuses: readBeforeWrite === "refuse" };
 }
 
-/** Returns the checked params. Throws a problem with everything needed to correct them. */
-async function checkParams(
-  entry: Entry,
-  params: unknown,
-): Promise<{ value: Record<string, unknown>; warnings: readonly string[] }> {
-  const outcome = await validateParams(entry, params);
-  if (outcome.ok) return { value: outcome.value, warnings: outcome.warnings ?? [] };
+/** Returns valid params. Throws a problem with everything needed to correct others. */
+function checked(entry: Entry, outcome: ParseOutcome): ParseOutcome & { readonly ok: true } {
+  if (outcome.ok) return outcome;
   const example = entry.examples[0]?.args ?? toExampleArgs(entry.inputSchema);
   const details = { field_errors: outcome.errors, schema: entry.inputSchema, example };
   throw problem("INVALID_PARAMS", { name: addressOf(entry) }, details);

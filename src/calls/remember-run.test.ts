@@ -9,6 +9,7 @@ import { keepResult, MOST_NAMES, MOST_RESULTS } from "../session/working-memory.
 import { rememberRun } from "./remember-run.ts";
 
 const RESULTS = 10_000;
+const NONE = { scopes: [], routes: [] };
 
 function createTools(count: number): ToolEntry[] {
   return Array.from({ length: count }, (_, number) => ({
@@ -45,7 +46,7 @@ verifies("session:nothing-lost", "memory stays bounded over 10,000 results", asy
     const step = { route: `cms://tools/next/${run % 1_000}`, prose: "Next", lane: "read" as const };
     const ran = { value: { pages }, guidance: [step] };
     rememberRun(tools[run % tools.length]!, { session, services }, ran, { dry: false, args: {} });
-    session.update((memory) => keepResult(memory, { handle: `result://${run}`, name: "pages" }));
+    session.update((memory) => keepResult(memory, { handle: `result://${run}`, name: "pages", needs: NONE }));
     if (run % 1_000 === 999) sizes.push(JSON.stringify(session.memory).length);
   }
   const counts = { results: RESULTS, processed: RESULTS, failed: 0, entities: RESULTS * 5 };

@@ -1,4 +1,5 @@
 import type { Entry } from "../schema/entry.ts";
+import { needsEntry } from "../session/needs.ts";
 import {
   discover,
   meet,
@@ -37,7 +38,9 @@ export function rememberRun(
     return;
   }
   const now = new Date();
-  const entities = entry.kind === "tool" ? services.extractor.extract(entry, value, now) : [];
+  const found = entry.kind === "tool" ? services.extractor.extract(entry, value, now) : [];
+  const needs = needsEntry(entry);
+  const entities = found.map((entity) => ({ ...entity, needs }));
   const marks = marksOf(entry, args, value);
   session.update((memory) => {
     const used = useEntry(memory, entry, "success", now);

@@ -25,7 +25,7 @@ export async function runEntry(
     const ran = await run(entry, environment, call);
     discovery.used(noted.conversation, entry.route);
     learning?.note({ kind: "used", ...noted });
-    if (!options.dry) shapes.note(noted.scope, entry, ran.value);
+    if (!options.dry) shapes.note(environment.view, entry, ran.value);
     rememberRun(entry, environment, ran, options);
     return ran;
   } catch (error) {

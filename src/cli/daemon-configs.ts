@@ -192,7 +192,9 @@ async function keyOf({ request, settings }: Member): Promise<string> {
   const { config, profile, trusted, env } = request;
   const text = await readFile(config, "utf8").catch(() => "");
   const used = [...text.matchAll(/\$\{(?:env:)?(\w+)/g)].map(([, name = ""]) => name);
-  const variables = [...new Set(used)].sort().map((name) => [name, env[name] ?? null]);
+  // Escapes can spell the name of any variable.
+  const names = text.includes("\\u") ? Object.keys(env) : used;
+  const variables = [...new Set(names)].sort().map((name) => [name, env[name] ?? null]);
   const path = await realpath(config).catch(() => config);
   return contentHash([path, profile ?? null, trusted, settings, inherited(env), variables]);
 }

@@ -5,6 +5,11 @@ import { outputText } from "../ai-sdk/tool-files.ts";
 import { hideSecrets } from "../net/known-secrets.ts";
 import { problem } from "../schema/problem.ts";
 import { fenced } from "../util/fenced.ts";
+import { createRedact } from "../util/redact.ts";
+import { toVisibleText } from "../util/visible-text.ts";
+
+/** Text that looks like a secret, whoever it belongs to: people pass such files on. */
+const redact = createRedact([], { kinds: true });
 
 /**
  * Writes a conversation as Markdown into a new file of the folder, without secrets. Returns its path.
@@ -16,7 +21,10 @@ export async function exportChat(
   { folder, name }: { readonly folder: string; readonly name: string },
 ): Promise<string> {
   const path = resolve(folder, name);
-  await writeFile(path, hideSecrets(toMarkdown(messages)), { flag: "wx", mode: 0o600 }).catch((error) => {
+  await writeFile(path, redact(toVisibleText(hideSecrets(toMarkdown(messages)))), {
+    flag: "wx",
+    mode: 0o600,
+  }).catch((error) => {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     throw problem("INVALID_INPUT", { operation: "/export", reason: `${path} exists; name another file` });
   });

@@ -3,7 +3,7 @@ import type { ApprovalRequest } from "../calls/decide-call.ts";
 import { createGateway } from "../gateway.ts";
 import type { Words } from "../schema/say.ts";
 import { callOperation } from "../toolbox.ts";
-import { toVisibleText } from "../util/visible-text.ts";
+import { toVisibleLine, toVisibleText } from "../util/visible-text.ts";
 import { askYesOrNo } from "./confirm.ts";
 import { listServers } from "./list-servers.ts";
 import { closeAudit, localUser, openAudit } from "./open-audit.ts";
@@ -74,8 +74,8 @@ export async function openLocal({
 }
 
 async function askPerson({ op, args }: ApprovalRequest): Promise<Approval> {
-  const lines = toVisibleText(JSON.stringify(args, null, 2)).split("\n");
+  const lines = JSON.stringify(args, null, 2).split("\n").map(toVisibleLine);
   console.error(lines.join("\n"));
-  const agreed = await askYesOrNo(`Run ${toVisibleText(op)} with exactly this?`);
+  const agreed = await askYesOrNo(`Run ${toVisibleLine(op)} with exactly this?`);
   return agreed ? { by: localUser() } : "declined";
 }

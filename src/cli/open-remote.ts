@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createGuardedFetch } from "../net/guarded-fetch.ts";
 import { problem } from "../schema/problem.ts";
-import { toWebFetch } from "../sources/mcp/login/web-fetch.ts";
+import { boundAnswers, toWebFetch } from "../sources/mcp/login/web-fetch.ts";
 import type { ToolAnswer } from "../toolbox.ts";
 import { PROGRAM_VERSION } from "../util/program-version.ts";
 import { reasonOf } from "../util/reason-of.ts";
@@ -29,7 +29,7 @@ export async function openRemote(url: string, token: string | undefined): Promis
   if (hasTerminal())
     client.setRequestHandler("elicitation/create", ({ params }) => answerForm(params.message));
   const transport = new StreamableHTTPClientTransport(new URL(url), {
-    fetch: toWebFetch(guarded, MAX_ANSWER_BYTES),
+    fetch: toWebFetch(boundAnswers(guarded, MAX_ANSWER_BYTES)),
     ...(token && { requestInit: { headers: { authorization: `Bearer ${token}` } } }),
   });
   const close = async () => {

@@ -40,7 +40,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   serve: {
     summary: "Serve a catalog to MCP clients, over stdio or HTTP.",
     load: () => import("./serve.ts"),
-    serveEarly: async (args) => (await import("./serve-by-daemon.ts")).serveByDaemon(args),
+    serveEarly: async (args) =>
+      !args.includes("--no-daemon") && (await import("./serve-by-daemon.ts")).serveByDaemon(args),
   },
   ...Object.fromEntries(
     Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),

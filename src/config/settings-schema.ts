@@ -31,8 +31,13 @@ const retry = retryConfigSchema.shape;
 const server = checkedLater(serverConfigSchema);
 
 function checkedLater(schema: z.ZodType) {
-  const { $schema: _, ...shape } = z.toJSONSchema(schema, { target: "draft-7", io: "input" });
-  return z.unknown().meta(shape as Record<string, unknown>);
+  const any = z.unknown();
+  // Only the published schema needs the shape, and no start should wait for it.
+  any._zod.toJSONSchema = () => {
+    const { $schema: _, ...shape } = z.toJSONSchema(schema, { target: "draft-7", io: "input" });
+    return shape;
+  };
+  return any;
 }
 
 /** A settings file, or the settings of the environment. Everything is optional. */

@@ -1,3 +1,5 @@
+import { toLine } from "./lines.ts";
+
 type Id = string | number;
 
 /** The messages that make a session of the older protocol what it is, so that the next daemon can be told them. */
@@ -38,7 +40,7 @@ export function createOpening(): Opening {
       [...kept.values()].map(({ id, line }) => {
         if (id === undefined || pending.has(id)) return line;
         count += 1;
-        return Buffer.from(JSON.stringify({ ...JSON.parse(line.toString()), id: `${OWN}${count}` }));
+        return toLine({ ...JSON.parse(line.toString()), id: `${OWN}${count}` });
       }),
     covers: (id) => [...kept.values()].some((message) => message.id === id),
     isOwn: (id) => typeof id === "string" && id.startsWith(OWN),

@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { problem } from "../schema/problem.ts";
-import { createLineSplitter } from "./line-splitter.ts";
+import { createLineSplitter, toLine } from "./lines.ts";
 import { createOpening } from "./opening.ts";
 import { MOVED, STOPPED } from "./wire.ts";
 
@@ -31,7 +31,7 @@ const MOST_LOSSES = 5;
 const LOSSES_MS = 60_000;
 /** How long a daemon may take to see that its client has left. */
 const LEAVE_MS = 2_000;
-const NEWLINE = Buffer.from("\n");
+const LONGEST_WORD = STOPPED.length + 1;
 
 /**
  * Carries messages between a client and the daemon, until the client leaves. If the daemon ends, the relay opens the
@@ -83,8 +83,7 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
   function answerQuestion(message: Message, id: Id): void {
     const question = questions.get(id);
     questions.delete(id);
-    if (socket && question?.socket === socket)
-      send(socket, Buffer.from(JSON.stringify({ ...message, id: question.id })));
+    if (socket && question?.socket === socket) send(socket, toLine({ ...message, id: question.id }));
   }
 
   function takeFromDaemon(from: Socket, line: Buffer): void {
@@ -103,14 +102,12 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
     if (id !== undefined) {
       asked += 1;
       questions.set(asked, { socket: from, id });
-      return Buffer.from(JSON.stringify({ ...message, id: asked }));
+      return toLine({ ...message, id: asked });
     }
     if (method !== "notifications/cancelled") return undefined;
     const [requestId] =
       [...questions].find(([, one]) => one.socket === from && one.id === params?.requestId) ?? [];
-    return requestId === undefined
-      ? undefined
-      : Buffer.from(JSON.stringify({ ...message, params: { ...params, requestId } }));
+    return requestId === undefined ? undefined : toLine({ ...message, params: { ...params, requestId } });
   }
 
   function connectOnce(): Promise<void> {
@@ -131,7 +128,7 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
     let word: string | undefined;
     const split = createLineSplitter();
     const take = (line: Buffer) => {
-      const text = line.length <= STOPPED.length ? line.toString() : "";
+      const text = line.length <= LONGEST_WORD ? line.toString().trimEnd() : "";
       if (text === MOVED || text === STOPPED) word = text;
       else takeFromDaemon(next, line);
     };
@@ -163,7 +160,7 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
       if (!isCall) continue;
       pending.delete(id);
       const content = [{ type: "text", text: `${code}: ${message}\n${next}` }];
-      write(Buffer.from(JSON.stringify({ jsonrpc: "2.0", id, result: { content, isError: true } })));
+      write(toLine({ jsonrpc: "2.0", id, result: { content, isError: true } }));
     }
     if (losses.length < MOST_LOSSES) return;
     isOver = true;
@@ -171,17 +168,11 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
   }
 
   function send(to: Socket, line: Buffer): void {
-    to.cork();
-    to.write(line);
-    if (!to.write(NEWLINE)) input.pause();
-    to.uncork();
+    if (!to.write(line)) input.pause();
   }
 
   function write(line: Buffer): void {
-    output.cork();
-    output.write(line);
-    const isFull = !output.write(NEWLINE);
-    output.uncork();
+    const isFull = !output.write(line);
     const from = socket;
     if (!isFull || !from) return;
     from.pause();

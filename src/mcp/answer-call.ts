@@ -45,20 +45,18 @@ export interface Caller {
 export function createAnswerCall(parts: CallParts, { callerOf, known }: Callers): AnswerCall {
   const core = coreOf(parts.gateway);
 
-  /** A tool that is not listed may belong to a server that is still starting. */
-  async function callerOfTool(principal: Principal | undefined, tool: string): Promise<Caller> {
-    const caller = await callerOf(principal);
-    if (caller.listing.toolbox.toCall(tool, {})) return caller;
-    await core.allStarted(caller.principal);
-    return parts.listings.for(caller.principal);
-  }
-
   return (call, incoming, given) =>
     traced(incoming, call.name, (trace) =>
       guarded(async () => {
-        const { listing, principal } = await callerOfTool(given, call.name);
+        let caller = await callerOf(given);
+        if (!caller.listing.toolbox.toCall(call.name, {})) {
+          // A tool that is not listed may belong to a server that is still starting.
+          await core.allStarted(caller.principal);
+          caller = await parts.listings.for(caller.principal);
+        }
+        const { listing, principal } = caller;
         const request = { incoming, principal, known: await known(), trace, clock: core.clock };
-        return inRound(request, (round) => {
+        return await inRound(request, (round) => {
           const { tasks } = parts;
           const isModern = incoming.envelope !== undefined;
           if (!tasks || !becomesTask(listing, call, round, isModern))

@@ -2,6 +2,7 @@ import { type InputRequiredResult, inputRequired, inputResponse } from "@modelco
 import type { Approval as Answer } from "../calls/call-environment.ts";
 import type { ApprovalRequest } from "../calls/decide-call.ts";
 import { boundaryBefore } from "../util/cut-text.ts";
+import { spellLookalikes } from "../util/spell-lookalikes.ts";
 import type { Round } from "./round.ts";
 import type { Rounds } from "./rounds.ts";
 
@@ -65,12 +66,13 @@ export function createApproval(rounds: Rounds, round: Round): Approval {
 
 function toQuestion(request: ApprovalRequest, rounds: Rounds, isOneKey: boolean): InputRequiredResult {
   const pages = pagesOf(request);
+  const op = visible(request.op);
   const message =
     pages.length === 0
-      ? `Run ${request.op} with ${visibleArgs(request)}?`
-      : `Run ${request.op} with exactly what the ${pages.length} parts showed?`;
+      ? `Run ${op} with ${visibleArgs(request)}?`
+      : `Run ${op} with exactly what the ${pages.length} parts showed?`;
   const parts = pages.map((page, index) => {
-    const heading = `Part ${index + 1} of ${pages.length} of ${request.op}:`;
+    const heading = `Part ${index + 1} of ${pages.length} of ${op}:`;
     return [
       pageKey(index),
       toForm(`${heading}\n${page}`, isOneKey || { title: "Seen", description: "Show what comes next" }),
@@ -122,7 +124,11 @@ function pageKey(index: number): string {
 
 /** Nothing of the arguments is invisible. */
 function visibleArgs({ args }: ApprovalRequest): string {
-  return JSON.stringify(args).replace(INVISIBLE, escapeCharacter);
+  return visible(JSON.stringify(args));
+}
+
+function visible(text: string): string {
+  return spellLookalikes(text.replace(INVISIBLE, escapeCharacter), escapeCharacter);
 }
 
 function escapeCharacter(character: string): string {

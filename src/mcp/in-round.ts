@@ -27,10 +27,8 @@ export async function inRound<T>(
 }
 
 /** Problems become protocol errors, which keep their codes on the wire. */
-export async function guarded<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
+export function guarded<T>(work: () => Promise<T>): Promise<T> {
+  return work().catch((error: unknown) => {
     throw asProtocolError(error);
-  }
+  });
 }

@@ -41,7 +41,9 @@ export interface ListingOptions extends MenuOptions {
 const SIGHTS = 64;
 
 export function createListings(gateway: Gateway, options: ListingOptions): Listings {
-  const made = new LRUCache<string, Promise<Listing>>({ max: SIGHTS });
+  const made = new LRUCache<string, { readonly version: string; readonly listing: Promise<Listing> }>({
+    max: SIGHTS,
+  });
 
   async function listingFor(given: Principal | undefined) {
     const view = await gateway.view(given && { principal: given });
@@ -50,9 +52,9 @@ export function createListings(gateway: Gateway, options: ListingOptions): Listi
     const learned = options.learnedShortcuts ? await coreOf(gateway).chooseShortcuts(view, options) : [];
     const key = JSON.stringify([view.scopeKey, principal.allowWrite, learned]);
     const known = made.get(key);
-    if (known && (await known).version === view.version) return { listing: await known, principal };
+    if (known?.version === view.version) return { listing: await known.listing, principal };
     const listing = createListing(gateway, view, options);
-    made.set(key, listing);
+    made.set(key, { version: view.version, listing });
     listing.catch(() => made.delete(key));
     return { listing: await listing, principal };
   }

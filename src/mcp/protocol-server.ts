@@ -71,8 +71,8 @@ export async function createProtocolServer(
   const { gateway, rounds, listings, listTtlMs, tasks } = parts;
   const first = await listings.for(given);
   /** Without a connection the server lives for one request and keeps its first catalog. */
-  const callerOf = async (principal: Principal | undefined) => {
-    if (!connection) return first;
+  const callerOf = (principal: Principal | undefined) => {
+    if (!connection) return Promise.resolve(first);
     connection.principal = principal ?? given;
     return listings.for(connection.principal);
   };
@@ -99,11 +99,11 @@ export async function createProtocolServer(
     },
   );
   const { clock } = coreOf(gateway);
-  const known = async () => ({
-    capabilities: server.getClientCapabilities(),
-    client: server.getClientVersion()?.name,
-    session: await connection?.session?.(),
-  });
+  const known = () => {
+    const facts = { capabilities: server.getClientCapabilities(), client: server.getClientVersion()?.name };
+    const session = connection?.session?.();
+    return session ? session.then((handle) => ({ ...facts, session: handle })) : facts;
+  };
   const answer = createAnswerCall(parts, { callerOf, known });
   /** Loads an entry for a request. */
   const loaded = async <T extends object>(

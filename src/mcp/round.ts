@@ -1,4 +1,8 @@
-import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from "@modelcontextprotocol/server";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  LOG_LEVEL_META_KEY,
+} from "@modelcontextprotocol/server";
 import type { FaceOptions } from "../gateway-core.ts";
 import type { CallingClient } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
@@ -88,7 +92,13 @@ function toClient(
     responses: incoming.inputResponses ?? {},
     ...(state?.kind === "tool" && { state: state.state }),
     progress,
+    // A client of the older protocol listens to everything until it sets a level, which only the SDK knows.
+    logLevel: incoming.envelope ? logLevelIn(incoming.envelope) : "debug",
     // It only informs: a client that has gone away must not fail the call.
     log: (level, data, logger) => void incoming.log(level, data, logger).catch(() => {}),
   };
+}
+
+function logLevelIn(envelope: NonNullable<Incoming["envelope"]>): CallingClient["logLevel"] {
+  return (envelope as { readonly [LOG_LEVEL_META_KEY]?: CallingClient["logLevel"] })[LOG_LEVEL_META_KEY];
 }

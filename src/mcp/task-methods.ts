@@ -24,7 +24,7 @@ export function addTaskMethods(
   principalOf: (context: ServerContext) => Promise<Principal>,
 ): void {
   const found = async ({ taskId }: { taskId: string }, context: ServerContext) =>
-    tasks.find(taskId, (await principalOf(context)).id);
+    tasks.find(taskId, await principalOf(context));
 
   server.setRequestHandler("tasks/get", { params: named }, async (params, context) => {
     const task = await found(params, context);
@@ -47,7 +47,7 @@ export function addTaskMethods(
     return { ...result, _meta: { ...result._meta, [RELATED_TASK]: { taskId: task.id } } };
   });
   server.setRequestHandler("tasks/list", { params: z.object({}) }, async (_params, context) => ({
-    tasks: tasks.list((await principalOf(context)).id).map(toLegacy),
+    tasks: tasks.list(await principalOf(context)).map(toLegacy),
   }));
   // Keyhole asks before it starts a task, so no task waits for input.
   server.setRequestHandler("tasks/update", { params: named }, async (params, context) => {

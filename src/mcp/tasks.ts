@@ -1,4 +1,6 @@
+import type { Principal } from "../schema/principal.ts";
 import { mintHandle } from "../session/mint-handle.ts";
+import { hasScopes } from "../session/needs.ts";
 import type { Clock } from "../util/clock.ts";
 import { refusedTask, unknownName } from "./protocol-errors.ts";
 
@@ -23,16 +25,22 @@ export interface Task<T> {
 /** The work of a task. `report` takes the messages of the tool. */
 type Work<T> = (signal: AbortSignal, report: (message: string) => void) => Promise<T>;
 
-/** The tasks of a server, each bound to its principal. */
+/** The tasks of a server, each bound to its principal, as long as that has the scopes with which it started the task. */
 export interface Tasks<T> {
   /** Starts a task. `ttlMs` is how long it is kept; absent or too long, the store decides. */
-  start(principalId: string, ttlMs: number | undefined, work: Work<T>): Task<T>;
+  start(principal: Principal, ttlMs: number | undefined, work: Work<T>): Task<T>;
   /** @throws ProtocolError if the principal has no such task. */
-  find(id: string, principalId: string): Task<T>;
+  find(id: string, principal: Principal): Task<T>;
   /** The oldest first. */
-  list(principalId: string): readonly Task<T>[];
+  list(principal: Principal): readonly Task<T>[];
   /** Ends every task. */
   close(): void;
+}
+
+interface Kept<T> {
+  readonly task: Task<T>;
+  /** The scopes with which it was started: its result may depend on any of them. */
+  readonly scopes: readonly string[];
 }
 
 /** How often clients should ask for the state of a task. */
@@ -43,43 +51,46 @@ const MAX_TTL_MS = 60 * 60_000;
 const MAX_TASKS = 64;
 
 export function createTasks<T>(clock: Clock): Tasks<T> {
-  const kept = new Map<string, Map<string, Task<T>>>();
+  const kept = new Map<string, Map<string, Kept<T>>>();
 
-  function tasksOf(principalId: string): Map<string, Task<T>> {
-    const tasks = kept.get(principalId) ?? new Map<string, Task<T>>();
+  function tasksOf(principalId: string): Map<string, Kept<T>> {
+    const tasks = kept.get(principalId) ?? new Map<string, Kept<T>>();
     kept.set(principalId, tasks);
     return tasks;
   }
 
   function forget(principalId: string, id: string): void {
     const tasks = kept.get(principalId);
-    tasks?.get(id)?.cancel();
+    tasks?.get(id)?.task.cancel();
     tasks?.delete(id);
     if (tasks?.size === 0) kept.delete(principalId);
   }
 
   return {
-    start: (principalId, ttlMs, work) => {
+    start: ({ id: principalId, scopes }, ttlMs, work) => {
       const tasks = tasksOf(principalId);
       if (tasks.size >= MAX_TASKS) {
-        const ended = [...tasks.values()].find(({ status }) => status !== "working");
+        const ended = [...tasks.values()].find(({ task }) => task.status !== "working");
         if (!ended) throw refusedTask(`${MAX_TASKS} tasks are running: wait until one has ended.`);
-        tasks.delete(ended.id);
+        tasks.delete(ended.task.id);
       }
       const ttl = Math.min(Math.max(ttlMs ?? TTL_MS, POLL_MS), MAX_TTL_MS);
       const task = startTask(clock, ttl, work);
-      tasks.set(task.id, task);
+      tasks.set(task.id, { task, scopes: [...scopes] });
       clock.after(ttl, () => forget(principalId, task.id));
       return task;
     },
-    find: (id, principalId) => {
-      const task = kept.get(principalId)?.get(id);
-      if (!task) throw unknownName("task", id);
-      return task;
+    find: (id, principal) => {
+      const found = kept.get(principal.id)?.get(id);
+      if (!found || !hasScopes(principal, found.scopes)) throw unknownName("task", id);
+      return found.task;
     },
-    list: (principalId) => [...(kept.get(principalId)?.values() ?? [])],
+    list: (principal) =>
+      [...(kept.get(principal.id)?.values() ?? [])]
+        .filter(({ scopes }) => hasScopes(principal, scopes))
+        .map(({ task }) => task),
     close: () => {
-      for (const tasks of kept.values()) for (const task of tasks.values()) task.cancel();
+      for (const tasks of kept.values()) for (const { task } of tasks.values()) task.cancel();
       kept.clear();
     },
   };

@@ -1,17 +1,26 @@
 import { PROTOCOL_VERSION_META_KEY } from "@modelcontextprotocol/server";
-import type { CallTrace } from "../schema/span-context.ts";
+import type { CallTrace, SpanContext } from "../schema/span-context.ts";
 import { publish } from "../telemetry/events.ts";
 import { beginSpan, traceOf } from "../telemetry/trace-context.ts";
 import type { Incoming } from "./incoming.ts";
 
 /** Answers a request within the trace that its client sent. */
-export async function traced<T extends object>(
+export function traced<T extends object>(
   incoming: Incoming,
   target: string | undefined,
   work: (trace: CallTrace | undefined) => Promise<T>,
 ): Promise<T> {
   const { span, trace } = beginSpan(traceOf(incoming._meta));
-  if (!span) return work(trace);
+  return span ? reported(incoming, target, span, () => work(trace)) : work(trace);
+}
+
+/** Answers a request and publishes its span. */
+async function reported<T extends object>(
+  incoming: Incoming,
+  target: string | undefined,
+  span: SpanContext,
+  work: () => Promise<T>,
+): Promise<T> {
   const startedAt = Date.now();
   const started = performance.now();
   const version = (incoming.envelope as Readonly<Record<string, unknown>> | undefined)?.[
@@ -31,7 +40,7 @@ export async function traced<T extends object>(
       ...ending,
     });
   try {
-    const result = await work(trace);
+    const result = await work();
     const failed = "isError" in result && result.isError === true;
     report({ ...(target !== undefined && { target }), ...(failed && { error: "tool_error" }) });
     return result;

@@ -160,6 +160,37 @@ describe("an answer", () => {
     expect(await response.text()).toHaveLength(size);
   });
 
+  test("of packed JSON that was read whole has the length of its text and no encoding", async () => {
+    const packed = gzipSync(body);
+    answer = (_, response) =>
+      response
+        .writeHead(200, {
+          "content-type": "application/json",
+          "content-encoding": "gzip",
+          "content-length": packed.length,
+          "x-one": "1",
+        })
+        .end(packed);
+    const { headers } = await dialler.send(url, {});
+    const { date: _, connection: __, "keep-alive": ___, ...others } = Object.fromEntries(headers);
+    expect(others).toEqual({ "content-type": "application/json", "content-length": "1000", "x-one": "1" });
+  });
+
+  test("of large JSON that comes in many parts is complete, also if it is read late", async () => {
+    const parts = Array.from({ length: 40 }, (_, at) => String.fromCharCode(97 + (at % 26)).repeat(9_000));
+    answer = async (_, response) => {
+      response.writeHead(200, { "content-type": "application/json" });
+      for (const part of parts) {
+        response.write(part);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      response.end();
+    };
+    const response = await dialler.send(url, {});
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await response.text()).toBe(parts.join(""));
+  });
+
   test("of JSON that is large can be aborted while it is read", async () => {
     const stop = new AbortController();
     answer = (_, response) => {

@@ -160,7 +160,12 @@ describe("failures", () => {
     await taken.promise;
     await vi.advanceTimersByTimeAsync(10_000);
     vi.useRealTimers();
-    expect(await caught).toMatchObject({ code: "CALL_FAILED", details: { network: "ETIMEDOUT" } });
+    expect(await caught).toMatchObject({
+      code: "CALL_FAILED",
+      message: expect.stringMatching(/127\.0\.0\.1.*it could not be reached in time/),
+      next: expect.stringContaining("Check that the host is up and its name is right."),
+      details: { network: "ETIMEDOUT" },
+    });
     mute.close();
   });
 

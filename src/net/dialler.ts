@@ -14,6 +14,8 @@ export interface Dialler {
   close(): void;
 }
 
+type Sent = GuardedRequest & { readonly method: string };
+
 const CONNECT_MS = 10_000;
 /** Shorter than the idle time of most servers, so that a request seldom meets a connection that is closing. */
 const IDLE_MS = 4_000;
@@ -35,32 +37,35 @@ export function createDialler(lookup: LookupFunction): Dialler {
   const secure = new TlsAgent(settings);
 
   return {
-    send: async (url, { method = "GET", headers, body, signal }) => {
+    send: async (url, request) => {
+      const { method = "GET", headers, body, signal } = request;
       signal?.throwIfAborted();
       const options = {
+        ...addressOf(url),
         method,
         headers: { ...DEFAULTS, ...headers, ...(body !== undefined && lengthOf(body)) },
       };
       const open = () => {
-        const request =
+        const opened =
           url.protocol === "https:"
-            ? limitConnecting(openHttps(url, { ...options, agent: secure }), "secureConnect")
-            : limitConnecting(openHttp(url, { ...options, agent: plain }), "connect");
-        return signal ? endWith(signal, request) : request;
+            ? limitConnecting(openHttps({ ...options, agent: secure }), "secureConnect")
+            : limitConnecting(openHttp({ ...options, agent: plain }), "connect");
+        return signal ? endWith(signal, opened) : opened;
       };
-      const answer = await ask(open, body, SAFE.has(method));
-      try {
-        return await toResponse(answer, method, signal);
-      } catch (error) {
-        answer.destroy();
-        throw error;
-      }
+      const { response } = await ask(open, { ...request, method });
+      return response;
     },
     close: () => {
       plain.destroy();
       secure.destroy();
     },
   };
+}
+
+/** Names the parts itself: an address given as a URL makes Node copy ten more fields for every request. */
+function addressOf({ hostname, port, pathname, search }: URL) {
+  const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  return { host, ...(port !== "" && { port }), path: `${pathname}${search}` };
 }
 
 function lengthOf(body: string | Uint8Array): { "content-length": number } {
@@ -85,70 +90,82 @@ function endWith(signal: AbortSignal, request: ClientRequest): ClientRequest {
   return request.once("close", () => signal.removeEventListener("abort", end));
 }
 
-/** Waits for the answer. Repeats a safe request whose reused connection was just being closed by the host. */
-async function ask(
-  open: () => ClientRequest,
-  body: GuardedRequest["body"],
-  repeatable: boolean,
-): Promise<IncomingMessage> {
+/**
+ * Waits for the beginning of the answer. Repeats a safe request whose reused connection was just being closed by the
+ * host.
+ */
+async function ask(open: () => ClientRequest, sent: Sent): Promise<{ readonly response: Promise<Response> }> {
   const request = open();
   try {
-    return await new Promise<IncomingMessage>((resolve, reject) => {
+    return await new Promise((resolve, reject) => {
       let answered = false;
+      // Reads at once: a body that nobody reads yet is put aside, and taken up again a turn later.
       request.once("response", (answer) => {
         answered = true;
-        resolve(answer);
+        resolve({ response: read(answer, sent) });
       });
       // Keeps listening after the answer begins; the reader of the answer gets those errors.
       request.on("error", reject);
       // Non-HTTP replies close without an error.
       request.once("close", () => answered || reject(unanswered(request.host)));
-      request.end(body);
+      request.end(sent.body);
     });
   } catch (error) {
     const { code } = error as { code?: unknown };
-    if (!repeatable || !request.reusedSocket || !isCut(code)) throw error;
-    return ask(open, body, repeatable);
+    if (!SAFE.has(sent.method) || !request.reusedSocket || !isCut(code)) throw error;
+    return ask(open, sent);
   }
 }
 
-async function toResponse(
-  answer: IncomingMessage,
-  method: string,
-  signal: AbortSignal | undefined,
-): Promise<Response> {
-  const { statusCode: status = 0, statusMessage: statusText = "" } = answer;
-  const headers = headersOf(answer);
-  const init = { status, statusText, headers };
+async function read(answer: IncomingMessage, sent: Sent): Promise<Response> {
+  try {
+    return await toResponse(answer, sent);
+  } catch (error) {
+    answer.destroy();
+    throw error;
+  }
+}
+
+async function toResponse(answer: IncomingMessage, { method, signal }: Sent): Promise<Response> {
+  const { statusCode: status = 0, statusMessage: statusText = "", rawHeaders } = answer;
+  const init = { status, statusText };
   if (method === "HEAD" || NULL_BODY.has(status)) {
     answer.resume();
-    return new Response(null, init);
+    return new Response(null, { ...init, headers: headersOf(rawHeaders) });
   }
-  const body = unpack(answer, joined(headers, "content-encoding"));
-  if (!/^application\/json\b/i.test(joined(headers, "content-type") ?? "")) {
-    return new Response(toStream(body, signal), init);
+  const body = unpack(answer, joined(rawHeaders, "content-encoding"));
+  if (!/^application\/json\b/i.test(joined(rawHeaders, "content-type") ?? "")) {
+    return new Response(toStream(body, signal), { ...init, headers: headersOf(rawHeaders) });
   }
   const { whole, chunks } = await readStart(body);
-  if (!whole) return new Response(toStream(Readable.from(following(chunks, body)), signal), init);
+  if (!whole) {
+    const rest = Readable.from(following(chunks, body));
+    return new Response(toStream(rest, signal), { ...init, headers: headersOf(rawHeaders) });
+  }
   const bytes = Buffer.concat(chunks);
-  const others = headers.filter(([name]) => name !== "content-encoding" && name !== "content-length");
-  return new WholeResponse(bytes, {
-    ...init,
-    headers: [...others, ["content-length", String(bytes.length)]],
-  });
+  return new WholeResponse(bytes, { ...init, headers: () => wholeHeaders(rawHeaders, bytes.length) });
 }
 
 /** Reads the raw headers: the objects that Node makes of them cost more than the rest of a small answer. */
-function headersOf({ rawHeaders }: IncomingMessage): [string, string][] {
+function headersOf(raw: readonly string[]): [string, string][] {
   const headers: [string, string][] = [];
-  for (let at = 0; at < rawHeaders.length; at += 2)
-    headers.push([rawHeaders[at]!.toLowerCase(), rawHeaders[at + 1]!]);
+  for (let at = 0; at < raw.length; at += 2) headers.push([raw[at]!.toLowerCase(), raw[at + 1]!]);
   return headers;
 }
 
-function joined(headers: readonly [string, string][], wanted: string): string | undefined {
-  const values = headers.filter(([name]) => name === wanted).map(([, value]) => value);
-  return values.length > 0 ? values.join(", ") : undefined;
+/** The headers of an answer that was unpacked and read whole. */
+function wholeHeaders(raw: readonly string[], length: number): [string, string][] {
+  const others = headersOf(raw).filter(([name]) => name !== "content-encoding" && name !== "content-length");
+  return [...others, ["content-length", String(length)]];
+}
+
+function joined(raw: readonly string[], wanted: string): string | undefined {
+  let found: string | undefined;
+  for (let at = 0; at < raw.length; at += 2) {
+    if (raw[at]!.toLowerCase() !== wanted) continue;
+    found = found === undefined ? raw[at + 1] : `${found}, ${raw[at + 1]}`;
+  }
+  return found;
 }
 
 function unreached(host: string) {

@@ -96,9 +96,9 @@ async function openDiallers(lookup: LookupFunction | undefined): Promise<Dialler
 }
 
 function toUrl(url: string | URL): URL {
-  if (!URL.canParse(String(url)))
-    throw problem("REQUEST_REFUSED", { where: "it", reason: "it is not a URL" });
-  return new URL(url);
+  const parsed = URL.parse(String(url));
+  if (!parsed) throw problem("REQUEST_REFUSED", { where: "it", reason: "it is not a URL" });
+  return parsed;
 }
 
 /** Checks literal addresses here, because they are dialled without a lookup. Names are checked when dialled. */

@@ -1,29 +1,49 @@
-type Readers =
-  | "text"
-  | "json"
-  | "body"
-  | "bodyUsed"
-  | "arrayBuffer"
-  | "blob"
-  | "bytes"
-  | "formData"
-  | "clone";
-
-const Bare = Response as unknown as new (body: null, init: ResponseInit) => Omit<Response, Readers>;
 const decoder = new TextDecoder();
 
+/** Init of a {@link WholeResponse}. Its headers are made when somebody reads them, which few do. */
+interface WholeInit {
+  readonly status: number;
+  readonly statusText: string;
+  headers(): [string, string][];
+}
+
 /**
- * A response whose body has arrived. Its text is read without a stream, which costs more than a small body does.
- * Any other way to read makes a common response first.
+ * A response whose body has arrived. Its text is read without a stream, and its status without a `Headers`; either
+ * costs more than a small body does. Any other way to read makes a common response first.
  */
-export class WholeResponse extends Bare implements Response {
+export class WholeResponse implements Response {
+  readonly type = "default";
+  readonly url = "";
+  readonly redirected = false;
+  readonly status: number;
+  readonly statusText: string;
   readonly #bytes: Uint8Array<ArrayBuffer>;
+  readonly #init: WholeInit;
+  #headers: Headers | undefined;
   #common: Response | undefined;
   #isRead = false;
 
-  constructor(bytes: Uint8Array<ArrayBuffer>, init: ResponseInit) {
-    super(null, init);
+  constructor(bytes: Uint8Array<ArrayBuffer>, init: WholeInit) {
+    this.status = init.status;
+    this.statusText = init.statusText;
     this.#bytes = bytes;
+    this.#init = init;
+    // A common response refuses such a status.
+    if (init.status < 200 || init.status > 599) this.#toCommon();
+  }
+
+  /** Bytes of the body. */
+  get size() {
+    return this.#bytes.length;
+  }
+
+  get ok() {
+    return this.status >= 200 && this.status <= 299;
+  }
+
+  get headers() {
+    this.#headers ??= new Headers(this.#init.headers());
+    return this.#headers;
   }
 
   async text() {
@@ -56,6 +76,10 @@ export class WholeResponse extends Bare implements Response {
     return this.#toCommon().bytes();
   }
 
+  textStream() {
+    return this.#toCommon().textStream();
+  }
+
   formData() {
     return this.#toCommon().formData();
   }
@@ -72,3 +96,6 @@ export class WholeResponse extends Bare implements Response {
     return this.#common;
   }
 }
+
+// Makes it an instance of Response without the cost of constructing one.
+Object.setPrototypeOf(WholeResponse.prototype, Response.prototype);

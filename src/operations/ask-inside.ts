@@ -31,8 +31,8 @@ function roomInside({ countTokens, limits, results, view }: OperationContext): R
     resultTokens: Number.POSITIVE_INFINITY,
     helpTokens: Number.POSITIVE_INFINITY,
     answerBytes: Number.POSITIVE_INFINITY,
-    keep: (value) => {
-      const { handle, stored } = keeperOf(results).keep(value, view.principal.id);
+    keep: (value, _name, origin) => {
+      const { handle, stored } = keeperOf(results).keep(value, view.principal, origin);
       // A handle that could not be stored is unknown when it is read.
       stored.catch(() => {});
       return handle;

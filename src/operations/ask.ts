@@ -103,6 +103,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     suggestions: unsure ? suggest(queries, hits, input, view) : [],
     notes: [
       ...stillStarting(input, view),
+      ...stillEmbedding(rankings),
       ...(hits.length === 0 ? nothingFound(queries, rankings, view) : []),
     ],
     alike: alikeHits(relevant),
@@ -230,6 +231,17 @@ function stillStarting({ domain }: AskInput, { starting }: View): Saying[] {
       ? ["{names} is still starting.", "To find its tools, call {ask} again in a moment."]
       : ["{names} are still starting.", "To find their tools, call {ask} again in a moment."];
   return [{ sentences, fills: { names: listNames(names, STARTING_CHARS) } }];
+}
+
+/** Says that entries which have none of the query's words cannot be found yet. */
+function stillEmbedding(rankings: readonly Ranking[]): Saying[] {
+  const waiting = Math.max(0, ...rankings.map((ranking) => ranking.waiting ?? 0));
+  if (waiting === 0 || rankings.every(({ named }) => named)) return [];
+  const sentences = [
+    "Only words were searched: {count} entries are still being indexed by meaning.",
+    "If nothing fits, call {ask} again in a moment.",
+  ];
+  return [{ sentences, fills: { count: String(waiting) } }];
 }
 
 function nothingFound(queries: readonly string[], rankings: readonly Ranking[], view: View): Saying[] {

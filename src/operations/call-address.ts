@@ -5,6 +5,7 @@ import { makeCall } from "../calls/make-call.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { Saying } from "../schema/say.ts";
 import { readParams } from "../session/read-params.ts";
+import { keeperOf } from "../session/result-keeper.ts";
 import { RESULT_SCHEME } from "../session/result-store.ts";
 import { isSessionAddress } from "../session/session-store.ts";
 import type { Json } from "../util/json.ts";
@@ -76,6 +77,6 @@ async function readStored(
   // Loaded on demand: its parsers of paths and patterns are large, and a start does not need them.
   const { readResult } = await import("../session/read-result.ts");
   const how = readParams(handle, params);
-  const { value, ...place } = readResult(await results.get(handle, view.principal.id), how);
+  const { value, ...place } = readResult(await keeperOf(results).read(handle, view), how);
   return { value, reading: { handle, how, ...place } };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { toContentText } from "../render/content-text.ts";
 import type { Words } from "../schema/say.ts";
+import { type Fields, isFields } from "../util/fields.ts";
 import type { Json } from "../util/json.ts";
 import {
   argsSchema,
@@ -17,10 +18,12 @@ import { defineOperation, type OperationContext, type PlannedCall } from "./oper
 import type { Room } from "./room.ts";
 import { blocksSchema, showResult, storedSchema, storedText } from "./show-result.ts";
 
+const MOST_ADDRESS = 2_000;
+
 export const execInput = z
   .object({
-    op: z.string().min(1).max(2_000).optional().describe("Op or route of a tool"),
-    route: z.string().min(1).max(2_000).optional(),
+    op: z.string().min(1).max(MOST_ADDRESS).optional().describe("Op or route of a tool"),
+    route: z.string().min(1).max(MOST_ADDRESS).optional(),
     args: argsSchema.optional(),
     idempotency_key: z.string().min(1).max(256).optional(),
     dry_run: z
@@ -93,6 +96,7 @@ export const exec = defineOperation({
     parameters: "args",
     input: "args",
   },
+  isReadAsIs,
   calls: (input) => [plannedExec(input)],
   run: execute,
   show: (executed, room) => ({
@@ -105,6 +109,19 @@ export const exec = defineOperation({
   cause: "results",
   targets: ({ op, route }) => [op ?? route ?? ""],
 });
+
+/** Most calls have an op, args and perhaps `dry_run`. To read them by the schema would cost more than to decide them. */
+function isReadAsIs(given: Fields): boolean {
+  for (const name in given) {
+    const value = given[name];
+    if (name === "op") {
+      if (typeof value !== "string" || value === "" || value.length > MOST_ADDRESS) return false;
+    } else if (name === "args") {
+      if (!isFields(value)) return false;
+    } else if (name !== "dry_run" || typeof value !== "boolean") return false;
+  }
+  return given.op !== undefined;
+}
 
 /** Runs one request and times it. */
 export async function execute(input: ExecInput, context: OperationContext): Promise<Executed> {
@@ -128,8 +145,9 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
   const meta = { trace_id: traceId, latency_ms: latencyMs };
   if (!outcome.ok)
     return { op, ok: false, error: toErrorAnswer(outcome.failure, room), meta: { ...meta, warnings: [] } };
-  const { reading, source } = outcome;
-  const { content, stored, outside, blocks } = showResult(outcome.value, op, room, { reading, source });
+  const { reading, source, entry } = outcome;
+  const from = { reading, source, origin: entry };
+  const { content, stored, outside, blocks } = showResult(outcome.value, op, room, from);
   const told: ExecOutput["meta"] = { ...meta, warnings: sayWarnings(outcome.warnings, room.words) };
   if (outcome.dryRun) told.dry_run = true;
   if (stored) told.stored = stored;

@@ -112,7 +112,7 @@ function toResult(outcome: CallOutcome, room: Room): GetResult {
   const wide = { ...room, resultTokens: Math.max(room.resultTokens, wanted) };
   const name = entry ? addressOf(entry) : address;
   const { reading, source } = outcome;
-  const { content, ...kept } = showResult(outcome.value, name, wide, { reading, source });
+  const { content, ...kept } = showResult(outcome.value, name, wide, { reading, source, origin: entry });
   const warnings = sayWarnings(outcome.warnings, room.words);
   return {
     route: entry?.route ?? address,

@@ -9,6 +9,7 @@ import type { PlanStore } from "../session/plan-store.ts";
 import type { ResultStore } from "../session/result-store.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import type { Cause } from "../session/tokens-by-cause.ts";
+import type { Fields } from "../util/fields.ts";
 import type { TokenCounter } from "../util/tokens.ts";
 import type { ErrorAnswer } from "./error-answer.ts";
 import type { Room } from "./room.ts";
@@ -113,6 +114,8 @@ export interface Operation<I extends z.ZodType, Outcome, O extends z.ZodType> {
   readonly unlisted?: readonly string[];
   /** Other spellings of fields that models send. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** Whether reading would return this input as it is, told without the schema. False if in doubt. */
+  isReadAsIs?(given: Fields): boolean;
   /** The calls that an input would make: whether a person is asked depends on them. */
   calls(input: z.output<I>): readonly PlannedCall[];
   /** A repeated input goes on where it stopped to ask a person, and makes no call twice. */

@@ -6,6 +6,7 @@ import { toPage } from "../render/page.ts";
 import type { ScriptAnswer, ScriptLimits, ScriptOutcome } from "../sandbox/sandbox.ts";
 import type { Entry } from "../schema/entry.ts";
 import { type Problem, problem } from "../schema/problem.ts";
+import { needsAll, needsEntry, seesStill } from "../session/needs.ts";
 import type { Json } from "../util/json.ts";
 import { createSlots } from "../util/slots.ts";
 import { askInside, helpInside } from "./ask-inside.ts";
@@ -62,8 +63,13 @@ export async function perform(
 ): Promise<Performance> {
   const { principal } = outer.view;
   const stop = new AbortController();
-  const signal = AbortSignal.any([outer.request.signal, stop.signal]);
-  const context: OperationContext = { ...outer, request: { ...withoutClient(outer.request), signal } };
+  const { signal } = stop;
+  // A signal made by AbortSignal.any would cost every call of the script more.
+  const cancel = () => stop.abort(outer.request.signal.reason);
+  if (outer.request.signal.aborted) cancel();
+  else outer.request.signal.addEventListener("abort", cancel, { once: true });
+  const context: OperationContext = { ...outer, request: { ...withListener(outer.request), signal } };
+  const reading: OperationContext = { ...context, policy: { ...context.policy, reach: "read" } };
   const recording = createRecording(plan, outer.plans, principal.id);
   const replay = createReplay(recording.earlier);
   const inSlot = createSlots(outer.limits.concurrency);
@@ -94,6 +100,9 @@ export async function perform(
     if (known && known.key !== key) throw problem("PLAN_CHANGED", { number });
     const ended = known?.ended ? recording.earlier.find((one) => one.number === number) : undefined;
     if (ended) {
+      // Answers that the caller may no longer see close the plan as if it did not exist.
+      if (!ended.needs || !seesStill(context.view, ended.needs))
+        throw problem("UNKNOWN_HANDLE", { handle: plan.handle });
       if (ended.effect) noteEarlier(ended, ended.effect);
       if (ended.source !== undefined) sources.add(ended.source);
       replay.offer(number, () => answer(ended));
@@ -120,7 +129,8 @@ export async function perform(
     }
     const made = await makeRead(request);
     // Once effects run dry, reads may see what the dry runs made up: they are made again with the real effects.
-    if (!dry) await recording.add({ at: "ended", number, key, ...kept(made) });
+    const needs = addressed ? needsEntry(addressed.entry) : needsAll(principal, []);
+    if (!dry) await recording.add({ at: "ended", number, key, needs, ...kept(made) });
     return made;
   }
 
@@ -130,7 +140,6 @@ export async function perform(
       if (request.kind === "help") return { ok: true, value: await helpInside(request.path ?? "", context) };
       if (request.kind === "sleep")
         return { ok: true, value: await setTimeout(request.ms, null, { signal }) };
-      const reading = { ...context, policy: { ...context.policy, reach: "read" as const } };
       return toAnswer(await callAddress(request.address, { args: request.args ?? {} }, reading));
     } catch (error) {
       return fail({ problem: asKnownProblem(error, request.kind), helpPath: ROOT });
@@ -145,9 +154,10 @@ export async function perform(
     inDoubt: boolean,
   ): Promise<Answer> {
     const effect = toEffect(entry, args);
+    const needs = needsEntry(entry);
     if (inDoubt && !isRepeatable(entry)) {
       const unknown = fail({ problem: problem("EFFECT_UNKNOWN", { name: entry.op }), helpPath: entry.op });
-      await recording.add({ at: "ended", number, key, effect, ...kept(unknown), unknown: true });
+      await recording.add({ at: "ended", number, key, needs, effect, ...kept(unknown), unknown: true });
       note(effect, number, "unknown", unknown.value as Json);
       doubtful.push(effect.hash);
       return unknown;
@@ -166,7 +176,15 @@ export async function perform(
       const isAsked = !made.ok && made.failure.problem.code === "APPROVAL_REQUIRED";
       if (!isAsked) {
         const answer = toAnswer(made);
-        await recording.add({ at: "ended", number, key, effect, ...kept(answer), ...(again && { again }) });
+        await recording.add({
+          at: "ended",
+          number,
+          key,
+          needs,
+          effect,
+          ...kept(answer),
+          ...(again && { again }),
+        });
         note(effect, number, made.ok ? "done" : "failed", answer.value as Json);
         return answer;
       }
@@ -218,7 +236,9 @@ export async function perform(
       void served.finally(() => running.delete(served));
     },
   };
-  const outcome = await outer.sandbox.run(script, host, { signal, owner: principal.id });
+  const outcome = await outer.sandbox
+    .run(script, host, { signal, owner: principal.id })
+    .finally(() => outer.request.signal.removeEventListener("abort", cancel));
   if (!replay.isOver && outcome.end.end !== "stopped")
     giveUp(problem("PLAN_CHANGED", { number: requests + 1 }));
   stop.abort();
@@ -269,7 +289,17 @@ function isRepeatable({ presentation }: Entry): boolean {
   return presentation?.annotations?.idempotentHint === true;
 }
 
-/** A call inside a script cannot ask the client: the client's answers belong to the script's own call. */
-function withoutClient({ client: _, ...request }: OperationContext["request"]): OperationContext["request"] {
-  return request;
+/**
+ * A call inside a script tells the client its progress and logs. It cannot ask, because the client's answers belong
+ * to the script's own call. The steps of all calls are counted together, because progress has to grow.
+ */
+function withListener({ client, ...request }: OperationContext["request"]): OperationContext["request"] {
+  if (!client) return request;
+  const { log, logLevel } = client;
+  let steps = 0;
+  const progress: typeof client.progress = ({ message }) => {
+    steps += 1;
+    client.progress({ progress: steps, ...(message !== undefined && { message }) });
+  };
+  return { ...request, client: { progress, log, logLevel, capabilities: {}, responses: {} } };
 }

@@ -1,6 +1,7 @@
 import type { ApprovalRequest } from "../calls/decide-call.ts";
 import type { Lane } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
+import type { Needs } from "../session/needs.ts";
 import type { PlanStore } from "../session/plan-store.ts";
 import { contentHash } from "../util/content-hash.ts";
 import type { Json } from "../util/json.ts";
@@ -29,6 +30,8 @@ export interface Ended {
   readonly ok: boolean;
   readonly value: Json;
   readonly label?: string;
+  /** What whoever gets the answer again has to see. Plans of earlier versions have none. */
+  readonly needs?: Needs;
   /** The others who wrote the value. */
   readonly source?: string;
   readonly effect?: Effect;

@@ -3,7 +3,7 @@ import { conversationOf } from "../calls/call-environment.ts";
 import type { Entry } from "../schema/entry.ts";
 import { analyzeQuery, cutQuery } from "../search/analysis/analyze-query.ts";
 import { type OtherLanguage, otherLanguage } from "../search/analysis/language-of.ts";
-import { plainNeed } from "../search/analysis/plain-need.ts";
+import { meaningsOf } from "../search/analysis/plain-need.ts";
 import { splitNeeds } from "../search/analysis/split-needs.ts";
 import { liftByPhrases } from "../search/learning/phrase-lift.ts";
 import { nameSpans } from "../search/lexical/name-spans.ts";
@@ -38,6 +38,8 @@ export interface Ranking {
   readonly named: boolean;
   /** Whether a domain's own segments decide how many there are. */
   readonly segmented: boolean;
+  /** Entries that cannot be found by meaning yet; absent if that changed nothing. */
+  readonly waiting?: number;
   /** Set if nothing was found and the catalog is written in another script. */
   readonly other?: OtherLanguage;
   /** Why each was found, by route, if requested. */
@@ -61,11 +63,12 @@ export async function rank(query: string, input: AskInput, context: OperationCon
     hits
       .map(({ id }) => view.find(id))
       .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
-  let how: SearchNote | undefined;
+  let how: Omit<SearchNote, "waiting"> | undefined;
+  let waiting: number | undefined;
   const found = await search.search({
     query: asked,
     note: (noted) => {
-      how = noted;
+      ({ waiting, ...how } = noted);
     },
     limit: searchDepth(input, view),
     filter,
@@ -74,12 +77,16 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   const phrased = await liftByPhrases(asked, rankByQuality(found, qualityOf), view.shown);
   const hits = (await context.services.learning?.lift(conversationOf(context), asked, phrased)) ?? phrased;
   const ranked = toEntries(hits);
-  const named = inOrder(namedEntries(asked, view), ranked, asked).filter(wanted);
+  const names = namedEntries(asked, view);
+  const named = inOrder(names, ranked, asked).filter(wanted);
   const segments = await segmentsOf(ranked, view, async (domain, tags, most) => {
     const members = { query: asked, limit: most, filter: { ...filter, domain, tags } };
     return toEntries(rankByQuality(await search.search(members), qualityOf));
   });
-  const others = withinQuota(fillPlaces(ranked, segments), limit).filter(
+  const filled = fillPlaces(ranked, segments);
+  const standOut = cutWhereRelevanceFalls(hits, { most: hits.length });
+  const relevant = segments.size > 0 ? filled : toEntries(hits.slice(0, standOut));
+  const others = withinQuota(filled, limit, new Set(relevant)).filter(
     ({ domain }, place) => place < limit || input.perDomain !== undefined || segments.has(domain),
   );
   const entries = [...new Set([...named, ...others])].filter(wanted);
@@ -92,8 +99,11 @@ export async function rank(query: string, input: AskInput, context: OperationCon
   const other = entries.length > 0 ? undefined : otherLanguage(asked, descriptions);
   return {
     ...(other && { other }),
+    ...(waiting !== undefined && { waiting }),
     entries: limitPerDomain(entries, input.perDomain),
-    keep: cutAfter(named.length, hits, context.discovers === undefined ? {} : DISCOVERED),
+    keep: names.some(({ entry, meant }) => meant && wanted(entry))
+      ? named.length
+      : cutAfter(named.length, hits, context.discovers === undefined ? {} : DISCOVERED),
     named: named.length > 0,
     segmented: segments.size > 0,
     explanations: new Map(hits.flatMap(({ id, explanation }) => (explanation ? [[id, explanation]] : []))),
@@ -140,6 +150,8 @@ interface NamedEntry {
   readonly entry: Entry;
   /** How many letters of the query name it. */
   readonly length: number;
+  /** Whether the query says nothing else, in the words of tools. */
+  readonly meant: boolean;
 }
 
 /**
@@ -148,15 +160,17 @@ interface NamedEntry {
  */
 function namedEntries(query: string, { shown }: View): NamedEntry[] {
   const names = namesOf(shown);
-  const spans = nameSpans(analyzeQuery(plainNeed(cutQuery(query))), {
-    mayHave: names.mayHave,
-    has: names.has,
-  });
+  const asked = cutQuery(query);
   const found = new Map<Entry, NamedEntry>();
-  for (const { key, sure, sureIfSame, words } of spans) {
-    if (!sure && !sureIfSame && words < 2) continue;
-    for (const entry of names.find(key)) {
-      if (key.length > (found.get(entry)?.length ?? 0)) found.set(entry, { entry, length: key.length });
+  for (const reading of [asked, ...meaningsOf(asked)]) {
+    const spans = nameSpans(analyzeQuery(reading), { mayHave: names.mayHave, has: names.has });
+    for (const { key, sure, sureIfSame, words } of spans) {
+      if (!sure && !sureIfSame && words < 2) continue;
+      const meant = sure && reading !== asked;
+      for (const entry of names.find(key)) {
+        if (key.length > (found.get(entry)?.length ?? 0))
+          found.set(entry, { entry, length: key.length, meant });
+      }
     }
   }
   return [...found.values()];
@@ -186,8 +200,11 @@ function inOrder(named: readonly NamedEntry[], found: readonly Entry[], query: s
     .map(({ entry }) => entry);
 }
 
-/** Moves hits above a domain's share behind those of other domains, so that none fills a page alone. */
-function withinQuota(entries: readonly Entry[], limit: number): Entry[] {
+/**
+ * Moves hits above a domain's share behind those of other domains, so that none fills a page alone. What is not
+ * relevant comes last, whatever its domain.
+ */
+function withinQuota(entries: readonly Entry[], limit: number, relevant: ReadonlySet<Entry>): Entry[] {
   const share = Math.max(1, Math.ceil(limit * DOMAIN_SHARE));
   const counts = new Map<string, number>();
   const count = ({ domain }: Entry) => {
@@ -195,10 +212,15 @@ function withinQuota(entries: readonly Entry[], limit: number): Entry[] {
     counts.set(domain, next);
     return next;
   };
-  const { within = [], beyond = [] } = Object.groupBy(entries, (entry) =>
-    count(entry) <= share ? "within" : "beyond",
-  );
-  return [...within, ...beyond];
+  const {
+    within = [],
+    beyond = [],
+    rest = [],
+  } = Object.groupBy(entries, (entry) => {
+    if (!relevant.has(entry)) return "rest";
+    return count(entry) <= share ? "within" : "beyond";
+  });
+  return [...within, ...beyond, ...rest];
 }
 
 /** Merges rankings in turns, so that no query starves another. */

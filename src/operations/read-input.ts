@@ -13,6 +13,7 @@ export interface ReadInput<T> {
 }
 
 const MOST_REASONS = 5;
+const NOTHING: readonly string[] = [];
 
 /**
  * Reads an input as clients and models send it: `null` and empty optional fields count as absent, other spellings
@@ -21,9 +22,11 @@ const MOST_REASONS = 5;
  * @throws INVALID_INPUT if the rest does not fit the operation's schema.
  */
 export function readInput<I extends z.ZodType>(
-  operation: Pick<Operation<I, unknown, z.ZodType>, "name" | "input" | "aliases">,
+  operation: Pick<Operation<I, unknown, z.ZodType>, "name" | "input" | "aliases" | "isReadAsIs">,
   given: unknown,
 ): ReadInput<z.output<I>> {
+  if (isFields(given) && operation.isReadAsIs?.(given))
+    return { input: given as z.output<I>, ignored: NOTHING };
   const shape = shapeOf(operation.input);
   const { fields, ignored } = isFields(given)
     ? tidy(given, shape, operation.aliases ?? {})

@@ -10,6 +10,6 @@ export function resultTypeOf(
 ): string | undefined {
   const declared = entry.presentation?.outputSchema;
   if (declared) return toResultType(declared, maxChars);
-  const observed = services.shapes.of(view.scopeKey, entry);
+  const observed = services.shapes.of(view, entry);
   return observed && `${toResultType(observed, maxChars)} (observed)`;
 }

@@ -1,4 +1,5 @@
 import type { Words } from "../schema/say.ts";
+import type { ResultOrigin } from "../session/result-keeper.ts";
 import type { Json } from "../util/json.ts";
 import type { TokenCounter } from "../util/tokens.ts";
 
@@ -16,5 +17,5 @@ export interface Room {
   /** The session's handle, if the caller has to repeat it. */
   readonly session?: string | undefined;
   /** Stores a value that is too large to show and returns its handle. */
-  keep(value: Json, name: string): string;
+  keep(value: Json, name: string, origin?: ResultOrigin): string;
 }

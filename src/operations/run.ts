@@ -13,7 +13,14 @@ import { effectSchema, effectsText, type ShownEffect, toShownEffects } from "./p
 import type { Room } from "./room.ts";
 import { type RunResult, runPlan } from "./run-plan.ts";
 import { missText, scriptFailure } from "./script-problem.ts";
-import { blocksSchema, type Stored, showResult, storedSchema, storedText } from "./show-result.ts";
+import {
+  blocksSchema,
+  type ResultFrom,
+  type Stored,
+  showResult,
+  storedSchema,
+  storedText,
+} from "./show-result.ts";
 
 const runInput = z.object({
   code: z.string().min(1).max(200_000).optional().describe("Body of an async function"),
@@ -147,7 +154,8 @@ function show(
 ): RunOutput {
   const room = { ...given, words: { run: "run", ...given.words } };
   const source = performance && performance.sources.length > 0 ? performance.sources.join(", ") : undefined;
-  const { content, stored, ...kept } = showResult(value, "run", room, { source });
+  const from = { source, origin: performance?.called };
+  const { content, stored, ...kept } = showResult(value, "run", room, from);
   const misses = failure ? [] : (performance?.outcome.misses ?? []);
   const warnings = [
     ...(notKept === undefined ? [] : [`Not kept: ${notKept}.`]),
@@ -157,7 +165,7 @@ function show(
     result: content,
     ...kept,
     ...(stored && { stored: readInside(stored, room.words) }),
-    ...showLogs(performance?.outcome.logs ?? [], room, source),
+    ...showLogs(performance?.outcome.logs ?? [], room, from),
     effects: [...effects],
     ...(notDone.length > 0 && { not_done: [...notDone] }),
     ...(plan?.handle && { plan: toPlanNote(plan.handle, plan.hash, mayWrite, room.words) }),
@@ -179,10 +187,10 @@ function readInside(stored: Stored, words: Words): Stored {
 }
 
 /** Logs get a part of the room. What does not fit is read by a handle. */
-function showLogs(logs: readonly string[], room: Room, source: string | undefined): { logs?: string } {
+function showLogs(logs: readonly string[], room: Room, from: ResultFrom): { logs?: string } {
   if (logs.length === 0) return {};
   const share = { ...room, resultTokens: Math.ceil(room.resultTokens / LOG_TOKENS_SHARE) };
-  const { content, stored, outside } = showResult(logs.join("\n"), "logs", share, { source });
+  const { content, stored, outside } = showResult(logs.join("\n"), "logs", share, from);
   const where = storedText(stored && readInside(stored, room.words));
   return { logs: `${where}${markOutside(toContentText(content), outside)}` };
 }

@@ -6,6 +6,7 @@ import { toPage } from "../render/page.ts";
 import type { Left, Page } from "../render/page-parts.ts";
 import { type Saying, say } from "../schema/say.ts";
 import type { ReadParams } from "../session/read-params.ts";
+import type { ResultOrigin } from "../session/result-keeper.ts";
 import { itemPointers, type Selected } from "../session/selected.ts";
 import type { Json } from "../util/json.ts";
 import { toVisibleText } from "../util/visible-text.ts";
@@ -50,9 +51,11 @@ export interface Reading extends Pick<Selected, "pointer" | "pointers"> {
   readonly how: ReadParams;
 }
 
-/** The origin of a value: a stored result, and the others who wrote it. */
-interface From {
+/** The origin of a value: a stored result, entries, and the others who wrote it. */
+export interface ResultFrom {
   readonly reading?: Reading | undefined;
+  /** The entry that returned it, or those that a script called. */
+  readonly origin?: ResultOrigin | undefined;
   readonly source?: string | undefined;
 }
 
@@ -74,13 +77,14 @@ const BYTES_PER_CHAR = 3;
  * Shows a value whole if it fits the room, otherwise its beginning and a handle to the rest. A stored result that is
  * read goes on under its own handle. Without a budget the value stays as it came.
  */
-export function showResult(value: Json, name: string, room: Room, { reading, source }: From): Shown {
-  const shown = fitResult(value, name, room, reading);
+export function showResult(value: Json, name: string, room: Room, from: ResultFrom): Shown {
+  const { source } = from;
+  const shown = fitResult(value, name, room, from);
   const outside = source === undefined ? undefined : checkOutside(toContentText(shown.content), source);
   return { ...shown, ...(outside && { outside }) };
 }
 
-function fitResult(value: Json, name: string, room: Room, reading: Reading | undefined): Shown {
+function fitResult(value: Json, name: string, room: Room, { reading, origin }: ResultFrom): Shown {
   if (room.resultTokens === Number.POSITIVE_INFINITY) return { content: value };
   const lifted = liftBlocks(value);
   const all = blocksIn(lifted.value, lifted.blocks);
@@ -88,7 +92,7 @@ function fitResult(value: Json, name: string, room: Room, reading: Reading | und
     return { content: lifted.value, ...withBlocks(all.blocks) };
 
   const chars = jsonChars(value);
-  const handle = reading?.handle ?? room.keep(value, name);
+  const handle = reading?.handle ?? room.keep(value, name, origin);
   const toShown = ({ content, left }: Page): Shown => {
     const { blocks, whole } = blocksIn(content, lifted.blocks);
     if (left.length === 0 && whole) return { content, ...withBlocks(blocks) };

@@ -6,6 +6,7 @@ import { hitForms, hitLine } from "../render/hit.ts";
 import { ruleId, ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
+import { seesStill } from "../session/needs.ts";
 import { CURRENT_SESSION, handleOf } from "../session/session-store.ts";
 import type { WorkingMemory } from "../session/working-memory.ts";
 import { addressOf } from "../util/address-of.ts";
@@ -37,7 +38,7 @@ export async function showSession(
     toolGroup(memory, view),
     unveiledGroup(memory, view),
     ruleGroup(memory, view),
-    entityGroup(memory.entities),
+    entityGroup(memory.entities.filter(({ needs }) => !needs || seesStill(view, needs))),
     await resultGroup(memory, context),
   ];
   const text = fitLines(groups, parsed.data.maxTokens, context.countTokens);
@@ -85,8 +86,9 @@ async function resultGroup(
   { results }: WorkingMemory,
   { results: store, view }: OperationContext,
 ): Promise<LineGroup> {
-  const kept = await Promise.all(results.map(({ handle }) => store.has(handle, view.principal.id)));
-  const pieces = results
+  const seen = results.filter(({ needs }) => seesStill(view, needs));
+  const kept = await Promise.all(seen.map(({ handle }) => store.has(handle, view.principal.id)));
+  const pieces = seen
     .filter((_, at) => kept[at])
     .toReversed()
     .map(

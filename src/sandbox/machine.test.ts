@@ -30,7 +30,7 @@ async function runAll(
       params: "null",
       limits: { ...LIMITS, ...limits },
     } as const;
-    await machine.start(script, new SharedArrayBuffer(4));
+    await machine.start(script, new Int32Array(new SharedArrayBuffer(4)));
     for (let next = requests.shift(); next; next = requests.shift()) machine.answer(`[${next},"",${result}]`);
   }
   return ends;

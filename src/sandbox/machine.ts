@@ -6,9 +6,11 @@ import type { FromWorker, Script, ScriptEnd } from "./messages.ts";
 
 /** Runs scripts, one after the other. Nothing of a script outlives it: each begins with the same memory. */
 export interface Machine {
-  /** `state` holds the time at which the script began to compute, or zero while it waits. */
-  start(script: Script, state: SharedArrayBuffer): Promise<void>;
+  /** `clock` holds the time at which the script began to compute, or zero while it waits. */
+  start(script: Script, clock: Int32Array): Promise<void>;
   answer(text: string): void;
+  /** Whether a script waits for an answer. */
+  readonly isWaiting: boolean;
 }
 
 const FILE = "script.ts";
@@ -24,9 +26,9 @@ export async function createMachine(send: (message: FromWorker) => void): Promis
   // The first use of the parser is slow.
   plainCode("0");
   return {
-    start: async (script, state) => {
+    start: async (script, clock) => {
       const engine = await ready;
-      running = new Run(engine, script, new Int32Array(state), send, (end) => {
+      running = new Run(engine, script, clock, send, (end) => {
         running = undefined;
         // An engine that had to be stopped may be anywhere.
         const isSound = end !== "stopped" && engine.reset();
@@ -35,13 +37,16 @@ export async function createMachine(send: (message: FromWorker) => void): Promis
       running.start();
     },
     answer: (text) => running?.answer(text),
+    get isWaiting() {
+      return running !== undefined;
+    },
   };
 }
 
 class Run implements EngineHost {
   readonly #engine: Engine;
   readonly #script: Script;
-  readonly #state: Int32Array;
+  readonly #clock: Int32Array;
   readonly #send: (message: FromWorker) => void;
   readonly #onEnd: (end: ScriptEnd["end"]) => void;
   #outcome: ScriptEnd | undefined;
@@ -56,13 +61,13 @@ class Run implements EngineHost {
   constructor(
     engine: Engine,
     script: Script,
-    state: Int32Array,
+    clock: Int32Array,
     send: (message: FromWorker) => void,
     onEnd: (end: ScriptEnd["end"]) => void,
   ) {
     this.#engine = engine;
     this.#script = script;
-    this.#state = state;
+    this.#clock = clock;
     this.#send = send;
     this.#onEnd = onEnd;
   }
@@ -98,7 +103,7 @@ class Run implements EngineHost {
     const { computeMs } = this.#script.limits;
     const began = performance.now();
     this.#deadline = began + computeMs - this.#computed;
-    Atomics.store(this.#state, 0, (Date.now() % CLOCK) + 1);
+    Atomics.store(this.#clock, 0, (Date.now() % CLOCK) + 1);
     try {
       step();
       let isMore = true;
@@ -110,7 +115,7 @@ class Run implements EngineHost {
     } catch {
       this.#outcome = { end: "stopped", why: "crashed" };
     }
-    Atomics.store(this.#state, 0, 0);
+    Atomics.store(this.#clock, 0, 0);
     this.#computed += performance.now() - began;
     if (this.#interrupted || this.#computed >= computeMs) this.#end({ end: "stopped", why: "compute" });
     else if (this.#open === 0) this.#end({ end: "stopped", why: "stuck" });

@@ -35,57 +35,77 @@ Math.random = () => {
 for (const name of ["performance", "WeakRef", "FinalizationRegistry", "SharedArrayBuffer", "DOMException"]) delete globalThis[name];
 
 function toText(value) {
-  return stringify(value, (_, item) => {
-    if (item === null || typeof item !== "object") return typeof item === "bigint" ? item.toString() : item;
-    if (item instanceof Map) return [...item];
-    if (item instanceof Set) return [...item];
-    if (item instanceof Error) return { name: item.name, message: item.message };
-    return item;
-  });
+  return typeof value === "string" || value === undefined ? stringify(value) : stringify(value, toPlain);
+}
+function toPlain(_, item) {
+  if (item === null || typeof item !== "object") return typeof item === "bigint" ? item.toString() : item;
+  if (item instanceof Map) return [...item];
+  if (item instanceof Set) return [...item];
+  if (item instanceof Error) return { name: item.name, message: item.message };
+  return item;
 }
 
 /** The host counts requests too: the first one has the number one. */
-function request(fields) {
+function request(kind, name, value, args) {
   return new Promise((resolve, reject) => {
-    send(toText(fields) ?? "null");
+    send('{"kind":"' + kind + '"' + fieldText(name, value) + fieldText("args", args) + "}");
     waiting.set(++last, { resolve, reject });
   });
+}
+function fieldText(name, value) {
+  const text = toText(value);
+  return text === undefined ? "" : ',"' + name + '":' + text;
 }
 
 const IGNORED = new Set(["then", "toJSON", "catch", "finally", "inspect", "length", ...Object.getOwnPropertyNames(Object.prototype)]);
 const MOST_WATCHED = 20000;
-/** Objects of a result get a prototype that notes every field that is read and occurs nowhere in the result. */
+const ANYTHING = Object.create(Object.prototype);
+/** Notes every field that is read from a result and occurs nowhere in it. */
+class Watcher {
+  constructor(value, label) {
+    this.value = value;
+    this.label = label;
+    this.known = undefined;
+  }
+  get(target, key, receiver) {
+    if (typeof key === "string" && !IGNORED.has(key) && receiver !== null && typeof receiver === "object") {
+      this.known ??= namesIn(this.value);
+      if (!this.known.has(key)) miss(this.label, key, stringify(keys(receiver).slice(0, 40)));
+    }
+    return Reflect.get(target, key, receiver);
+  }
+}
+/** Objects of a result get a prototype that is watched. */
 function watch(value, label) {
-  let known;
-  const proxy = new Proxy(Object.create(Object.prototype), {
-    get(target, key, receiver) {
-      if (typeof key === "string" && !IGNORED.has(key) && receiver !== null && typeof receiver === "object") {
-        known ??= namesIn(value);
-        if (!known.has(key)) miss(label, key, stringify(keys(receiver).slice(0, 40)));
-      }
-      return Reflect.get(target, key, receiver);
-    },
-  });
-  eachObject(value, (item) => setPrototypeOf(item, proxy));
+  const proxy = new Proxy(ANYTHING, new Watcher(value, label));
+  const objects = objectsIn(value);
+  for (let at = 0; at < objects.length; at++) setPrototypeOf(objects[at], proxy);
   return value;
 }
 function namesIn(value) {
   const names = new Set();
-  eachObject(value, (item) => { for (const key of keys(item)) names.add(key); });
+  for (const item of objectsIn(value)) for (const key of keys(item)) names.add(key);
   return names;
 }
-/** Visits the plain objects within a value, as many as may be watched. */
-function eachObject(value, visit) {
+/** The plain objects within a value, as many as may be watched. */
+function objectsIn(value) {
+  const objects = [];
   const open = [value];
-  let count = 0;
-  while (open.length > 0 && count++ < MOST_WATCHED) {
-    const item = open.pop();
-    if (item === null || typeof item !== "object") continue;
-    const isList = isArray(item);
-    const parts = isList ? item : values(item);
-    for (let at = 0; at < parts.length; at++) if (typeof parts[at] === "object") open.push(parts[at]);
-    if (!isList) visit(item);
+  let left = MOST_WATCHED, last = 1, found = 0;
+  while (last > 0 && left-- > 0) {
+    const item = open[--last];
+    if (typeof item !== "object" || item === null) continue;
+    let parts = item;
+    if (!isArray(item)) {
+      objects[found++] = item;
+      parts = values(item);
+    }
+    for (let at = parts.length; at-- > 0; ) {
+      const part = parts[at];
+      if (typeof part === "object") open[last++] = part;
+    }
   }
+  return objects;
 }
 
 class Problem extends Error {
@@ -113,18 +133,18 @@ function pathOf(segments) {
   const target = function () {};
   return new Proxy(target, {
     get: (_, key) => (typeof key !== "string" || key === "then" || key === "toJSON" ? undefined : pathOf([...segments, key])),
-    apply: (_, __, args) => request({ kind: "call", address: segments.join("."), args: args[0] }),
+    apply: (_, __, args) => request("call", "address", segments.join("."), args[0]),
   });
 }
 
 Object.assign(globalThis, {
   params: null,
   tools: pathOf([]),
-  call: (address, args) => request({ kind: "call", address, args }),
-  ask: (query) => request({ kind: "ask", query }),
-  help: (path) => request({ kind: "help", path }),
-  get: (address, args) => request({ kind: "get", address, args }),
-  sleep: (ms) => request({ kind: "sleep", ms }),
+  call: (address, args) => request("call", "address", address, args),
+  ask: (query) => request("ask", "query", query),
+  help: (path) => request("help", "path", path),
+  get: (address, args) => request("get", "address", address, args),
+  sleep: (ms) => request("sleep", "ms", ms),
   log: (...items) => log(items.map((item) => (typeof item === "string" ? item : describe(item))).join(" ")),
 });
 globalThis.console = { log: globalThis.log, info: globalThis.log, warn: globalThis.log, error: globalThis.log, debug: globalThis.log };

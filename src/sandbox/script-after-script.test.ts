@@ -12,18 +12,19 @@ describe("a script after another in the same thread", () => {
   const script = (code: string) =>
     ({ code, now: 0, seed: [1, 2, 3, 4], params: "null", limits: LIMITS }) as const;
   const { signal } = new AbortController();
+  type Answer = (answer: ScriptAnswer) => void;
 
   test("T13: never gets an answer that was meant for the earlier one", async () => {
-    let late = (_: ScriptAnswer) => {};
+    let late: Answer = () => {};
     const leaving = {
-      request: (_: unknown, __: number, answer: typeof late) => {
+      request: (_: unknown, __: number, answer: Answer) => {
         late = answer;
       },
     };
     const first = await sandbox.run(script("call('x'); return 1"), leaving, { signal, owner: "first" });
     expect(first.end.end).toBe("returned");
     const host = {
-      request: (_: unknown, __: number, answer: typeof late) => {
+      request: (_: unknown, __: number, answer: Answer) => {
         late({ ok: true, value: "of the first" });
         answer({ ok: true, value: "of the second" });
       },
@@ -31,6 +32,19 @@ describe("a script after another in the same thread", () => {
     for (let time = 0; time < 10; time++) {
       const { end } = await sandbox.run(script("return call('y')"), host, { signal, owner: "second" });
       expect(end).toEqual({ end: "returned", json: '"of the second"' });
+    }
+  });
+
+  test("T13: never gets an answer that was sent while the earlier one ended", async () => {
+    const answering = (value: string) => ({
+      request: (_: unknown, __: number, answer: Answer) => answer({ ok: true, value }),
+    });
+    for (let time = 0; time < 20; time++) {
+      const left = script("call('x'); call('x'); return 1");
+      await sandbox.run(left, answering("of the first"), { signal, owner: "first" });
+      const asking = script("return [await call('y'), await call('y')].join()");
+      const { end } = await sandbox.run(asking, answering("mine"), { signal, owner: "second" });
+      expect(end).toEqual({ end: "returned", json: '"mine,mine"' });
     }
   });
 });

@@ -3,6 +3,7 @@ import { MessageChannel, Worker } from "node:worker_threads";
 import { lazy } from "../util/lazy.ts";
 import type { FromWorker, Miss, Script, ScriptEnd, StopReason, ToWorker } from "./messages.ts";
 import type { ScriptAnswer, ScriptHost, ScriptOutcome } from "./sandbox.ts";
+import { SHARED_BYTES, sharedState } from "./shared-state.ts";
 
 /** A thread that runs one script after another. */
 export interface WorkerThread {
@@ -76,8 +77,8 @@ export function createWorkerThread(): WorkerThread {
       const { promise, resolve } = Promise.withResolvers<ScriptOutcome>();
       const logs: string[] = [];
       const misses: Miss[] = [];
-      const state = new SharedArrayBuffer(4);
-      const clock = new Int32Array(state);
+      const state = new SharedArrayBuffer(SHARED_BYTES);
+      const { clock, answers } = sharedState(state);
       const { timeMs, computeMs } = script.limits;
       keepsProcess(true);
       const finish = (outcome: ScriptEnd) => {
@@ -110,7 +111,10 @@ export function createWorkerThread(): WorkerThread {
           else if (message.type === "request")
             serve(message, host, (answer) => {
               // A call may outlive its script; the thread then has another one.
-              if (running === mine) post(answer);
+              if (running !== mine) return;
+              post(answer);
+              Atomics.add(answers, 0, 1);
+              Atomics.notify(answers, 0);
             });
         },
       };

@@ -160,6 +160,8 @@ export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "crit
 export interface CallingClient {
   /** Reports progress. Does nothing if the client did not ask for it. */
   progress(update: { readonly progress: number; readonly total?: number; readonly message?: string }): void;
+  /** The least grave messages that the client may listen to. Absent if it listens to none. */
+  readonly logLevel?: LogLevel | undefined;
   /** Sends a message to a client that listens to messages of that level. */
   log(level: LogLevel, data: unknown, logger?: string): void;
   /**

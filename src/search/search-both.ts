@@ -30,7 +30,8 @@ export async function searchBoth(
   const ranking = rankClauses(words, query, request.filter, depth);
   const wordsMs = watch();
   if (side === undefined || vectors === undefined) {
-    request.note?.({ by: "words", wordsMs });
+    const waiting = side?.isReady === false && side.reason === undefined ? side.waitingCount : 0;
+    request.note?.({ by: "words", wordsMs, ...(waiting > 0 && { waiting }) });
     return toHits(words, ranking, ranking.hits, request);
   }
   const found = ranking.hits.map((hit) => hit.id);

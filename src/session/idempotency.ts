@@ -3,12 +3,15 @@ import { contentHash } from "../util/content-hash.ts";
 import { type Bounds, createFairCache } from "../util/fair-cache.ts";
 import { heapBytes } from "../util/heap-bytes.ts";
 import type { Json } from "../util/json.ts";
+import type { NeededEntry, Sight } from "./needs.ts";
 import { keeperOf } from "./result-keeper.ts";
 import type { ResultStore } from "./result-store.ts";
 
 /** A call with an idempotency key. */
 export interface KeyedCall {
-  readonly principalId: string;
+  /** The view of the caller. */
+  readonly view: Sight;
+  readonly entry: NeededEntry;
   readonly key: string;
   readonly name: string;
   /** Stands for the op and its exact args. */
@@ -50,7 +53,7 @@ export interface IdempotencyOptions {
 
 interface Known {
   readonly hash: string;
-  readonly again: () => Promise<Answer>;
+  readonly again: (view: Sight) => Promise<Answer>;
 }
 
 const HOUR_MS = 60 * 60_000;
@@ -72,7 +75,8 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
   });
 
   /** Keeps an outcome in place of the one before, if there is room. */
-  function keep(id: string, { principalId, hash }: KeyedCall, outcome: Outcome, mustFit = true): boolean {
+  function keep(id: string, { view, hash }: KeyedCall, outcome: Outcome, mustFit = true): boolean {
+    const { id: principalId } = view.principal;
     const before = keys.get(id, principalId);
     keys.delete(id);
     const isSmall = outcome.bytes <= MAX_ANSWER_BYTES;
@@ -101,13 +105,14 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
       run: () => Promise<T>,
       neverRan: (error: unknown) => boolean,
     ) => {
-      const { principalId, key, name, hash } = call;
+      const { view, key, name, hash } = call;
+      const { id: principalId } = view.principal;
       const id = contentHash({ principalId, key });
       const known = keys.get(id, principalId);
       if (known && known.hash !== hash) {
         throw otherCall();
       }
-      if (known) return known.again() as Promise<T>;
+      if (known) return known.again(view) as Promise<T>;
       if (!keys.hasRoom(principalId, KEY_BYTES)) {
         throw problem("KEYS_EXHAUSTED", { name, hours: KEEP_HOURS });
       }
@@ -119,7 +124,7 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
             id,
             call,
             () => whole(answer),
-            () => byHandle(answer, principalId, results),
+            () => byHandle(answer, call, results),
           ),
         (error) => (neverRan(error) ? keys.delete(id) : settle(id, call, () => failure(error))),
       );
@@ -131,7 +136,7 @@ export function createIdempotency(results: ResultStore, options: IdempotencyOpti
 /** A way to answer again, and the bytes that it takes. */
 interface Outcome {
   readonly bytes: number;
-  readonly again: () => Promise<Answer>;
+  readonly again: (view: Sight) => Promise<Answer>;
 }
 
 const NOT_KEPT: Outcome = {
@@ -156,19 +161,15 @@ function whole(answer: Answer): Outcome {
 }
 
 /** Keeps the value where large results are kept anyway. It may be gone earlier than the key. */
-async function byHandle(
-  { value, ...rest }: Answer,
-  principalId: string,
-  results: ResultStore,
-): Promise<Outcome> {
+async function byHandle({ value, ...rest }: Answer, call: KeyedCall, results: ResultStore): Promise<Outcome> {
   try {
-    const { handle, stored } = keeperOf(results).keep(value, principalId);
+    const { handle, stored } = keeperOf(results).keep(value, call.view.principal, call.entry);
     await stored;
-    const again = async () => {
+    const again = async (view: Sight) => {
       const kept = await keeperOf(results)
-        .read(handle, principalId)
+        .read(handle, view)
         .catch(() => undefined);
-      return kept === undefined ? NOT_KEPT.again() : { ...rest, value: kept };
+      return kept === undefined ? NOT_KEPT.again(view) : { ...rest, value: kept };
     };
     return { bytes: heapBytes(rest, MAX_ANSWER_BYTES), again };
   } catch {

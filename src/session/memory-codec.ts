@@ -2,11 +2,14 @@ import { z } from "zod";
 import { CAUSES } from "./tokens-by-cause.ts";
 import type { WorkingMemory } from "./working-memory.ts";
 
-const FORMAT = 1;
+const FORMAT = 2;
+/** Its entities and results do not say what they came from, so they are forgotten. */
+const BEFORE = 1;
 const names = z.array(z.string()).readonly();
+const needs = z.object({ scopes: names, routes: names });
 
 const storedSchema = z.object({
-  format: z.literal(FORMAT),
+  format: z.literal([FORMAT, BEFORE]),
   discoveredTools: names,
   usedTools: z
     .array(
@@ -25,12 +28,13 @@ const storedSchema = z.object({
         id: z.string(),
         name: z.string(),
         timestamp: z.string().transform((time) => new Date(time)),
+        needs: needs.exactOptional(),
       }),
     )
     .readonly(),
   rules: names,
   unveiled: names,
-  results: z.array(z.object({ handle: z.string(), name: z.string() })).readonly(),
+  results: z.array(z.object({ handle: z.string(), name: z.string(), needs })).readonly(),
   // Sessions stored by earlier versions have none.
   read: names.default([]),
   asked: names.default([]),
@@ -46,7 +50,9 @@ export function toStored(memory: WorkingMemory): string {
 /** Reads a memory. Undefined if unreadable: the session then counts as unknown. */
 export function fromStored(text: string): WorkingMemory | undefined {
   try {
-    const { format: _, ...memory } = storedSchema.parse(JSON.parse(text));
+    const stored = JSON.parse(text);
+    const forgotten = stored.format === BEFORE ? { entities: [], results: [] } : {};
+    const { format: _, ...memory } = storedSchema.parse({ ...stored, ...forgotten });
     return memory;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 import { LRUCache } from "lru-cache";
 import type { Entry } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
+import type { Principal } from "../schema/principal.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { isFields } from "../util/fields.ts";
 import { lazy } from "../util/lazy.ts";
@@ -8,12 +9,18 @@ import { readShapes, type ShapeRecord, writeShapes } from "./shape-file.ts";
 
 /** Remembers what kind of value each tool returns: names of fields and types, never values. */
 export interface ObservedShapes {
-  /** Adds a result. Callers with other scopes see nothing of it. */
-  note(scope: string, entry: Entry, value: unknown): void;
-  /** The shape of the results so far, as a JSON Schema. */
-  of(scope: string, entry: Entry): JsonSchema | undefined;
+  /** Adds a result. Only the same caller with the same scopes sees something of it: names of fields can be values. */
+  note(caller: Caller, entry: Entry, value: unknown): void;
+  /** The shape of the caller's results so far, as a JSON Schema. */
+  of(caller: Caller, entry: Entry): JsonSchema | undefined;
   /** Writes what is not in the file yet. */
   save(): Promise<void>;
+}
+
+/** The view of a caller, as far as shapes need it. */
+interface Caller {
+  readonly scopeKey: string;
+  readonly principal: Pick<Principal, "id">;
 }
 
 const MOST_SHAPES = 5_000;
@@ -51,9 +58,9 @@ export function createObservedShapes(path?: string): ObservedShapes {
 
   return {
     save,
-    note: (scope, entry, value) => {
+    note: (caller, entry, value) => {
       if (entry.kind !== "tool" || entry.presentation?.outputSchema) return;
-      const key = `${definitionOf(entry)} ${scope}`;
+      const key = keyOf(caller, entry);
       const before = known().get(key);
       const results = (before?.results ?? 0) + 1;
       if (results > MOST_RESULTS) return;
@@ -62,8 +69,19 @@ export function createObservedShapes(path?: string): ObservedShapes {
       changed.add(key);
       timer ??= setTimeout(() => void save(), SAVE_MS).unref();
     },
-    of: (scope, entry) => known().get(`${definitionOf(entry)} ${scope}`)?.shape,
+    of: (caller, entry) => known().get(keyOf(caller, entry))?.shape,
   };
+}
+
+const callers = new WeakMap<Caller, string>();
+
+function keyOf(caller: Caller, entry: Entry): string {
+  let hash = callers.get(caller);
+  if (hash === undefined) {
+    hash = contentHash([caller.scopeKey, caller.principal.id]).slice(0, 16);
+    callers.set(caller, hash);
+  }
+  return `${definitionOf(entry)} ${hash}`;
 }
 
 const definitions = new WeakMap<Entry, string>();

@@ -1,12 +1,26 @@
+import type { Principal } from "../schema/principal.ts";
+import { problem } from "../schema/problem.ts";
 import type { Json } from "../util/json.ts";
+import { type NeededEntry, type Needs, needsAll, needsEntry, type Sight, seesStill } from "./needs.ts";
 import { mintResultHandle, type ResultStore } from "./result-store.ts";
 
-/** Gives large values their handles at once and stores them meanwhile. */
+/** The origin of a value: the result of one entry, or something made of all that its caller saw and called. */
+export type ResultOrigin = NeededEntry | readonly NeededEntry[];
+
+/**
+ * Gives large values their handles at once and stores them meanwhile. A value is kept with what its reader has to
+ * see: the entry that it came from, or everything that its caller saw. A reader who no longer does is refused as if
+ * the handle were unknown.
+ */
 export interface ResultKeeper {
   /** The same object of the same principal gets the same handle. It can be read when `stored` has resolved. */
-  keep(value: Json, principalId: string): { readonly handle: string; readonly stored: Promise<void> };
+  keep(
+    value: Json,
+    principal: Principal,
+    origin?: ResultOrigin,
+  ): { readonly handle: string; readonly needs: Needs; readonly stored: Promise<void> };
   /** Reads a value. Keeping it again gives the same handle. */
-  read(handle: string, principalId: string): Promise<Json>;
+  read(handle: string, sight: Sight): Promise<Json>;
 }
 
 const keepers = new WeakMap<ResultStore, ResultKeeper>();
@@ -21,27 +35,44 @@ export function keeperOf(results: ResultStore): ResultKeeper {
 }
 
 function createKeeper(results: ResultStore): ResultKeeper {
-  const handles = new WeakMap<object, { readonly handle: string; readonly principalId: string }>();
+  const handles = new WeakMap<object, { readonly handle: string; readonly key: string }>();
 
-  function handleOf(value: Json, principalId: string): string {
+  function handleOf(value: Json, key: string): string {
     const known = isObject(value) ? handles.get(value) : undefined;
-    if (known?.principalId === principalId) return known.handle;
+    if (known?.key === key) return known.handle;
     const handle = mintResultHandle();
-    if (isObject(value)) handles.set(value, { handle, principalId });
+    if (isObject(value)) handles.set(value, { handle, key });
     return handle;
   }
 
   return {
-    keep: (value, principalId) => {
-      const handle = handleOf(value, principalId);
-      return { handle, stored: results.put(handle, value, principalId) };
+    keep: (value, principal, origin = []) => {
+      const { id } = principal;
+      const needs = "route" in origin ? needsEntry(origin) : needsAll(principal, origin);
+      const handle = handleOf(value, keyOf(id, needs));
+      const kept = { needs: { scopes: [...needs.scopes], routes: [...needs.routes] }, value };
+      return { handle, needs, stored: results.put(handle, kept, id) };
     },
-    read: async (handle, principalId) => {
-      const value = await results.get(handle, principalId);
-      if (isObject(value)) handles.set(value, { handle, principalId });
+    read: async (handle, sight) => {
+      const { id } = sight.principal;
+      const kept = await results.get(handle, id);
+      if (!isKept(kept) || !seesStill(sight, kept.needs)) throw problem("UNKNOWN_HANDLE", { handle });
+      const { value, needs } = kept;
+      if (isObject(value)) handles.set(value, { handle, key: keyOf(id, needs) });
       return value;
     },
   };
+}
+
+function keyOf(principalId: string, { scopes, routes }: Needs): string {
+  return JSON.stringify([principalId, scopes, routes]);
+}
+
+type Kept = Json & { readonly needs: Needs; readonly value: Json };
+
+/** Values that earlier versions stored do not say what they came from, so nobody may read them. */
+function isKept(kept: Json): kept is Kept {
+  return isObject(kept) && Object.hasOwn(kept, "needs") && Object.hasOwn(kept, "value");
 }
 
 function isObject(value: Json): value is Json & object {

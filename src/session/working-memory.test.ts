@@ -16,6 +16,7 @@ import {
   type WorkingMemory,
 } from "./working-memory.ts";
 
+const NONE = { scopes: [], routes: [] };
 const entity: fc.Arbitrary<Entity> = fc.record({
   type: fc.constantFrom("page", "image", "__proto__"),
   id: fc.constantFrom("1", "2", "3", "4", "5", "constructor", "toString"),
@@ -64,7 +65,9 @@ describe("changes", () => {
     fc.array(fc.string()).map((names) => (memory: WorkingMemory) => discover(memory, names)),
     fc.array(fc.string()).map((ids) => (memory: WorkingMemory) => deliverRules(memory, ids)),
     fc.array(fc.string()).map((routes) => (memory: WorkingMemory) => unveil(memory, routes)),
-    fc.string().map((handle) => (memory: WorkingMemory) => keepResult(memory, { handle, name: "a" })),
+    fc
+      .string()
+      .map((handle) => (memory: WorkingMemory) => keepResult(memory, { handle, name: "a", needs: NONE })),
     fc
       .string()
       .map((name) => (memory: WorkingMemory) => use(memory, { name, result: "success", at: new Date(0) })),
@@ -92,7 +95,10 @@ describe("changes", () => {
     const names = Array.from({ length: MOST_NAMES * 3 }, (_, index) => `tool.${index}`);
     const memory = names.reduce((known, name) => discover(known, [name]), EMPTY_MEMORY);
     expect(memory.discoveredTools).toEqual(names.slice(-MOST_NAMES));
-    const results = names.reduce((known, handle) => keepResult(known, { handle, name: "a" }), EMPTY_MEMORY);
+    const results = names.reduce(
+      (known, handle) => keepResult(known, { handle, name: "a", needs: NONE }),
+      EMPTY_MEMORY,
+    );
     expect(results.results.map(({ handle }) => handle)).toEqual(names.slice(-MOST_RESULTS));
   });
 

@@ -1,5 +1,6 @@
 import type { Entity } from "../schema/extraction.ts";
 import { cutText } from "../util/cut-text.ts";
+import type { Needs } from "./needs.ts";
 import { NO_TOKENS, type Tokens } from "./tokens-by-cause.ts";
 
 /** How often an entry was run in a session, and its last outcome. */
@@ -17,6 +18,12 @@ export interface KeptResult {
   readonly handle: string;
   /** The entry that returned it: tools by op, everything else by route. */
   readonly name: string;
+  readonly needs: Needs;
+}
+
+/** An entity that a result named. One that the application adds has no needs. */
+export interface MetEntity extends Entity {
+  readonly needs?: Needs;
 }
 
 /** Immutable record of what one conversation has discovered, used and been given. */
@@ -26,7 +33,7 @@ export interface WorkingMemory {
   /** Most recently used last. */
   readonly usedTools: readonly ToolUse[];
   /** Newest first. */
-  readonly entities: readonly Entity[];
+  readonly entities: readonly MetEntity[];
   /** Ids of the rules already delivered. */
   readonly rules: readonly string[];
   /** Routes that guidance has unveiled. */
@@ -80,8 +87,8 @@ export function use(
 }
 
 /** Keeps the newest of each type and id, ten in all. */
-export function meet(memory: WorkingMemory, entities: readonly Entity[]): WorkingMemory {
-  const newest = new Map<string, Entity>();
+export function meet(memory: WorkingMemory, entities: readonly MetEntity[]): WorkingMemory {
+  const newest = new Map<string, MetEntity>();
   for (const entity of [...entities, ...memory.entities]) {
     if (Number.isNaN(+entity.timestamp)) continue;
     const key = `${entity.type.length} ${entity.type}${entity.id}`;

@@ -63,6 +63,8 @@ const MIGRATIONS: readonly ((tables: StateTables) => string)[] = [
       line text not null,
       primary key (chain, seq)
     );`,
+  // Stored results say from now on what they came from.
+  ({ results }) => `delete from ${results};`,
 ];
 
 /**

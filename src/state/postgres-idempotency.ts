@@ -9,6 +9,7 @@ import {
   type KeyedCall,
   otherCall,
 } from "../session/idempotency.ts";
+import type { Sight } from "../session/needs.ts";
 import { keeperOf } from "../session/result-keeper.ts";
 import type { ResultStore } from "../session/result-store.ts";
 import { contentHash } from "../util/content-hash.ts";
@@ -78,7 +79,7 @@ export function createPostgresIdempotency(
   }
 
   /** Takes a key that nobody has, if there is room for it. */
-  async function take(id: string, { principalId, hash }: KeyedCall, claim: string): Promise<boolean> {
+  async function take(id: string, { view, hash }: KeyedCall, claim: string): Promise<boolean> {
     await countAll();
     const rows = await query(
       `insert into ${keys} as known
@@ -94,7 +95,7 @@ export function createPostgresIdempotency(
        returning 1`,
       [
         id,
-        toStoredText(principalId),
+        toStoredText(view.principal.id),
         hash,
         gateway.id,
         claim,
@@ -115,13 +116,13 @@ export function createPostgresIdempotency(
   }
 
   /** Waits for the outcome of a call that another gateway runs, or has run. */
-  async function follow(id: string, { principalId, name, hash }: KeyedCall): Promise<Answer | undefined> {
+  async function follow(id: string, { view, name, hash }: KeyedCall): Promise<Answer | undefined> {
     const until = performance.now() + WAIT_MS;
     for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
       const row = await find(id);
       if (!row) return undefined;
       if (row.hash !== hash) throw otherCall();
-      if (typeof row.outcome === "string") return toAnswer(fromOutcomeText(row.outcome), principalId);
+      if (typeof row.outcome === "string") return toAnswer(fromOutcomeText(row.outcome), view);
       // A key of this process whose call does not run here was taken by a statement that seemed to fail.
       if (!row.alive || row.gateway === gateway.id) throw problem("OUTCOME_UNKNOWN", { name });
       if (performance.now() > until) {
@@ -134,21 +135,21 @@ export function createPostgresIdempotency(
     }
   }
 
-  async function toAnswer(outcome: StoredOutcome, principalId: string): Promise<Answer> {
+  async function toAnswer(outcome: StoredOutcome, view: Sight): Promise<Answer> {
     if (outcome.kind === "answer") return outcome.answer as unknown as Answer;
     if (outcome.kind === "not-kept") throw answerNotKept();
     if (outcome.kind !== "large") throw fromFailure(outcome);
     const value = await keeperOf(results)
-      .read(outcome.handle, principalId)
+      .read(outcome.handle, view)
       .catch(() => undefined);
     if (value === undefined) throw answerNotKept();
     return { ...outcome.rest, value };
   }
 
-  async function toOutcome({ value, ...rest }: Answer, principalId: string): Promise<StoredOutcome> {
+  async function toOutcome({ value, ...rest }: Answer, { view, entry }: KeyedCall): Promise<StoredOutcome> {
     const whole: StoredOutcome = { kind: "answer", answer: redact({ ...rest, value }) };
     if (Buffer.byteLength(toOutcomeText(whole)) <= MAX_ANSWER_BYTES) return whole;
-    const { handle, stored } = keeperOf(results).keep(value, principalId);
+    const { handle, stored } = keeperOf(results).keep(value, view.principal, entry);
     await stored;
     return { kind: "large", rest: redact(rest), handle };
   }
@@ -192,7 +193,7 @@ export function createPostgresIdempotency(
   ): Promise<T> {
     try {
       const answer = await run();
-      await settle(id, claim, () => toOutcome(answer, call.principalId));
+      await settle(id, claim, () => toOutcome(answer, call));
       return answer;
     } catch (error) {
       if (neverRan(error)) await release(id, claim);
@@ -223,7 +224,7 @@ export function createPostgresIdempotency(
 
   return {
     once: async (call, run, neverRan) => {
-      const id = contentHash({ principalId: call.principalId, key: call.key });
+      const id = contentHash({ principalId: call.view.principal.id, key: call.key });
       const here = running.get(id);
       if (here && here.hash !== call.hash) throw otherCall();
       if (here) return here.answer as ReturnType<typeof run>;

@@ -15,8 +15,8 @@ export function createLineReader(maxBytes: number): LineReader {
       let from = 0;
       for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
         if (size + end - from > maxBytes) return undefined;
-        parts.push(chunk.subarray(from, end));
-        lines.push(Buffer.concat(parts).toString("utf8"));
+        if (parts.length === 0) lines.push(chunk.toString("utf8", from, end));
+        else lines.push(Buffer.concat([...parts, chunk.subarray(from, end)]).toString("utf8"));
         parts = [];
         size = 0;
         from = end + 1;

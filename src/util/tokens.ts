@@ -18,7 +18,8 @@ export type TokenCounter = (text: string) => number;
  * ```
  */
 export function loadTokenCounter(): Promise<TokenCounter> {
-  loading ??= load().catch((error: unknown) => {
+  if (loading) return loading;
+  loading = load().catch((error: unknown) => {
     loading = undefined;
     throw error;
   });

@@ -1,4 +1,5 @@
 import { cutText } from "./cut-text.ts";
+import { spellLookalikes } from "./spell-lookalikes.ts";
 
 /**
  * Characters that a terminal obeys or that a reader cannot see: controls, halves of surrogate pairs, line separators,
@@ -43,9 +44,14 @@ export function toVisibleText(text: string, maxChars?: number): string {
   return cutText(spell(cutText(spelt, maxChars)), maxChars);
 }
 
-/** {@link toVisibleText} on one line, for a person who has to judge every character. */
+/** {@link toVisibleText} for a person who has to judge every character: lookalikes are spelt out too. */
+export function toExactText(text: string): string {
+  return spellLookalikes(toVisibleText(text), spellUnits);
+}
+
+/** {@link toExactText} on one line. */
 export function toVisibleLine(text: string): string {
-  return toVisibleText(text).replace(LINE_ENDS, spellUnits);
+  return toExactText(text).replace(LINE_ENDS, spellUnits);
 }
 
 /** Whether a name or value that must stay as it is has characters that {@link toVisibleText} would spell out. */

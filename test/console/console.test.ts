@@ -6,7 +6,7 @@ import axeCore from "axe-core";
 import { type DomainDefinition, defineDomain, defineResource, defineTool } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, type TestContext } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, type TestContext, test } from "vitest";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { verifies } from "../requirements.ts";
 import { clerk } from "../shop.ts";
@@ -226,6 +226,43 @@ describe("the console", () => {
       await page.getByText("A call waits").waitFor({ state: "detached" });
     },
   );
+
+  test("T9: the page of approvals cuts no change, and spells out hidden characters and lookalikes", async (context) => {
+    needsBrowser(context);
+    const changes = Array.from({ length: 30 }, (_, at) => ({
+      path: `/p${at}`,
+      before: 1,
+      after: `change ${at}.`,
+    }));
+    const definition = {
+      route: "x://tools/p\u0430y",
+      source: "x",
+      state: "changed",
+      hash: "h",
+      program: "p",
+    };
+    const args = { "sum\u202e": 1, to: "p\u0430ypal" };
+    const call = {
+      id: "1",
+      op: "shop.pay",
+      args,
+      why: "writes",
+      principal: "ann",
+      until: Date.now() + 60_000,
+    };
+    const json = { definitions: [{ ...definition, poison: [], changes }], more: 0, calls: [call] };
+    await page.route("**/api/approvals", (route) => route.fulfill({ json }));
+    onTestFinished(() => page.unroute("**/api/approvals"));
+    // The page asks when it is opened.
+    await go("Overview");
+    await go("Approvals");
+    const text = (await page.locator("main").textContent()) ?? "";
+    for (const { after } of changes) expect(text).toContain(after);
+    expect(text).toContain("x://tools/p\\u0430y");
+    expect(JSON.parse(/\{[^}]*"to"[^}]*\}/.exec(text)?.[0] ?? "")).toEqual(args);
+    expect(text).toContain('"p\\u0430ypal"');
+    expect(text).not.toMatch(/[\u202e\u0430]/);
+  });
 
   verifies(
     "console:pages",

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { createGateway, defineDomain, defineTool, type Gateway } from "keyhole";
 import { createMcpServer, type McpServer, serveHttp } from "keyhole/mcp";
-import { afterAll, beforeAll, expect } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { createLineTransport } from "../../src/mcp/line-transport.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
@@ -232,6 +232,65 @@ for (const surface of ["lanes", "native"] as const) {
     await http.close();
   });
 }
+
+test("T18: whatever the headers say, the lane answers as the SDK does", async () => {
+  const http = await serveHttp(servers.get("lanes")!, { token: "lane" });
+  const params = { name: "get", arguments: { routes: ["nothing://here"] } };
+  const post = async (headers: Record<string, string | undefined>, client: string, body?: string) => {
+    const clientInfo = { "io.modelcontextprotocol/clientInfo": { name: client, version: "1" } };
+    const _meta = { ...ENVELOPE, ...clientInfo };
+    const given = {
+      authorization: "Bearer lane",
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      "mcp-protocol-version": "2026-07-28",
+      "mcp-method": "tools/call",
+      "mcp-name": "get",
+      ...headers,
+    };
+    const message = { jsonrpc: "2.0", id: 7, method: "tools/call", params: { ...params, _meta } };
+    const response = await fetch(http.url, {
+      method: "POST",
+      headers: Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+      body: body ?? JSON.stringify(message),
+    });
+    return [response.status, response.headers.get("content-type"), ...comparable([await response.text()])];
+  };
+  let clients = 0;
+  for (const headers of ODD_HEADERS) {
+    clients += 1;
+    const slow = await post(headers, `odd ${clients}`);
+    await post({}, `odd ${clients}`);
+    expect({ headers, answer: await post(headers, `odd ${clients}`) }).toEqual({ headers, answer: slow });
+  }
+  await http.close();
+});
+
+/** Headers in place of those that a client should send. */
+const ODD_HEADERS: readonly Record<string, string | undefined>[] = [
+  { "mcp-session-id": "made-up" },
+  { "mcp-session-id": "" },
+  { accept: undefined },
+  { accept: "text/html" },
+  { accept: "application/json" },
+  { accept: "text/event-stream" },
+  { "content-type": "text/plain" },
+  { "content-type": "application/json; charset=latin1" },
+  { "content-type": "application/jsonl" },
+  { "last-event-id": "5" },
+  { "mcp-param-routes": "other" },
+  { "mcp-name": "exec" },
+  { "mcp-name": "GET" },
+  { "mcp-name": undefined },
+  { "mcp-method": "tools/list" },
+  { "mcp-method": undefined },
+  { "mcp-protocol-version": "2025-11-25" },
+  { "mcp-protocol-version": "1999-01-01" },
+  { "mcp-protocol-version": undefined },
+  { authorization: undefined },
+  { authorization: "Bearer other" },
+  { origin: "http://evil.example" },
+];
 
 verifies("mcp:fast-lane", "a call in the lane reports its progress and can be cancelled", async () => {
   const { ask, send, until, end } = await open("lanes", "legacy");

@@ -5,7 +5,8 @@ import { verifies } from "../requirements.ts";
 import type { StateKind } from "./open-state.ts";
 
 const call = (key: string, hash = "h", principalId = "ann") => ({
-  principalId,
+  view: { principal: { id: principalId, scopes: [], allowWrite: true }, find: () => ({}) },
+  entry: { route: "till://charge", scopes: [] },
   key,
   name: "till.charge",
   hash,

@@ -122,6 +122,9 @@ export const PGLITE = postgresKind("PostgreSQL in process", () => {
 export async function closePostgres(): Promise<void> {
   await inProcess?.close();
   await pool?.end();
+  // Another test file of the same process opens its own.
+  inProcess = undefined;
+  pool = undefined;
 }
 
 let pool: pg.Pool | undefined;

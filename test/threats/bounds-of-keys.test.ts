@@ -74,7 +74,7 @@ test("T17: keys on 10,000 answers of 1 MB keep few bytes, and none of the calls 
   let runs = 0;
   const send = (key: number) =>
     idempotency.once(
-      { principalId: "mallory", key: `${key}`, name: "a.b", hash: "h" },
+      { ...callOf("mallory"), key: `${key}`, name: "a.b", hash: "h" },
       async () => {
         runs += 1;
         return { value: [...megabyte] };
@@ -95,7 +95,7 @@ function keysOf(options: IdempotencyOptions) {
     runs,
     send: (principalId: string, key: string, answer: () => string = () => key) =>
       idempotency.once(
-        { principalId, key, name: "a.b", hash: "h" },
+        { ...callOf(principalId), key, name: "a.b", hash: "h" },
         async () => {
           runs.push(key);
           return { value: answer() };
@@ -136,3 +136,10 @@ test("T17: a failure with very large details is not kept whole, and does not run
   await expect(send("ann", "k", fail)).rejects.toMatchObject({ code: "CONFLICT" });
   expect(runs).toEqual(["k"]);
 });
+
+function callOf(id: string) {
+  return {
+    view: { principal: { id, scopes: [], allowWrite: true }, find: () => ({}) },
+    entry: { route: "a://b", scopes: [] },
+  };
+}

@@ -14,6 +14,8 @@ export interface ApprovalDesk {
 /** Clients wait about a minute for an answer. */
 const ANSWER_MS = 50_000;
 const MOST_WAITING = 100;
+/** Questions of one principal: more of them would keep those of others out. */
+const MOST_OF_ONE = 10;
 /** How long nobody may look, such as while a page is loaded again. */
 const AWAY_MS = 5_000;
 const LOOK_MS = 1_000;
@@ -29,6 +31,8 @@ export function createApprovalDesk(isAttended: () => boolean, onChange: () => vo
     approve: ({ op, args, why, principal, inScript }) => {
       // A script asks about all its effects at once, by its plan.
       if (inScript || !isAttended() || waiting.size >= MOST_WAITING) return false;
+      const own = waiting.values().filter(({ call }) => call.principal === principal.id);
+      if ([...own].length >= MOST_OF_ONE) return false;
       const id = randomUUID();
       const askedAt = Date.now();
       const { promise, resolve } = Promise.withResolvers<Approval>();

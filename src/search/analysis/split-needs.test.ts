@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { plainNeed } from "./plain-need.ts";
+import { meaningsOf, plainNeed } from "./plain-need.ts";
 import { splitNeeds } from "./split-needs.ts";
 
 test.each([
@@ -31,8 +31,31 @@ test("a thing that people open, submit, file or raise is created", () => {
   expect(plainNeed("File a new bug")).toBe("File a new bug create bug create issue");
 });
 
+test.each([
+  ["raise a PR", ["create pull request"]],
+  ["merge the PR", ["merge the pull request"]],
+  ["list PRs", ["list pull requests"]],
+  ["fork this repo", ["fork this repository"]],
+  ["list my folders", ["list my directories"]],
+  ["file a bug", ["create bug", "create issue"]],
+])("%s means %s", (query, meanings) => {
+  expect(meaningsOf(query)).toEqual(meanings);
+});
+
+test("everyday words are searched in the words of tools too", () => {
+  expect(plainNeed("what is in this folder")).toBe("what is in this folder directory");
+  expect(plainNeed("remember that Bob likes tea")).toBe("remember that Bob likes tea memory");
+});
+
 test("other queries stay as they are", () => {
-  for (const query of ["open a file", "list open pull requests", "raise the volume", "send an email"]) {
+  for (const query of [
+    "open a file",
+    "list open issues",
+    "open pull requests",
+    "raise the volume",
+    "send an email",
+  ]) {
     expect(plainNeed(query)).toBe(query);
+    expect(meaningsOf(query)).toEqual([]);
   }
 });

@@ -50,8 +50,14 @@ export function createLearning(
   const asks = new WeakMap<readonly string[], string>();
   let number = 0;
   let replayed: ReturnType<typeof replay> | undefined;
+  /** Events of calls that are being answered. Whoever reads what was learned takes them in first. */
+  const noted: LearningEvent[] = [];
   const learned = () => {
     replayed ??= replay(log.events);
+    for (const event of noted.splice(0)) {
+      replayed.state.apply(event);
+      log.append(event);
+    }
     return replayed;
   };
 
@@ -74,11 +80,16 @@ export function createLearning(
     return known;
   }
 
-  function completed(noted: Noted<LearningEvent>): LearningEvent {
-    if (noted.kind !== "asked") return { ...noted, at: now() };
-    const query = withoutSecrets(noted.query);
-    const found = noted.found ?? orders.get(keyOf(noted.scope, query));
-    return { ...noted, query, ask: askOf(noted.shown), at: now(), ...(found && { found }) };
+  function completed(event: Noted<LearningEvent>): LearningEvent {
+    if (event.kind !== "asked") return { ...event, at: now() };
+    const query = withoutSecrets(event.query);
+    const found = event.found ?? orders.get(keyOf(event.scope, query));
+    return { ...event, query, ask: askOf(event.shown), at: now(), ...(found && { found }) };
+  }
+
+  /** Takes in the events of calls that have been answered. */
+  function settle(): void {
+    if (noted.length > 0) learned();
   }
 
   return {
@@ -86,10 +97,8 @@ export function createLearning(
     favourites: (scope, principal) => learned().state.favourites(scope, principal),
     unmet: () => learned().state.unmet(now()),
     repeated: () => learned().state.repeated(),
-    note: (noted) => {
-      const event = completed(noted);
-      learned().state.apply(event);
-      log.append(event);
+    note: (event) => {
+      if (noted.push(completed(event)) === 1) setImmediate(settle);
     },
     lift: async (caller, query, hits) => {
       const { scope } = caller;
@@ -100,11 +109,15 @@ export function createLearning(
       return liftExpected(lifted, state.expected(caller, now()));
     },
     forget: async (what) => {
+      settle();
       const gone = await log.forget(what);
       replayed = undefined;
       return gone;
     },
-    close: () => log.close(),
+    close: () => {
+      settle();
+      return log.close();
+    },
   };
 }
 

@@ -25,8 +25,8 @@ interface Unit {
 }
 
 const MAX_UNITS = 16;
-/** Sentences put these between the words of a name: "create a pull request". */
-const ARTICLES = new Set(["a", "an", "the"]);
+/** Sentences put these between the words of a name: "create a pull request", "fork this repository". */
+const ARTICLES = new Set(["a", "an", "the", "this", "that", "my", "our", "your"]);
 const OPENING = /["'`“‘«「『[(<]/;
 
 /** Tells whether a name is known: first cheaply by the hash of its key, then for sure. */

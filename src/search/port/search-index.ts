@@ -71,6 +71,8 @@ export interface SearchNote {
   readonly wordsMs: number;
   /** Absent where vectors took no part. */
   readonly vectorsMs?: number;
+  /** Documents that wait for their vectors; absent unless vectors took no part for that reason. */
+  readonly waiting?: number;
 }
 
 /** An entry that a search found. */

@@ -5,6 +5,7 @@ import { fromStoredText, toStoredText } from "../port/stored-text.ts";
 import { blendCosines } from "../ranking/blend-cosines.ts";
 import { bestFirst, type Scored } from "../ranking/fusion.ts";
 import type { Embedder } from "../vectors/embedder.ts";
+import { quantize } from "../vectors/quantize.ts";
 import { vectorText } from "../vectors/vector-text.ts";
 import { createVectorTable } from "./create-tables.ts";
 import { filterSql } from "./filter-sql.ts";
@@ -161,8 +162,12 @@ export class VectorTable {
   }
 }
 
+/** The vector as the embedded engine compares it, so that both rank alike. PostgreSQL refuses what is no number. */
 function toVectorText(vector: Float32Array): string {
-  return `[${Array.from(vector).join(",")}]`;
+  const levels = new Int8Array(vector.length);
+  const scale = quantize(vector, levels);
+  const components = scale === undefined ? Array.from(vector) : Array.from(levels, (level) => level * scale);
+  return `[${components.join(",")}]`;
 }
 
 function isZero(vector: Float32Array): boolean {

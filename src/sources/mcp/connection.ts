@@ -49,8 +49,8 @@ export interface Connection {
   readonly starts: number;
   /** Uses the protocol that an earlier run has found. */
   recall(era: PriorDiscovery | undefined): void;
-  /** Returns the session, and opens one first if there is none. */
-  connect(): Promise<Session>;
+  /** Returns the session, and opens one first if there is none. A promise only if there is something to wait for. */
+  connect(): Session | Promise<Session>;
   /** Lists everything again; connects first if there is no session. */
   relist(): Promise<void>;
   /** Keeps the server from being ended for want of use. Returns a function that ends the use. */
@@ -101,9 +101,14 @@ export function createConnection(options: ConnectionOptions): Connection {
   let uses = 0;
   let cancelRest: (() => void) | undefined;
 
-  async function connect(): Promise<Session> {
+  function connect(): Session | Promise<Session> {
     // Asked again while connected, because a person may take the consent back.
-    if (!(await options.mayStart())) throw goDown(WAITS, CONSENT_MS);
+    const mayStart = options.mayStart();
+    return mayStart === true && session ? session : enter(mayStart);
+  }
+
+  async function enter(mayStart: boolean | Promise<boolean>): Promise<Session> {
+    if (!(await mayStart)) throw goDown(WAITS, CONSENT_MS);
     if (status === WAITS) status = undefined;
     if (session) return session;
     connecting ??= open().finally(() => {

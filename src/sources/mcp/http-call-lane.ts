@@ -1,10 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Client, FetchLike, JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { WholeResponse } from "../../net/whole-response.ts";
 import { readArgumentHeaders } from "../../schema/argument-headers.ts";
 import { type Fields, fieldsOf, isFields } from "../../util/fields.ts";
 import type { CallLane } from "./call-lane.ts";
 import type { CallParams, CallToolOptions } from "./call-tool.ts";
 import { envelopeIn, VERSION_KEY } from "./envelope.ts";
+import { type Send, toWebFetch } from "./login/web-fetch.ts";
 import { readPlainAnswer } from "./plain-answer.ts";
 
 type Sdk = typeof import("@modelcontextprotocol/client");
@@ -13,7 +15,7 @@ interface HttpLaneOptions {
   readonly url: URL;
   /** The headers of every request. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly fetch: FetchLike;
+  readonly send: Send;
 }
 
 /** An answer that the SDK has to read, with the number of its request. */
@@ -47,19 +49,22 @@ const FIRST_ID = 1_000_000_000;
  * The fast lane over Streamable HTTP, for the newer protocol, in which every request has an exchange of its own. An
  * answer that is not plain JSON is given to the SDK, with the rest of its stream.
  */
-export function createHttpCallLane(sdk: Sdk, { url, headers, fetch }: HttpLaneOptions): HttpCallLane {
+export function createHttpCallLane(sdk: Sdk, { url, headers, send: sendOut }: HttpLaneOptions): HttpCallLane {
   /** By the arguments of their calls. */
   const unread = new WeakMap<object, Unread>();
   /** Taken once: work that an answer leads to sends requests of its own. */
   const taken = new AsyncLocalStorage<{ answer: Taken | undefined }>();
   const numbers = new Map<number, number>();
   const withHeaders = new WeakMap<object, boolean>();
-  const common = {
-    ...headers,
-    "content-type": "application/json",
-    accept: ACCEPT,
-    "mcp-method": "tools/call",
-  };
+  const fetch = toWebFetch(sendOut);
+  const common = Object.fromEntries(
+    new Headers({
+      ...headers,
+      "content-type": "application/json",
+      accept: ACCEPT,
+      "mcp-method": "tools/call",
+    }),
+  );
   let lastId = FIRST_ID;
   let envelope: Fields | undefined;
   let sessionOf: () => unknown = () => undefined;
@@ -112,7 +117,7 @@ export function createHttpCallLane(sdk: Sdk, { url, headers, fetch }: HttpLaneOp
       const _meta = { ...envelope, ...params._meta, ...(onprogress && { progressToken: id }) };
       const message = { method: "tools/call", params: { ...params, _meta }, jsonrpc: "2.0", id };
       const version = String((_meta as Fields)[VERSION_KEY]);
-      response = await fetch(url, {
+      response = await sendOut(url, {
         method: "POST",
         headers: { ...common, "mcp-protocol-version": version, "mcp-name": name },
         body: JSON.stringify(message),
@@ -181,8 +186,9 @@ function parse(text: string): unknown {
   }
 }
 
-function isJson({ headers }: Response): boolean {
-  return headers.get("content-type")?.startsWith("application/json") ?? false;
+function isJson(response: Response): boolean {
+  if (response instanceof WholeResponse) return true;
+  return response.headers.get("content-type")?.startsWith("application/json") ?? false;
 }
 
 function readAnswer(text: string, id: number) {

@@ -19,6 +19,7 @@ import { BROKEN_OFF, isLost, refusesPost } from "./failure.ts";
 import { createHttpCallLane, type HttpCallLane } from "./http-call-lane.ts";
 import { keepListening } from "./keep-listening.ts";
 import type { ServerLogin } from "./login/server-login.ts";
+import { toWebFetch } from "./login/web-fetch.ts";
 import { createNoticeGate, type NoticeGate } from "./notice-gate.ts";
 import { createStdioTransport, type StdioTransport } from "./stdio-transport.ts";
 
@@ -168,12 +169,12 @@ function makeHttpTransport(
     ending ??= reason;
     void transport.close().catch(() => {});
   };
-  const fetch = login.fetch(end);
+  const send = login.sender(end);
   const requestInit = { headers };
-  const lane = overSse ? undefined : createHttpCallLane(sdk, { url, headers, fetch });
+  const lane = overSse ? undefined : createHttpCallLane(sdk, { url, headers, send });
   const transport: Transport = lane
     ? failWithStream(new sdk.StreamableHTTPClientTransport(url, { fetch: lane.fetch, requestInit }))
-    : new sdk.SSEClientTransport(url, { fetch: endWithStream(fetch, end), requestInit });
+    : new sdk.SSEClientTransport(url, { fetch: endWithStream(toWebFetch(send), end), requestInit });
   lane?.attach(transport);
   passThroughGate(transport, gate, lane?.renumbered);
   return {

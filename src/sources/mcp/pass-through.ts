@@ -26,7 +26,7 @@ interface Passed {
 
 /**
  * Returns the parts of a request that connect the server with the client behind the call: progress always;
- * questions and log messages if results are passed on and the server speaks the newer protocol.
+ * from a server of the newer protocol also log messages, and questions if results are passed on.
  */
 export function passThrough(
   client: Client,
@@ -36,12 +36,16 @@ export function passThrough(
 ): Passed {
   const params = Object.keys(meta).length > 0 ? { _meta: meta } : {};
   if (!caller) return { params, options: {} };
+  const isModern = client.getProtocolEra() === "modern";
   const onprogress: RequestOptions["onprogress"] = ({ message, ...update }) =>
     caller.progress({
       ...update,
       ...(message !== undefined && { message: toVisibleText(hideSecrets(message)) }),
     });
-  if (!caller.passOn || client.getProtocolEra() !== "modern") return { params, options: { onprogress } };
+  // The face drops messages below its client's level.
+  const logs = isModern && caller.logLevel !== undefined ? { [LOG_LEVEL_KEY]: caller.logLevel } : undefined;
+  if (!isModern || !caller.passOn)
+    return { params: logs ? { _meta: { ...meta, ...logs } } : params, options: { onprogress } };
   const { capabilities, responses, state } = caller;
   const askable = trusted ? Object.entries(capabilities).filter(([name]) => ASKABLE.includes(name)) : [];
   const offered = trusted || !takesForms(capabilities) ? askable : [["elicitation", { form: {} }] as const];
@@ -50,8 +54,7 @@ export function passThrough(
       _meta: {
         ...meta,
         [CAPABILITIES_KEY]: Object.fromEntries(offered),
-        // The face drops messages below its client's level.
-        [LOG_LEVEL_KEY]: "debug",
+        ...logs,
       },
       ...(Object.keys(responses).length > 0 && { inputResponses: responses as InputResponses }),
       ...(state !== undefined && { requestState: state }),

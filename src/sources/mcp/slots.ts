@@ -2,8 +2,8 @@ import { problem } from "../../schema/problem.ts";
 
 /** Limits how many calls run and how many wait, in order. */
 export interface Slots {
-  /** Resolves to a function that releases the slot. */
-  take(signal: AbortSignal): Promise<() => void>;
+  /** Returns a function that releases the slot, at once if one is free. */
+  take(signal: AbortSignal): (() => void) | Promise<() => void>;
   readonly running: number;
   readonly waiting: number;
 }
@@ -34,7 +34,7 @@ export function createSlots(server: string, limit: number, queueLimit: number): 
     get waiting() {
       return queue.size;
     },
-    take: async (signal) => {
+    take: (signal) => {
       signal.throwIfAborted();
       if (running < limit && queue.size === 0) return give();
       if (queue.size >= queueLimit) throw problem("BUSY", { server, running, waiting: queue.size });

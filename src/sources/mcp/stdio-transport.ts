@@ -142,9 +142,10 @@ export function createStdioTransport(options: StdioOptions): StdioTransport {
     let handled = 0;
     while (handled < backlog.length && performance.now() < until) take(backlog[handled++]!);
     backlog = backlog.slice(handled);
-    if (backlog.length === 0) return void child?.stdout.resume();
-    child?.stdout.pause();
-    setImmediate(handleLines);
+    if (backlog.length > 0) {
+      child?.stdout.pause();
+      setImmediate(handleLines);
+    } else if (child?.stdout.isPaused()) child.stdout.resume();
   }
 
   function take(line: string): void {

@@ -90,7 +90,7 @@ function toolDraft(tool: Tool, route: string, options: DraftOptions): EntryDraft
           caller,
           check: checkOffered(tool, (listing) => listing.tools.tools, route, options),
           work: (client, request, callTool) =>
-            traceRequest(trace, about("tools/call", options, tool.name), async (meta) => {
+            traceRequest(trace, about("tools/call", options, tool.name), (meta) => {
               const passed = passThrough(client, caller, options, meta);
               const call = { name: tool.name, arguments: params, ...passed.params };
               const answer = needsTask(tool, client)
@@ -143,7 +143,7 @@ function promptDraft(prompt: Prompt, route: string, options: DraftOptions): Entr
           caller,
           check,
           work: (client, request) =>
-            traceRequest(trace, about("prompts/get", options, prompt.name), async (meta) => {
+            traceRequest(trace, about("prompts/get", options, prompt.name), (meta) => {
               const passed = passThrough(client, caller, options, meta);
               return client
                 .getPrompt(
@@ -195,7 +195,7 @@ function resourceDraft(
           caller,
           check,
           work: (client, request) =>
-            traceRequest(trace, about("resources/read", options), async (meta) => {
+            traceRequest(trace, about("resources/read", options), (meta) => {
               const passed = passThrough(client, caller, options, meta);
               return client
                 .readResource({ uri, ...passed.params }, { ...request, ...passed.options })

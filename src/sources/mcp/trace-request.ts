@@ -2,12 +2,21 @@ import { isProblem } from "../../schema/problem.ts";
 import type { CallTrace, TracedRequest } from "../../schema/span-context.ts";
 
 /** Sends a request within the trace of its call and publishes its outcome. */
-export async function traceRequest<T extends object>(
+export function traceRequest<T extends object>(
   trace: CallTrace | undefined,
   request: TracedRequest,
-  send: (meta: Readonly<Record<string, string>>) => Promise<T>,
+  send: Send<T>,
 ): Promise<T> {
-  if (!trace) return send({});
+  return trace ? sendWithin(trace, request, send) : send({});
+}
+
+type Send<T> = (meta: Readonly<Record<string, string>>) => Promise<T>;
+
+async function sendWithin<T extends object>(
+  trace: CallTrace,
+  request: TracedRequest,
+  send: Send<T>,
+): Promise<T> {
   const call = trace.begin?.(request);
   const { traceparent = trace.traceparent } = call ?? {};
   try {

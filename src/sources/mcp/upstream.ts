@@ -82,7 +82,8 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     // A server that is down rests, even if the catalog does not say so yet.
     const { status } = connection;
     if (status) throw problem("UNAVAILABLE", { name: `The server ${label}`, ...status });
-    const session = await untilAborted(connection.connect(), signal);
+    const found = connection.connect();
+    const session = found instanceof Promise ? await untilAborted(found, signal) : found;
     call.check(session.listing);
     session.made.running.add(call);
     try {
@@ -137,7 +138,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
   function onLog(level: LogLevel, data: unknown, logger: string | undefined): void {
     const [only] = running;
     const everybody = connection.session?.made.running;
-    if (only?.caller?.passOn && running.size === 1 && everybody?.size === 1 && everybody.has(only))
+    if (only?.caller && running.size === 1 && everybody?.size === 1 && everybody.has(only))
       only.caller.log(level, hideSecrets(typeof data === "string" ? toVisibleText(data) : data), logger);
   }
 
@@ -154,7 +155,7 @@ export function createUpstream(options: UpstreamOptions): Upstream {
     recall: connection.recall,
     refresh: connection.relist,
     warm: () => {
-      if (!connection.status) connection.connect().catch(() => {});
+      if (!connection.status) Promise.try(connection.connect).catch(() => {});
     },
     retry: async () => {
       connection.forgetFailures();

@@ -41,6 +41,40 @@ describe("parseShell", () => {
     });
   });
 
+  test.each([
+    ["a <<<b", "it has a here-string"],
+    ["a <(b)", "it has a process substitution"],
+    ["a >(b)", "it has a process substitution"],
+    ["a 12>b", "it has an unusual redirection"],
+    ["a >!b", "it has an unusual redirection"],
+    ["a >>&b", "it has an unusual redirection"],
+    ["a >&b", "it has an unusual redirection"],
+    ["a >&2b", "it has an unusual redirection"],
+    ["a >&b2", "it has an unusual redirection"],
+    ["a <&b", "it has an unusual redirection"],
+    ["a >&1234", "it has an unusual redirection"],
+    ["a >", "a redirection has no target"],
+    ["a > ; b", "a redirection has no target"],
+    ["a <<''\nx\n", "a here-document has an unusual end"],
+    ["a <<$X\nx\n$X", "a here-document has an unusual end"],
+    ["a <<'x\ny'\nx\ny", "a here-document has an unusual end"],
+  ])("T22: does not understand the redirection of %j", (command, reason) => {
+    expect(wordsOf(command)).toBe(reason);
+  });
+
+  test("T22: copies of descriptors and closed ones are no files", () => {
+    for (const command of ["a >&2", "a >&123", "a 2>&-", "a <&0", "a <&-", "a 3<&4"])
+      expect([command, parseShell(command)]).toMatchObject([command, { ok: true, redirections: [] }]);
+  });
+
+  test("T22: a here-document ends at its own line, with tabs before it only after <<-", () => {
+    expect(wordsOf("a <<-X\nrm b\n\tX\nc")).toEqual([["a"], ["c"]]);
+    expect(wordsOf("a <<X\nrm b\n\tX\nX\nc")).toEqual([["a"], ["c"]]);
+    // A number before it is the descriptor, one that belongs to a word is not.
+    expect(wordsOf("a 3<<X\nb\nX\nc")).toEqual([["a"], ["c"]]);
+    expect(wordsOf("a b3 >c")).toEqual([["a", "b3"]]);
+  });
+
   test("takes the text of a here-document out of the commands", () => {
     const parsed = parseShell("a <<X | b\nrm -rf /\nX\nc");
     expect(parsed).toMatchObject({ ok: true, hasHereDocument: true });

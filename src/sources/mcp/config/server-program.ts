@@ -20,8 +20,18 @@ const NO_SECRETS = { env: {}, envFile: "", headers: {}, oauth: {} };
 /** Describes what a server runs, with two hashes of it. Looks the command up, starts nothing. */
 export function toServerProgram(label: string, config: ServerConfig, options: ProgramOptions): ServerProgram {
   const runs = config.transport === "http" ? toAddress(config) : toProcess(label, config, options);
-  const { env: _, envFile: __, headers: ___, oauth: ____, ...program } = { ...NO_SECRETS, ...runs };
-  return { label, hash: hashOf(runs), identity: hashOf(program), runs };
+  return {
+    label,
+    runs,
+    // Each reader needs one of the hashes, and a start with many servers reads many.
+    get hash() {
+      return hashOf(runs);
+    },
+    get identity() {
+      const { env: _, envFile: __, headers: ___, oauth: ____, ...program } = { ...NO_SECRETS, ...runs };
+      return hashOf(program);
+    },
+  };
 }
 
 function toAddress({ url, headers, oauth }: Extract<ServerConfig, { transport: "http" }>): ServerAddress {

@@ -26,7 +26,7 @@ test("a request to a silent authorization server times out", async () => {
 
   const { timeout } = AbortSignal;
   vi.spyOn(AbortSignal, "timeout").mockImplementation(() => timeout.call(AbortSignal, 20));
-  const { status } = await login.fetch(() => {})(url, { method: "POST", body: "{}" });
+  const { status } = await login.sender(() => {})(url, { method: "POST", body: "{}" });
   expect(status).toBe(401);
   expect(login.complaint).toMatch(/timeout/i);
 

@@ -1,5 +1,6 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { createGuardedFetch } from "../../../net/guarded-fetch.ts";
+import type { GuardedRequest } from "../../../net/guarded-request.ts";
 import { knowSecrets } from "../../../net/known-secrets.ts";
 import { problem } from "../../../schema/problem.ts";
 import { reasonOf } from "../../../util/reason-of.ts";
@@ -10,7 +11,7 @@ import { type HttpConfig, invalid, type OAuthConfig } from "../config/server-con
 import { type LogInOptions, logIn } from "./log-in.ts";
 import type { Challenge, Logins } from "./logins.ts";
 import { renewLogin } from "./renew-login.ts";
-import { toWebFetch } from "./web-fetch.ts";
+import { boundAnswers, type Send, toWebFetch } from "./web-fetch.ts";
 
 export interface ServerLoginOptions {
   readonly label: string;
@@ -25,8 +26,8 @@ export interface ServerLoginOptions {
 export interface ServerLogin {
   /** Returns the address and headers of the config. Throws if a variable is missing. */
   address(): { readonly url: URL; readonly headers: Readonly<Record<string, string>> };
-  /** Returns a fetch that sends the token and renews it when it has expired or is refused. */
-  fetch(onTooLarge: (reason: string) => void): FetchLike;
+  /** Returns a way to send with the token, which is renewed when it has expired or is refused. */
+  sender(onTooLarge: (reason: string) => void): Send;
   /** Why the last renewal failed. */
   readonly complaint: string | undefined;
   /** The issuer of the login in use; undefined without one. */
@@ -120,13 +121,13 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
 
   return {
     address: () => open(),
-    fetch: (onTooLarge) => {
+    sender: (onTooLarge) => {
       const { oauth, headers, guardedFetch } = open();
-      const send = toWebFetch(guardedFetch, maxBytes, onTooLarge);
+      const send = boundAnswers(guardedFetch, maxBytes, onTooLarge);
       if (hasOwnCredentials(headers)) return send;
-      return async (url, init) => {
+      return async (url, request) => {
         const token = await currentToken();
-        const answer = await send(url, withToken(init, token));
+        const answer = await send(url, withToken(request, token));
         const asked = await challengeOf(answer);
         if (!asked) return answer;
         lookAgain();
@@ -135,7 +136,7 @@ export function createServerLogin(options: ServerLoginOptions): ServerLogin {
         if (answer.status === 403 && oauth.grant !== "client_credentials") return answer;
         if (!(await renew(token, wanted))) return answer;
         await answer.body?.cancel();
-        return send(url, withToken(init, await currentToken()));
+        return send(url, withToken(request, await currentToken()));
       };
     },
     get complaint() {
@@ -192,7 +193,7 @@ function read(label: string, config: HttpConfig, variables: Readonly<Record<stri
   // The config allows its own host. Hosts that the server names have to be public.
   const allowed = [url.hostname, ...oauth.allowPrivateHosts];
   const guardedFetch = createGuardedFetch({ allowPrivateHosts: allowed });
-  const plain = toWebFetch(guardedFetch, METADATA_BYTES);
+  const plain = toWebFetch(boundAnswers(guardedFetch, METADATA_BYTES));
   const checkUrl = (target: URL) => checkTarget(target, url, allowed);
   const oauthFetch: FetchLike = async (target, init) => {
     checkUrl(new URL(target));
@@ -218,11 +219,9 @@ function hasOwnCredentials(headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 }
 
-function withToken(init: RequestInit = {}, token: string | undefined): RequestInit {
-  if (token === undefined) return init;
-  const headers = new Headers(init.headers);
-  headers.set("authorization", `Bearer ${token}`);
-  return { ...init, headers };
+function withToken(request: GuardedRequest, token: string | undefined): GuardedRequest {
+  if (token === undefined) return request;
+  return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } };
 }
 
 function toUrl(label: string, text: string): URL {

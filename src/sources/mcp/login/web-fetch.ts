@@ -1,26 +1,37 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import type { GuardedFetch } from "../../../net/guarded-fetch.ts";
+import type { GuardedRequest } from "../../../net/guarded-request.ts";
+import { WholeResponse } from "../../../net/whole-response.ts";
 import { problem } from "../../../schema/problem.ts";
 
 const NEWLINE = 10;
 const RETURN = 13;
 
+/** Sends a request within bounds that its caller need not know. */
+export type Send = (url: string | URL, request: GuardedRequest) => Promise<Response>;
+
+/** Adapts a way to send to the SDK. */
+export function toWebFetch(send: Send): FetchLike {
+  return (url, { method, headers, body, signal } = {}) =>
+    send(url, {
+      ...(method !== undefined && { method }),
+      headers: Object.fromEntries(headers instanceof Headers ? headers : new Headers(headers)),
+      ...(body != null && { body: textOf(body) }),
+      ...(signal && { signal }),
+    });
+}
+
 /**
- * Adapts a guarded fetch to the SDK. Breaks off an answer, or an event of a stream, that is larger than `maxBytes`,
- * and calls `onTooLarge` with the reason.
+ * Breaks off an answer, or an event of a stream, that is larger than `maxBytes`, and calls `onTooLarge` with the
+ * reason.
  */
-export function toWebFetch(
+export function boundAnswers(
   guardedFetch: GuardedFetch,
   maxBytes: number,
   onTooLarge: (reason: string) => void = () => {},
-): FetchLike {
-  return async (url, { method, headers, body: sent, signal } = {}) => {
-    const answer = await guardedFetch(url, {
-      ...(method !== undefined && { method }),
-      headers: Object.fromEntries(headers instanceof Headers ? headers : new Headers(headers)),
-      ...(sent != null && { body: textOf(sent) }),
-      ...(signal && { signal }),
-    });
+): Send {
+  return async (url, request) => {
+    const answer = await guardedFetch(url, request);
     // The size first: asking for the body makes a stream.
     if (isSmall(answer, maxBytes) || answer.body === null) return answer;
     const { status, statusText, headers: answered } = answer;
@@ -31,7 +42,9 @@ export function toWebFetch(
 }
 
 /** The client enforces content-length, except for compressed bodies. */
-function isSmall({ headers }: Response, maxBytes: number): boolean {
+function isSmall(answer: Response, maxBytes: number): boolean {
+  if (answer instanceof WholeResponse) return answer.size <= maxBytes;
+  const { headers } = answer;
   const length = headers.get("content-length");
   return length !== null && headers.get("content-encoding") === null && Number(length) <= maxBytes;
 }

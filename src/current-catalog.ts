@@ -1,0 +1,59 @@
+import type { Pins } from "./access/pins.ts";
+import type { Generation, LiveCatalog } from "./live-catalog.ts";
+import type { LiveSources } from "./live-sources.ts";
+import type { Principal } from "./schema/principal.ts";
+import { problem } from "./schema/problem.ts";
+import { domainOf } from "./util/domain-of.ts";
+
+/** How long a call waits for the server that it names. */
+const STARTING_MS = 10_000;
+
+/** The catalog as a call of this moment may use it: loaded, and with the approvals that still count. */
+export interface CurrentCatalog {
+  /** @throws CLOSED after the gateway was closed. */
+  ready(): Promise<void>;
+  /** @throws CLOSED after the gateway was closed. */
+  current(): Promise<Generation>;
+  /** Waits a while for the servers that these addresses name. Call it after `ready`. */
+  started(addresses: readonly string[], principal: Principal): Promise<Generation>;
+  /** Waits a while for all servers of this principal. */
+  allStarted(principal: Principal): Promise<void>;
+  /** Refuses everything from now on. */
+  end(): void;
+}
+
+export function createCurrentCatalog(
+  live: Pick<LiveCatalog, "current" | "until">,
+  sources: Pick<LiveSources, "ready">,
+  pins: Pick<Pins, "refresh">,
+): CurrentCatalog {
+  let ended = false;
+
+  function ready(): Promise<void> {
+    return ended ? Promise.reject(problem("CLOSED")) : sources.ready();
+  }
+
+  return {
+    ready,
+    current: async () => {
+      await ready();
+      // Approvals that another gateway has revoked must not count from now on.
+      if (pins.refresh) await pins.refresh();
+      return live.current;
+    },
+    started: async (addresses, principal) => {
+      const isStarted = ({ viewFor }: Generation) => {
+        const { starting } = viewFor(principal);
+        return starting.size === 0 || !addresses.some((address) => starting.has(domainOf(address)));
+      };
+      if (!isStarted(live.current)) await live.until(isStarted, STARTING_MS);
+      if (pins.refresh) await pins.refresh();
+      return live.current;
+    },
+    allStarted: (principal) =>
+      live.until(({ viewFor }) => viewFor(principal).starting.size === 0, STARTING_MS),
+    end: () => {
+      ended = true;
+    },
+  };
+}

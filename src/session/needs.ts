@@ -1,0 +1,35 @@
+import type { Entry } from "../schema/entry.ts";
+import type { Principal } from "../schema/principal.ts";
+
+/** What a caller has to see to read something that was kept: scopes that it has, and routes in its view. */
+export interface Needs {
+  readonly scopes: readonly string[];
+  readonly routes: readonly string[];
+}
+
+/** The view of a caller, as far as kept things need it. */
+export interface Sight {
+  readonly principal: Principal;
+  find(route: string): object | undefined;
+}
+
+export type NeededEntry = Pick<Entry, "route" | "scopes">;
+
+/** The needs of what one entry returned. */
+export function needsEntry({ scopes, route }: NeededEntry): Needs {
+  return { scopes, routes: [route] };
+}
+
+/** The needs of something that a caller made: any of its scopes, and the entries that it called, may be in it. */
+export function needsAll({ scopes }: Principal, called: readonly NeededEntry[]): Needs {
+  return { scopes, routes: called.map(({ route }) => route) };
+}
+
+/** Whether a caller may still read it. Scopes are taken away from principals, and entries out of views. */
+export function seesStill({ principal, find }: Sight, { scopes, routes }: Needs): boolean {
+  return hasScopes(principal, scopes) && routes.every((route) => find(route) !== undefined);
+}
+
+export function hasScopes(principal: Principal, scopes: readonly string[]): boolean {
+  return scopes.every((scope) => principal.scopes.includes(scope));
+}
