@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { LabClient } from "../lab-client.ts";
+import { openCodeConfig } from "../opencode-config.ts";
 
 export const kilo: LabClient = {
   name: "kilo",
@@ -11,16 +12,7 @@ export const kilo: LabClient = {
   entryFile: ({ command, args }, { home, model }) => ({
     path: join(home, ".config/kilo/kilo.json"),
     text: JSON.stringify({
-      autoupdate: false,
-      share: "disabled",
-      provider: {
-        lab: {
-          npm: "@ai-sdk/openai-compatible",
-          name: "lab",
-          options: { baseURL: `${model}/v1`, apiKey: "lab" },
-          models: { scripted: { name: "scripted", limit: { context: 200_000, output: 8_000 } } },
-        },
-      },
+      ...openCodeConfig(model),
       mcp: { keyhole: { type: "local", command: [command, ...args], enabled: true } },
     }),
   }),

@@ -1,4 +1,5 @@
 import type { LabClient } from "../lab-client.ts";
+import { openCodeConfig } from "../opencode-config.ts";
 
 export const opencode: LabClient = {
   name: "opencode",
@@ -9,20 +10,7 @@ export const opencode: LabClient = {
   launch: ({ model, prompt }) => ({
     args: ["run", "--auto", "-m", "lab/scripted", prompt],
     env: { OPENCODE_DISABLE_AUTOUPDATE: "1", OPENCODE_DISABLE_MODELS_FETCH: "1" },
-    files: {
-      ".config/opencode/opencode.json": JSON.stringify({
-        autoupdate: false,
-        share: "disabled",
-        provider: {
-          lab: {
-            npm: "@ai-sdk/openai-compatible",
-            name: "lab",
-            options: { baseURL: `${model}/v1`, apiKey: "lab" },
-            models: { scripted: { name: "scripted", limit: { context: 200_000, output: 8_000 } } },
-          },
-        },
-      }),
-    },
+    files: { ".config/opencode/opencode.json": JSON.stringify(openCodeConfig(model)) },
   }),
   advice: [
     "Calls may be silent for a minute. Keyhole reports progress every 15 seconds, so longer calls go on.",

@@ -180,7 +180,7 @@ function refusalOf(
   tools: ToolSet,
 ): [ProblemCode, string] | undefined {
   if (invalid !== undefined) return ["INVALID_PARAMS", `The call cannot be made: ${reasonOf(invalid)}`];
-  if (!Object.hasOwn(tools, tool)) return ["NOT_FOUND", `There is no tool ${tool}.`];
+  if (!Object.hasOwn(tools, tool)) return ["NOT_FOUND", `Tool ${tool} not found.`];
   return verdict === "run" ? undefined : ["LIMIT_EXCEEDED", REPEATED];
 }
 

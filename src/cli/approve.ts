@@ -17,8 +17,8 @@ const USAGE = `Usage: keyhole approve [SERVER]... [--yes HASH]
 
 Shows the definitions of servers that wait for you, one block for each server: what it runs, and for each definition
 its lane, its tokens, its description and what changed. Asks for each server in the terminal, and first whether a server
-that has not run yet may start. Without a terminal,
---yes has to repeat the hash of exactly what was shown. keyhole pins diff ROUTE shows one definition whole.
+that has not run yet may start. Without a terminal, --yes has to repeat the hash of exactly what was shown. keyhole pins
+diff ROUTE shows one definition whole.
 
   --config FILE    as for keyhole serve
   --refresh        ask all servers, even those listed within a day

@@ -14,9 +14,9 @@ import { withProgress } from "./with-progress.ts";
 const USAGE = `Usage: keyhole bench [SERVER]... [--config FILE] [--json]
 
 Measures how well your own tools are found. Asks for every tool by its name and by its description, without saying
-where it is, and by the queries after which it was used, and counts how often it is the first hit and among the first
-five. What was learned from use is left out, so that search itself is measured. Names the tools that are not found:
-keyhole lint says why. Calls no tool.
+where it is, and by the queries after which it was used. Counts how often it is the first hit and among the first five.
+Leaves out what was learned from use, to measure search itself. Names the tools that are not found (keyhole lint says
+why). Calls no tool.
 
   --config FILE    as for keyhole serve
   --json

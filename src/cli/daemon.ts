@@ -20,14 +20,12 @@ const IDLE_SECONDS = 600;
 
 /** Shows, stops or runs the daemon that serves the clients of this person. */
 export async function run(args: readonly string[]): Promise<void> {
-  const { values, positionals } = readWordsAndArgs("daemon", args, {
-    json: FLAG,
-  });
+  const { values, positionals } = readWordsAndArgs("daemon", args, { json: FLAG });
   const [command] = positionals;
   if (values.help || command === undefined) return console.log(USAGE);
   if (command === "run") return runDaemon();
   if (command !== "status" && command !== "stop")
-    throw problem("INVALID_INPUT", { operation: "daemon", reason: `there is no ${command}` });
+    throw problem("INVALID_INPUT", { operation: "daemon", reason: `${command} is neither status nor stop` });
   const status = await request(command);
   if (values.json) return console.log(JSON.stringify(status ?? null));
   console.log(status ? `${command === "stop" ? "Stopping. " : ""}${toText(status)}` : "No daemon runs.");

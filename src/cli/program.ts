@@ -146,7 +146,7 @@ function usage(): string {
        keyhole [--yes] [--dry-run] [--json]   finds the servers of your MCP clients and their cost\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
 }
 
-/** People get a sentence; the stack is for who looks for the mistake. */
+/** People get a sentence; developers get the stack with KEYHOLE_DEBUG. */
 function unexpected(name: string, error: unknown): unknown {
   if (process.env.KEYHOLE_DEBUG) return error;
   const reason = error instanceof Error ? error.message : String(error);

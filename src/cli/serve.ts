@@ -12,13 +12,15 @@ const USAGE = `Usage: keyhole serve [options]
   --profile NAME   only the servers of this profile of the config
   --trust          start the servers that a JSON config names now, and accept their definitions without approval
   --surface NAME   ${SURFACES.join(", ")} (default: lanes)
-  --shortcut NAME  a route or op that is listed as a tool of its own, if the menu has room; as often as needed
-  --learned-shortcuts N  list as many more that you use most; chosen once for each catalog
+  --shortcut NAME  list this route or op as a tool of its own, if the menu has room; may be repeated
+  --learned-shortcuts N
+                   also list the N tools that you use most; chosen once for each catalog
   --allow-write    let callers run tools that write
   --no-daemon      serve in this process, and share no servers with other clients
   --http           serve Streamable HTTP instead of stdio, with the console for your browser
   --host NAME      the address to listen on (default: 127.0.0.1, for this machine only)
-  --allow-host NAME  a host name that clients may use, beside those of this machine; as often as needed
+  --allow-host NAME
+                   a host name that clients may use, beside those of this machine; may be repeated
   --port NUMBER    default: any free port
   -h, --help
 

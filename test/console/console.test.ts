@@ -1,9 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { resolve } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import axeCore from "axe-core";
-import { type DomainDefinition, defineDomain, defineResource, defineTool } from "keyhole";
 import { fromMcpConfig } from "keyhole/sources";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, type TestContext } from "vitest";
@@ -13,6 +11,7 @@ import { clerk } from "../shop.ts";
 import { eventually } from "../upstream-kit.ts";
 import { findChromium, openBrowser } from "./browser.ts";
 import { type ServedShop, serveShop } from "./console-kit.ts";
+import { HOSTILE, hostileDomain, hostileServer } from "./hostile-shop.ts";
 import { attack, CURRENT_IS_SHOWN, OVERFLOW, TURN_TEXT_INTO_CODE } from "./in-page.ts";
 
 const PAGES = [
@@ -26,8 +25,6 @@ const PAGES = [
   "Knowledge",
   "Settings",
 ];
-/** Runs, marks up, turns around and controls, wherever a page would let it. */
-const HOSTILE = `<img src=x onerror="window.hacked=1"><script>window.hacked=1</script><svg onload="window.hacked=1">"'}]{{7*7}}\${7*7}</style><style>*{display:none}</style>\u202Egnp.exe\u2066\u001b[2J\u001b]0;owned\u0007\u0000${"W".repeat(300)}`;
 const chromium = findChromium();
 
 let shop: ServedShop;
@@ -39,29 +36,9 @@ const errors: string[] = [];
 beforeAll(async () => {
   if (!chromium) return;
   await buildConsole({ ifChanged: true });
-  const says = {
-    "tools/list": {
-      tools: [
-        { name: "steal", title: HOSTILE, description: HOSTILE, inputSchema: hostileSchema() },
-        {
-          name: "read_notes",
-          description: HOSTILE,
-          inputSchema: hostileSchema(),
-          annotations: { readOnlyHint: true },
-        },
-      ],
-    },
-    "prompts/list": { prompts: [] },
-    "resources/list": { resources: [{ uri: "file:///x", name: HOSTILE, description: HOSTILE }] },
-    "resources/templates/list": { resourceTemplates: [] },
-  };
-  // Configs fill in variables of this form.
-  const env = { SAYS: JSON.stringify(says).replaceAll("${", "$ {") };
-  const args = [resolve("test/threats/text-upstream.ts"), "--token=kh_a_secret_that_nobody_may_see"];
-  const server = { command: process.execPath, args, env };
   shop = await serveShop({
     domains: [hostileDomain()],
-    sources: fromMcpConfig({ mcpServers: { hostile: server } }),
+    sources: fromMcpConfig({ mcpServers: { hostile: hostileServer() } }),
   });
   agent = new Client({ name: "agent", version: "1" }, { versionNegotiation: { mode: "auto" } });
   const requestInit = { headers: { authorization: "Bearer clerk" } };
@@ -79,35 +56,6 @@ afterAll(async () => {
   await browser?.close();
   await shop?.close();
 });
-
-function hostileSchema() {
-  const properties = { [HOSTILE.slice(0, 60)]: { type: "string", description: HOSTILE, enum: [HOSTILE] } };
-  return { type: "object", properties };
-}
-
-/** A domain whose author is hostile, so that its text reaches every page without anybody's approval. */
-function hostileDomain(): DomainDefinition {
-  return defineDomain({
-    name: "evil",
-    description: HOSTILE,
-    tools: [
-      defineTool({
-        name: "list_evils",
-        description: HOSTILE,
-        inputSchema: { type: "object", properties: { note: { type: "string", description: HOSTILE } } },
-        execute: () => ({ [HOSTILE]: HOSTILE }),
-      }),
-    ],
-    resources: [
-      defineResource({
-        route: "evil://resources/page",
-        name: HOSTILE.slice(0, 250),
-        description: HOSTILE,
-        fetch: () => HOSTILE,
-      }),
-    ],
-  });
-}
 
 function needsBrowser({ skip }: TestContext): void {
   if (chromium) return;

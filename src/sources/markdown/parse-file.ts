@@ -27,7 +27,7 @@ const ruleMatter = z.object({ category: text });
 export function parseFile(raw: RawFile, content: string, countTokens: TokenCounter): LibraryFile {
   const matter = parseFrontMatter(content, raw.path);
   const body = toVisibleText(matter.body).trim();
-  if (body === "") throw fileProblem(raw.path, matter.bodyLine, 1, "there is no text in it");
+  if (body === "") throw fileProblem(raw.path, matter.bodyLine, 1, "it has no text");
   const { path, kind, stamp, hash } = raw;
   const base = { path, stamp, hash, body };
   if (kind === "prompt") return { ...base, kind, facts: parsePrompt(path, matter, body, countTokens) };

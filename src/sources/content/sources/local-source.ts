@@ -52,7 +52,7 @@ export function createLocalSource(options: LocalSourceOptions): ContentSource {
     isLocal: true,
     listDocuments: async (context) => {
       const root = await realpath(folder).catch(() => {
-        throw problem("SOURCE_INVALID", { name, reason: `there is no folder ${folder}` });
+        throw problem("SOURCE_INVALID", { name, reason: `the folder ${folder} does not exist` });
       });
       const paths = await findFiles(root, include, exclude, name, context);
       let done = 0;

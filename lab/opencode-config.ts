@@ -1,0 +1,15 @@
+/** The config of opencode, and of Kilo, which is made from it: the scripted model, and nothing from the network. */
+export function openCodeConfig(model: string): object {
+  return {
+    autoupdate: false,
+    share: "disabled",
+    provider: {
+      lab: {
+        npm: "@ai-sdk/openai-compatible",
+        name: "lab",
+        options: { baseURL: `${model}/v1`, apiKey: "lab" },
+        models: { scripted: { name: "scripted", limit: { context: 200_000, output: 8_000 } } },
+      },
+    },
+  };
+}
