@@ -68,7 +68,7 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
 
   function takeFromClient(line: Buffer): void {
     const message = parse(line);
-    if (line.length > MAX_LINE_BYTES) return refuse(message?.id);
+    if (line.length > MAX_LINE_BYTES) return void refuse(message?.id);
     if (message?.method === undefined && message?.id !== undefined)
       return void answerQuestion(message, message.id);
     if (message?.method !== undefined) note(message, line);
