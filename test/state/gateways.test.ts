@@ -206,7 +206,7 @@ test("gateways that start together create the tables once, and a later start cha
   const later = await openState("together");
   expect(await later.stores.sessions.read(handle, "ann")).toMatchObject({ discoveredTools: [] });
   const { rows } = await pglite.query("select * from together_state_versions");
-  expect(rows).toEqual([{ version: 1 }]);
+  expect(rows).toEqual([{ version: 2 }]);
 });
 
 test("a table that is not a plain name is refused", async () => {
