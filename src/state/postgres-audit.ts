@@ -41,6 +41,7 @@ export function createPostgresAudit(
   /** The head after a write that seemed to fail, and the events in it. */
   let doubtful: { readonly hash: string; readonly events: number } | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let closed = false;
 
   /** Takes the chain that it has, one whose gateway has ended, or a new one. */
   async function take(): Promise<OwnChain> {
@@ -125,6 +126,7 @@ export function createPostgresAudit(
 
   const flush = createFence(write);
   function later(ms: number): void {
+    if (closed) return;
     // The next flush tells of a failure, and the events wait.
     timer ??= setTimeout(() => void flush().catch(() => {}), ms).unref();
   }
@@ -163,8 +165,8 @@ export function createPostgresAudit(
       );
     },
     close: async () => {
+      closed = true;
       await flush();
-      clearTimeout(timer);
     },
   };
 }

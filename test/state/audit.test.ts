@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { PGlite } from "@electric-sql/pglite";
 import { createGateway, createPostgresState, defineDomain, defineTool } from "keyhole";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
@@ -94,4 +95,24 @@ test("a gateway records its calls there", async () => {
   await gateway.close();
   const kinds = (await recordsOf(await state.audit.chains())).map(({ kind }) => kind);
   expect(kinds).toEqual(["log-opened", "call-started", "call-ended"]);
+});
+
+test("a log that is closed without its database tries nothing again", async () => {
+  let isDown = false;
+  let asked = 0;
+  const client = {
+    query: async (sql: string, params?: unknown[]) => {
+      if (!isDown) return pglite.query<object>(sql, params);
+      asked += 1;
+      throw new Error("connection lost");
+    },
+  };
+  const state = await createPostgresState({ client, table: "gone" });
+  isDown = true;
+  state.audit.add(allowed("a"));
+  await state.close();
+  const before = asked;
+  // A retry would come after a second.
+  await setTimeout(1_200);
+  expect(asked).toBe(before);
 });
