@@ -33,7 +33,7 @@ const DIRECT: Program = {
 const BARE_PROXY: Program = {
   ...DIRECT,
   name: "bare-proxy",
-  file: "bare-proxy.ts",
+  file: "bare-proxy-server.ts",
   args: (_, upstream) => [upstream],
 };
 const KEYHOLE: readonly Program[] = [
