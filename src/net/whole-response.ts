@@ -1,3 +1,5 @@
+import { lazy } from "../util/lazy.ts";
+
 const decoder = new TextDecoder();
 
 /** Init of a {@link WholeResponse}. Its headers are made when somebody reads them, which few do. */
@@ -24,6 +26,7 @@ export class WholeResponse implements Response {
   #isRead = false;
 
   constructor(bytes: Uint8Array<ArrayBuffer>, init: WholeInit) {
+    beResponses();
     this.status = init.status;
     this.statusText = init.statusText;
     this.#bytes = bytes;
@@ -97,5 +100,8 @@ export class WholeResponse implements Response {
   }
 }
 
-// Makes it an instance of Response without the cost of constructing one.
-Object.setPrototypeOf(WholeResponse.prototype, Response.prototype);
+/**
+ * Makes them instances of Response without constructing one. Done for the first one only, because naming
+ * Response makes Node load its fetch, which no start needs.
+ */
+const beResponses = lazy(() => Object.setPrototypeOf(WholeResponse.prototype, Response.prototype));
