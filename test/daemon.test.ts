@@ -87,7 +87,7 @@ test("T17: a message that is too large is refused, and the session goes on", asy
   await expect(large).rejects.toThrow("larger than");
   expect(await call("exec", { op: "chaos.add", args: { sum: 2 } })).toContain('"sum":2');
   expect(socket()).toBe(before);
-  // Whoever speaks to the daemon without a relay loses the connection at once.
+  // A client that speaks to the daemon without a relay loses the connection at once.
   const closed = new Promise((resolve) => before!.once("close", resolve));
   before!.write(`{${"x".repeat(11 * 2 ** 20)}\n`);
   await closed;

@@ -30,7 +30,7 @@ export interface Ended {
   readonly ok: boolean;
   readonly value: Json;
   readonly label?: string;
-  /** What whoever gets the answer again has to see. Plans of earlier versions have none. */
+  /** Conditions to get this answer again. Plans of earlier versions have none. */
   readonly needs?: Needs;
   /** The others who wrote the value. */
   readonly source?: string;

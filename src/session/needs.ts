@@ -1,7 +1,7 @@
 import type { Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 
-/** What a caller has to see to read something that was kept: scopes that it has, and routes in its view. */
+/** Conditions to read a kept value: the caller has these scopes, and its view has these routes. */
 export interface Needs {
   readonly scopes: readonly string[];
   readonly routes: readonly string[];

@@ -47,7 +47,7 @@ function spellFewer(word: string, spell: (character: string) => string): string 
     ({ alphabet }) => alphabet,
   );
   if (known.size < 2) return word;
-  // Of two that have equally many, the one further down is spelt out.
+  // If two alphabets have equally many letters, the later one of the list is spelt out.
   const [most] = [...known].toSorted(([left, a], [right, b]) => b.length - a.length || left - right)[0]!;
   return letters
     .map(({ letter, alphabet }) => (alphabet < 0 || alphabet === most ? letter : spell(letter)))
