@@ -72,6 +72,10 @@ export async function createMenu(
   const surface = JSON.stringify(tools);
   const known = maps.get(surface);
   if (known !== undefined) return withMap(known);
+  if (isNamedByLead(view)) {
+    maps.set(surface, "");
+    return tools;
+  }
   const pieces = toPieces(view);
   const key = contentHash([MENU_TOKENS, HEADING, MORE, finder, tools, pieces]);
   const kept = await memo?.get(key);
@@ -169,12 +173,19 @@ function toPieces(view: View): Piece[] {
 
 /** Names domains first: some clients show a model only the beginning of a description. */
 function leadOf(view: View): string {
-  const groups = [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(bySize);
-  const names = listNames(
-    groups.map(([name]) => name),
-    LEAD_CHARS,
-  );
+  const names = listNames(domainNames(view), LEAD_CHARS);
   return names === "" ? "" : `For ${names}. `;
+}
+
+/** Whether a map would only repeat the names of the lead, with their counts. */
+function isNamedByLead(view: View): boolean {
+  const names = domainNames(view);
+  return listNames(names, LEAD_CHARS) === names.join(", ") && leadingVerbs(view.shown).length === 0;
+}
+
+/** The largest first. */
+function domainNames(view: View): string[] {
+  return [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(bySize).map(([name]) => name);
 }
 
 function bySize([one, its]: Group, [other, others]: Group): number {
