@@ -31,6 +31,18 @@ const gateway = createGateway({
           execute: () => ({ paid: true }),
         }),
         defineTool({
+          name: "get_order",
+          description: "Get an order.",
+          inputSchema: order,
+          execute: () => ({ id: "a" }),
+        }),
+        defineTool({
+          name: "update_order",
+          description: "Update an order.",
+          inputSchema: order,
+          execute: () => ({ updated: true }),
+        }),
+        defineTool({
           name: "break_order",
           description: "Break an order.",
           lane: "write",
@@ -118,6 +130,16 @@ test("a dry run does not repeat the args", async () => {
   expect(dry.text).toBe(
     "shop.order.delete: Would run with these args.\n[shop.order.delete is destructive, so it ran dry. Nothing was changed. To apply it, call exec again with dry_run: false.]",
   );
+});
+
+test("a write without a read before it is told what to read, and after it what to check", async () => {
+  const session = await gateway.openSession();
+  const write = { op: "shop.order.update", args: { id: "a" }, session };
+  const unread = "[shop.order.update was not preceded by a read of the same thing in this session.";
+  const dry = await gateway.exec({ ...write, dry_run: true });
+  expect(dry.text).toContain(`${unread} Read first: shop.order.get {"id":"a"}.]`);
+  const done = await gateway.exec(write);
+  expect(done.text).toContain(`${unread} Check what it changed: shop.order.get {"id":"a"}.]`);
 });
 
 test("a field that a client adds by itself is not told to the model", async () => {

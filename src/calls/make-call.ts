@@ -59,7 +59,7 @@ async function make(
   );
   const unread = readBefore(entry, args, environment);
   if (unread?.refuses && decision.do !== "dry-run") throw readRefusal(entry, unread.read);
-  const warnings = unread ? [...given, readWarning(entry, unread.read)] : given;
+  const warnings = unread ? [...given, readWarning(entry, unread.read, decision.do !== "dry-run")] : given;
   if (decision.do === "dry-run" && entry.kind === "tool") {
     const dryRun = (call: CallContext) => entry.dryRun?.(args, call) ?? simulate(entry, args);
     const ran = await record.run({ decided: "dry-run" }, () =>
