@@ -12,15 +12,27 @@ const known = new WeakMap<readonly Entry[], ReadonlyMap<string, readonly Entry[]
 export function domainLine(name: string, view: View, maxChars: number): string {
   const description = view.domains.get(name)?.description ?? "";
   if (description !== "") return toSummary(description, maxChars);
-  const groups = known.get(view.shown) ?? Map.groupBy(view.shown, ({ domain }) => domain);
-  known.set(view.shown, groups);
-  const usable = (groups.get(name) ?? []).filter((entry) => knownStatus(entry) === undefined);
+  const usable = (entriesByDomain(view).get(name) ?? []).filter((entry) => knownStatus(entry) === undefined);
   const [only] = usable;
   if (only && usable.length === 1) return toSummary(only.description, maxChars);
   const [tools, others] = [usable.filter(isTool), usable.filter((entry) => !isTool(entry))];
   const ordered = [...tools, ...others];
   const names = ordered.slice(0, MOST_NAMED).map((entry) => splitWords(entry.name).join(" "));
   return listNames([...new Set(names)], maxChars, Math.max(0, ordered.length - MOST_NAMED));
+}
+
+/** The names of all domains, the largest first: the order does not depend on which server was the first to answer. */
+export function domainsBySize(view: View): string[] {
+  const groups = entriesByDomain(view);
+  const size = (name: string) => groups.get(name)?.length ?? 0;
+  return [...view.domains.keys()].sort((one, other) => size(other) - size(one) || (one < other ? -1 : 1));
+}
+
+/** The listed entries of each domain. */
+export function entriesByDomain({ shown }: Pick<View, "shown">): ReadonlyMap<string, readonly Entry[]> {
+  const groups = known.get(shown) ?? Map.groupBy(shown, ({ domain }) => domain);
+  known.set(shown, groups);
+  return groups;
 }
 
 /** As many names as fit, and how many more there are. */
