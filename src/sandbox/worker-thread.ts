@@ -102,26 +102,29 @@ export function createWorkerThread(): WorkerThread {
         const busy = since === 0 ? 0 : ((Date.now() % CLOCK) + 1 - since + CLOCK) % CLOCK;
         if (busy > computeMs + GRACE_MS) stop("compute");
       }, CHECK_MS);
+      let requests = 0;
+      const serve = (json: string, number: number) => {
+        host.request(JSON.parse(json), number, (answer) => {
+          // A call may outlive its script; the thread then has another one.
+          if (running !== mine) return;
+          post(toText(number, answer));
+          Atomics.add(answers, 0, 1);
+          Atomics.notify(answers, 0);
+        });
+      };
       const mine = {
         stop,
         onMessage: (message: FromWorker) => {
-          if (message.type === "log") logs.push(message.text);
+          if (typeof message === "string") serve(message, ++requests);
+          else if (message.type === "log") logs.push(message.text);
           else if (message.type === "miss") misses.push(message.miss);
           else if (message.type === "end") finish(message.outcome);
-          else if (message.type === "request")
-            serve(message, host, (answer) => {
-              // A call may outlive its script; the thread then has another one.
-              if (running !== mine) return;
-              post(answer);
-              Atomics.add(answers, 0, 1);
-              Atomics.notify(answers, 0);
-            });
         },
       };
       running = mine;
       signal.addEventListener("abort", cancel, { once: true });
       if (signal.aborted) cancel();
-      else post({ type: "start", script, state });
+      else post({ script, state });
       return promise;
     },
   };
@@ -133,14 +136,6 @@ export function createWorkerThread(): WorkerThread {
 
 /** The reason of a signal that ends a script because its host wants no more of it. */
 export const STOPPED = "stopped";
-
-function serve(
-  { number, json }: Extract<FromWorker, { type: "request" }>,
-  host: ScriptHost,
-  reply: (answer: Extract<ToWorker, { type: "answer" }>) => void,
-): void {
-  host.request(JSON.parse(json), number, (answer) => reply({ type: "answer", text: toText(number, answer) }));
-}
 
 /** An answer as the prelude takes it. The text of a problem stays as it is, because the host knows problems by it. */
 function toText(number: number, { ok, value, label = "" }: ScriptAnswer): string {
