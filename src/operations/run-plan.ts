@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { type ApprovalRequest, decideCall } from "../calls/decide-call.ts";
 import { askFirst } from "../calls/make-call.ts";
 import type { ScriptLimits } from "../sandbox/sandbox.ts";
-import { type Problem, problem } from "../schema/problem.ts";
+import { Problem, problem } from "../schema/problem.ts";
+import { UNAPPROVED_PLAN } from "../schema/script-problems.ts";
 import type { Json } from "../util/json.ts";
 import { asKnownProblem } from "./error-answer.ts";
 import type { OperationContext } from "./operation.ts";
@@ -99,7 +100,9 @@ async function approve(plan: Plan, context: OperationContext): Promise<Plan | { 
     const by = await askFirst(question, context);
     return await keep(plan, { at: "approved", hash: plan.hash, by }, context);
   } catch (error) {
-    return { problem: asKnownProblem(error, question.op) };
+    const raised = asKnownProblem(error, question.op);
+    if (raised.code !== "APPROVAL_REQUIRED") return { problem: raised };
+    return { problem: new Problem(raised.code, { name: question.op }, raised.details, UNAPPROVED_PLAN) };
   }
 }
 
