@@ -70,7 +70,7 @@ export async function perform(
   else outer.request.signal.addEventListener("abort", cancel, { once: true });
   const context: OperationContext = { ...outer, request: { ...withListener(outer.request), signal } };
   const reading: OperationContext = { ...context, policy: { ...context.policy, reach: "read" } };
-  const recording = createRecording(plan, outer.plans, principal.id);
+  const recording = createRecording(plan, outer.scripts.plans, principal.id);
   const replay = createReplay(recording.earlier);
   const inSlot = createSlots(outer.limits.concurrency);
   const running = new Set<Promise<void>>();
@@ -236,7 +236,7 @@ export async function perform(
       void served.finally(() => running.delete(served));
     },
   };
-  const outcome = await outer.sandbox
+  const outcome = await outer.scripts.sandbox
     .run(script, host, { signal, owner: principal.id })
     .finally(() => outer.request.signal.removeEventListener("abort", cancel));
   if (!replay.isOver && outcome.end.end !== "stopped")

@@ -70,12 +70,12 @@ export async function runPlan(request: RunRequest, context: OperationContext): P
 }
 
 async function openPlan({ code, params, plan: given }: RunRequest, context: OperationContext): Promise<Plan> {
-  const handle = given ?? context.resume;
+  const handle = given ?? context.scripts.resume;
   if (handle === undefined) {
     if (code === undefined) throw problem("INVALID_INPUT", { operation: "run", reason: "give code or plan" });
     return toPlan([{ at: "script", script: newScript(code, params) }]);
   }
-  const plan = await readPlan(handle, context.view.principal.id, context.plans);
+  const plan = await readPlan(handle, context.view.principal.id, context.scripts.plans);
   if (code !== undefined && code !== plan.script.code)
     throw problem("INVALID_INPUT", {
       operation: "run",
@@ -138,7 +138,11 @@ async function savePlan(plan: Plan, performance: Performance, context: Operation
 }
 
 /** Adds an event to a plan, which gets its handle with the first one. */
-async function keep(plan: Plan, event: PlanEvent, { plans, view }: OperationContext): Promise<Plan> {
+async function keep(
+  plan: Plan,
+  event: PlanEvent,
+  { scripts: { plans }, view }: OperationContext,
+): Promise<Plan> {
   const events = [...plan.events, event];
   const id = view.principal.id;
   if (plan.handle === undefined) return toPlan(events, await plans.open(id, events as unknown as Json[]));
