@@ -18,7 +18,6 @@ const STOPS = {
     advice: "A script can wait only for tools, call, get, ask, help and sleep.",
   },
   crashed: { reason: "its engine failed", advice: DO_LESS },
-  stopped: { reason: "the run was given up", advice: DO_LESS },
 } satisfies Record<Exclude<StopReason, "cancelled">, object>;
 
 /** The failure of a script that did not return. The problem of a call that it did not catch is its own. */

@@ -44,7 +44,7 @@ export interface ScriptError {
 }
 
 /** Why a script was ended before it returned or threw. */
-export type StopReason = "time" | "compute" | "memory" | "stuck" | "cancelled" | "crashed" | "stopped";
+export type StopReason = "time" | "compute" | "memory" | "stuck" | "cancelled" | "crashed";
 
 export type ScriptEnd =
   /** `nothing`: it came to its end without a value. */
