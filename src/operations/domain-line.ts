@@ -1,20 +1,19 @@
 import type { View } from "../access/view.ts";
 import { type Entry, knownStatus } from "../schema/entry.ts";
+import { oncePer } from "../util/once-per.ts";
 import { splitWords } from "../util/split-words.ts";
 import { toSummary } from "../util/to-summary.ts";
 
 /** More names fit into no line. */
 const MOST_NAMED = 500;
 
-const known = new WeakMap<readonly Entry[], ReadonlyMap<string, readonly Entry[]>>();
+const byDomain = oncePer((shown: readonly Entry[]) => Map.groupBy(shown, ({ domain }) => domain));
 
 /** One line about a domain: its description; without one, the names of its tools, or what its only tool does. */
 export function domainLine(name: string, view: View, maxChars: number): string {
   const description = view.domains.get(name)?.description ?? "";
   if (description !== "") return toSummary(description, maxChars);
-  const groups = known.get(view.shown) ?? Map.groupBy(view.shown, ({ domain }) => domain);
-  known.set(view.shown, groups);
-  const usable = (groups.get(name) ?? []).filter((entry) => knownStatus(entry) === undefined);
+  const usable = (byDomain(view.shown).get(name) ?? []).filter((entry) => knownStatus(entry) === undefined);
   const [only] = usable;
   if (only && usable.length === 1) return toSummary(only.description, maxChars);
   const [tools, others] = [usable.filter(isTool), usable.filter((entry) => !isTool(entry))];
