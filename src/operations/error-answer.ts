@@ -166,7 +166,7 @@ function isParamDetails(details: object): details is ParamDetails {
 /** The fields in error come first, then required ones; the rest is counted. */
 function shortenParams({ field_errors, schema, example }: ParamDetails, room: Room): Record<string, unknown> {
   const errors = field_errors.slice(0, MOST_FIELD_ERRORS);
-  const first = fieldsInError(schema, errors, undefined);
+  const first = fieldsInError(schema, errors);
   const { countTokens } = room;
   const fitted = fitSchema(schema, { first, maxTokens: Math.floor(room.helpTokens / 2), countTokens });
   const shown = new Set(Object.keys((fitted.schema.properties ?? {}) as object));
