@@ -6,6 +6,7 @@ import { fitSchema } from "../render/fit-schema.ts";
 import type { FieldError } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
+import type { NeededEntry } from "../session/needs.ts";
 import type { CallSession } from "../session/session-store.ts";
 import { cutText } from "../util/cut-text.ts";
 import { domainOf } from "../util/domain-of.ts";
@@ -35,6 +36,8 @@ export interface Failure {
   readonly helpPath: string;
   /** The others whose tool failed. */
   readonly source?: string | undefined;
+  /** The entry that the details are about. */
+  readonly entry?: NeededEntry | undefined;
 }
 
 export const ROOT = "root";
@@ -46,10 +49,11 @@ const MESSAGE_CHARS = 2_000;
 const QUOTING = new Set(["UPSTREAM_ERROR", "UPSTREAM_LOST", "CALL_FAILED", "LOGIN_NEEDED", "INTERNAL"]);
 
 /** A failure in the words of the surface, within its budget. Details that do not fit are read by a handle. */
-export function toErrorAnswer({ problem: raised, helpPath, source }: Failure, room: Room): ErrorAnswer {
+export function toErrorAnswer(failure: Failure, room: Room): ErrorAnswer {
+  const { problem: raised, helpPath, source } = failure;
   const { code } = raised;
   const { message, next } = raised.inWords?.(room.words) ?? raised;
-  const details = hideSecrets(fitDetails(raised, room));
+  const details = hideSecrets(fitDetails(failure, room));
   const outside = checkOutside(quoted(message, details), QUOTING.has(code) ? source : undefined);
   return {
     code,
@@ -136,11 +140,11 @@ interface ParamDetails {
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-function fitDetails({ code, details }: Problem, room: Room): Record<string, unknown> {
+function fitDetails({ problem: { code, details }, entry }: Failure, room: Room): Record<string, unknown> {
   if (fits(details, room)) return { ...details };
   const whole = toJson(details);
   const value: Json = whole.ok ? whole.value : null;
-  const rest = { all_details: room.keep(value, code) };
+  const rest = { all_details: room.keep(value, code, entry) };
   if (isParamDetails(details)) {
     const shortened = { ...shortenParams(details, room), ...rest };
     if (fits(shortened, room)) return shortened;
