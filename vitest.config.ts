@@ -2,8 +2,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { FIGURES_FOLDER } from "./test/figures.ts";
-import { COMPILED } from "./test/program-env.ts";
 import { MeasuringFirst } from "./test/measuring-first.ts";
+import { COMPILED } from "./test/program-env.ts";
 import { createProofReporter } from "./test/proof-reporter.ts";
 
 /** `npm run verify` reads the figures itself. */
