@@ -132,7 +132,8 @@ export function createTasks<T>(clock: Clock): Tasks<T> {
         .filter(({ needs }) => seesStill(sight, needs))
         .map(({ task }) => task),
     close: () => {
-      for (const [principalId, tasks] of [...kept]) for (const id of [...tasks.keys()]) forget(principalId, id);
+      for (const [principalId, tasks] of [...kept])
+        for (const id of [...tasks.keys()]) forget(principalId, id);
     },
   };
 }
