@@ -48,7 +48,7 @@ test("T12 one principal cannot plant a next step for others, in any number of se
 });
 
 /** Asks for the pages, and then uses something else in place of the first hit. */
-async function useInstead(gateway: Gateway, principal: Principal, op: string): Promise<void> {
+async function chooseInstead(gateway: Gateway, principal: Principal, op: string): Promise<void> {
   const session = await gateway.openSession({ principal });
   await gateway.ask({ query: "show all pages", session }, { principal });
   await gateway.exec({ op, session }, { principal });
@@ -63,7 +63,7 @@ test("T11 one principal cannot plant a hit for others, in any number of sessions
   const gateway = office();
   const honest = await firstFor(gateway, ANN);
   const other = honest?.endsWith("list") ? "get" : "list";
-  for (let time = 0; time < 30; time++) await useInstead(gateway, MALLORY, `office.page.${other}`);
+  for (let time = 0; time < 30; time++) await chooseInstead(gateway, MALLORY, `office.page.${other}`);
   expect(await firstFor(gateway, MALLORY)).toContain(other);
   expect(await firstFor(gateway, ANN)).toBe(honest);
   await gateway.close();
@@ -86,9 +86,9 @@ test("T11 a hit that several principals chose comes first for others of the same
   const gateway = office();
   const honest = await firstFor(gateway, DAVE);
   const other = honest?.endsWith("list") ? "get" : "list";
-  for (const principal of [ANN, BOB]) await useInstead(gateway, principal, `office.page.${other}`);
+  for (const principal of [ANN, BOB]) await chooseInstead(gateway, principal, `office.page.${other}`);
   expect(await firstFor(gateway, DAVE)).toBe(honest);
-  await useInstead(gateway, CAROL, `office.page.${other}`);
+  await chooseInstead(gateway, CAROL, `office.page.${other}`);
   expect(await firstFor(gateway, DAVE)).toContain(other);
   expect(await firstFor(gateway, { ...DAVE, scopes: ["other"] })).toBe(honest);
   await gateway.close();

@@ -146,7 +146,7 @@ export function createLearningState(
   /** An example is its principal's own. It counts for others as soon as several principals agree on it. */
   function add({ scope, principal }: Ran, example: Omit<Added, "scope">): void {
     // Logs of earlier versions name no principals.
-    if (principal === undefined) return change({ ...example, scope });
+    if (principal === undefined) return void change({ ...example, scope });
     change({ ...example, scope: ownExamples(scope, principal) });
     const { route, query, weight } = example;
     if (weight > 0 && agreements.note({ scope, principal, route, query })) change({ ...example, scope });
@@ -154,7 +154,7 @@ export function createLearningState(
 
   /** For others a principal can take back its word, but not speak against an entry. */
   function weigh({ scope, principal }: Ran, id: string, weight: number): void {
-    if (principal === undefined) return change({ kind: "weigh", scope, id, weight });
+    if (principal === undefined) return void change({ kind: "weigh", scope, id, weight });
     change({ kind: "weigh", scope: ownExamples(scope, principal), id, weight });
     change({ kind: "weigh", scope, id, weight: Math.max(0, weight) });
   }
