@@ -6,6 +6,7 @@ import type { Saying } from "../schema/say.ts";
 import type { WorkingMemory } from "../session/working-memory.ts";
 import { crc32 } from "../util/crc32.ts";
 import { idsIn } from "../util/ids-in.ts";
+import { oncePer } from "../util/once-per.ts";
 import { splitWords } from "../util/split-words.ts";
 
 /** The call that reads what a write is about. */
@@ -81,17 +82,11 @@ export function readRefusal(entry: Entry, read: MissingRead): Problem {
   return problem("CONFLICT", { reason }, { read });
 }
 
-const paths = new WeakMap<Entry, string>();
-
 /** Domain, entity and verb: the op itself, or the op that the plain name of an imported tool implies. */
-function pathOf(entry: Entry): string {
-  const known = paths.get(entry);
-  if (known !== undefined) return known;
-  const [, name = "", ...rest] = entry.op.split(".");
-  const path = (rest.length === 0 && opFromName(name, entry.domain)) || entry.op;
-  paths.set(entry, path);
-  return path;
-}
+const pathOf = oncePer(({ op, domain }: Entry): string => {
+  const [, name = "", ...rest] = op.split(".");
+  return (rest.length === 0 && opFromName(name, domain)) || op;
+});
 
 function verbOf(entry: Entry): string {
   return splitWords(pathOf(entry).split(".").at(-1) ?? "")[0] ?? "";

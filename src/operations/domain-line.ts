@@ -1,12 +1,13 @@
 import type { View } from "../access/view.ts";
 import { type Entry, knownStatus } from "../schema/entry.ts";
+import { oncePer } from "../util/once-per.ts";
 import { splitWords } from "../util/split-words.ts";
 import { toSummary } from "../util/to-summary.ts";
 
 /** More names fit into no line. */
 const MOST_NAMED = 500;
 
-const known = new WeakMap<readonly Entry[], ReadonlyMap<string, readonly Entry[]>>();
+const byDomain = oncePer((shown: readonly Entry[]) => Map.groupBy(shown, ({ domain }) => domain));
 
 /** One line about a domain: its description; without one, the names of its tools, or what its only tool does. */
 export function domainLine(name: string, view: View, maxChars: number): string {
@@ -30,9 +31,7 @@ export function domainsBySize(view: View): string[] {
 
 /** The listed entries of each domain. */
 export function entriesByDomain({ shown }: Pick<View, "shown">): ReadonlyMap<string, readonly Entry[]> {
-  const groups = known.get(shown) ?? Map.groupBy(shown, ({ domain }) => domain);
-  known.set(shown, groups);
-  return groups;
+  return byDomain(shown);
 }
 
 /** As many names as fit, and how many more there are. */

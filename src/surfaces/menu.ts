@@ -8,6 +8,7 @@ import { fitPieces, type Piece } from "../render/fit-pieces.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { contentHash } from "../util/content-hash.ts";
+import { oncePer } from "../util/once-per.ts";
 import type { TokenCounter } from "../util/tokens.ts";
 import type { MapMemo } from "./map-memo.ts";
 import type { MenuTool } from "./menu-tool.ts";
@@ -68,7 +69,7 @@ export async function createMenu(
   const tools = [...own, ...(await fitting(own, shortcuts, { loadCounter, memo }))];
   const plain = tools[finder]!;
   const withMap = (map: string) => tools.with(finder, { ...plain, description: plain.description + map });
-  const maps = mapsOf(view);
+  const maps = mapsOf(view.shown);
   const surface = JSON.stringify(tools);
   const known = maps.get(surface);
   if (known !== undefined) return withMap(known);
@@ -104,14 +105,8 @@ export function menuTool(name: string, view: View): MenuTool {
   return toMenuTool(surfaceTools({}).find((tool) => tool.name === name)!, view);
 }
 
-const mapsInSight = new WeakMap<readonly Entry[], Map<string, string>>();
-
 /** Caches maps by the entries they show, because making one for every conversation would cost too much. */
-function mapsOf({ shown }: View): Map<string, string> {
-  const maps = mapsInSight.get(shown) ?? new Map<string, string>();
-  mapsInSight.set(shown, maps);
-  return maps;
-}
+const mapsOf = oncePer((_shown: readonly Entry[]) => new Map<string, string>());
 
 /** Returns the most detailed map with which the whole menu keeps to its budget. */
 function fitMap(
