@@ -28,8 +28,6 @@ const LEAD_CHARS = 90;
 const HEADING = " Behind it:";
 const MORE = ", and more domains";
 
-type Group = readonly [string, readonly Entry[]];
-
 export interface MenuOptions extends ShortcutOptions {
   /** How `native` tools are named. */
   readonly nativeNames?: NativeNames;
@@ -145,9 +143,8 @@ function toInputSchema(input: z.ZodType, unlisted: readonly string[]): JsonSchem
 }
 
 /** Domains with counts and leading verbs; the smallest lose their details, then their place, first. */
-function toPieces(view: View): Piece[] {
-  const groups = [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(bySize);
-  return groups.map(([name, entries]): Piece => {
+function toPieces({ shown }: View): Piece[] {
+  return domainsBySize(shown).map(([name, entries]): Piece => {
     const verbs = leadingVerbs(entries);
     const forms = [
       `${name} (${entries.length}: ${verbs.join(", ")})`,
@@ -163,18 +160,18 @@ function toPieces(view: View): Piece[] {
 }
 
 /** Names domains first: some clients show a model only the beginning of a description. */
-function leadOf(view: View): string {
-  const groups = [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(bySize);
-  const names = listNames(
-    groups.map(([name]) => name),
-    LEAD_CHARS,
-  );
+function leadOf({ shown }: View): string {
+  const all = domainsBySize(shown).map(([name]) => name);
+  const names = listNames(all, LEAD_CHARS);
   return names === "" ? "" : `For ${names}. `;
 }
 
-function bySize([one, its]: Group, [other, others]: Group): number {
-  return others.length - its.length || (one < other ? -1 : 1);
-}
+/** The entries of each domain, the largest domain first. */
+const domainsBySize = oncePer((shown: readonly Entry[]) =>
+  [...Map.groupBy(shown, ({ domain }) => domain)].sort(
+    ([one, its], [other, others]) => others.length - its.length || (one < other ? -1 : 1),
+  ),
+);
 
 function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter): string {
   const chosen = fitPieces(pieces, room - countTokens(HEADING + MORE), countTokens);
