@@ -62,13 +62,13 @@ function toMark(id: string): string {
   return id.length <= MARK_CHARS ? id : crc32(id).toString(36);
 }
 
-/** Warns about a call that ran without the read. */
-export function readWarning(entry: Entry, { op, args }: MissingRead): Saying {
+/** Warns about a call without the read: before it runs, or after. */
+export function readWarning(entry: Entry, { op, args }: MissingRead, hasRun: boolean): Saying {
   const [dont] = (entry.kind === "tool" && entry.policy?.dont) || [];
   return {
     sentences: [
       "{name} was not preceded by a read of the same thing in this session.",
-      "Read first: {op} {args}.",
+      hasRun ? "Check what it changed: {op} {args}." : "Read first: {op} {args}.",
       ...(dont ? ["Its policy says do not: {dont}."] : []),
     ],
     fills: { name: entry.op, op, args: JSON.stringify(args), dont },

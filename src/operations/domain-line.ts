@@ -13,13 +13,25 @@ const byDomain = oncePer((shown: readonly Entry[]) => Map.groupBy(shown, ({ doma
 export function domainLine(name: string, view: View, maxChars: number): string {
   const description = view.domains.get(name)?.description ?? "";
   if (description !== "") return toSummary(description, maxChars);
-  const usable = (byDomain(view.shown).get(name) ?? []).filter((entry) => knownStatus(entry) === undefined);
+  const usable = (entriesByDomain(view).get(name) ?? []).filter((entry) => knownStatus(entry) === undefined);
   const [only] = usable;
   if (only && usable.length === 1) return toSummary(only.description, maxChars);
   const [tools, others] = [usable.filter(isTool), usable.filter((entry) => !isTool(entry))];
   const ordered = [...tools, ...others];
   const names = ordered.slice(0, MOST_NAMED).map((entry) => splitWords(entry.name).join(" "));
   return listNames([...new Set(names)], maxChars, Math.max(0, ordered.length - MOST_NAMED));
+}
+
+/** The names of all domains, the largest first: the order does not depend on which server was the first to answer. */
+export function domainsBySize(view: View): string[] {
+  const groups = entriesByDomain(view);
+  const size = (name: string) => groups.get(name)?.length ?? 0;
+  return [...view.domains.keys()].sort((one, other) => size(other) - size(one) || (one < other ? -1 : 1));
+}
+
+/** The listed entries of each domain. */
+export function entriesByDomain({ shown }: Pick<View, "shown">): ReadonlyMap<string, readonly Entry[]> {
+  return byDomain(shown);
 }
 
 /** As many names as fit, and how many more there are. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
-import { listNames } from "../operations/domain-line.ts";
+import { domainsBySize, entriesByDomain, listNames } from "../operations/domain-line.ts";
 import type { Operation } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operations.ts";
 import { compactSchema } from "../render/compact-schema.ts";
@@ -71,6 +71,10 @@ export async function createMenu(
   const surface = JSON.stringify(tools);
   const known = maps.get(surface);
   if (known !== undefined) return withMap(known);
+  if (isNamedByLead(view)) {
+    maps.set(surface, "");
+    return tools;
+  }
   const pieces = toPieces(view);
   const key = contentHash([MENU_TOKENS, HEADING, MORE, finder, tools, pieces]);
   const kept = await memo?.get(key);
@@ -143,8 +147,9 @@ function toInputSchema(input: z.ZodType, unlisted: readonly string[]): JsonSchem
 }
 
 /** Domains with counts and leading verbs; the smallest lose their details, then their place, first. */
-function toPieces({ shown }: View): Piece[] {
-  return domainsBySize(shown).map(([name, entries]): Piece => {
+function toPieces(view: View): Piece[] {
+  return namedDomains(view).map((name): Piece => {
+    const entries = entriesByDomain(view).get(name)!;
     const verbs = leadingVerbs(entries);
     const forms = [
       `${name} (${entries.length}: ${verbs.join(", ")})`,
@@ -160,18 +165,21 @@ function toPieces({ shown }: View): Piece[] {
 }
 
 /** Names domains first: some clients show a model only the beginning of a description. */
-function leadOf({ shown }: View): string {
-  const all = domainsBySize(shown).map(([name]) => name);
-  const names = listNames(all, LEAD_CHARS);
+function leadOf(view: View): string {
+  const names = listNames(namedDomains(view), LEAD_CHARS);
   return names === "" ? "" : `For ${names}. `;
 }
 
-/** The entries of each domain, the largest domain first. */
-const domainsBySize = oncePer((shown: readonly Entry[]) =>
-  [...Map.groupBy(shown, ({ domain }) => domain)].sort(
-    ([one, its], [other, others]) => others.length - its.length || (one < other ? -1 : 1),
-  ),
-);
+/** Whether a map would only repeat the names of the lead, with their counts. */
+function isNamedByLead(view: View): boolean {
+  const names = namedDomains(view);
+  return listNames(names, LEAD_CHARS) === names.join(", ") && leadingVerbs(view.shown).length === 0;
+}
+
+/** The domains that list something. */
+function namedDomains(view: View): string[] {
+  return domainsBySize(view).filter((name) => entriesByDomain(view).has(name));
+}
 
 function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter): string {
   const chosen = fitPieces(pieces, room - countTokens(HEADING + MORE), countTokens);
