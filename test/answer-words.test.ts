@@ -67,7 +67,9 @@ afterAll(() => Promise.all([gateway.close(), upstream.close()]));
 describe("an error", () => {
   test("of a name that nothing is near proposes no names", async () => {
     const { text } = await gateway.exec({ op: "quux.at_all" });
-    expect(text).toBe("NOT_FOUND: quux.at_all not found. Check the spelling. Or find it with ask.");
+    expect(text).toBe(
+      "NOT_FOUND: quux.at_all not found. Check the spelling. Or find it with ask.\nhelp: root",
+    );
   });
 
   test("of a misspelt name has the nearest ones and the group to look into", async () => {
@@ -77,29 +79,31 @@ describe("an error", () => {
     );
   });
 
-  test("of wrong args has the schema as a model needs it, and no other help", async () => {
+  test("of wrong args has the schema as a model needs it", async () => {
     const { text } = await gateway.exec({ op: "shop.order.delete", args: { id: 7 } });
     expect(text).toMatch(/^INVALID_PARAMS: The params for shop\.order\.delete do not fit its schema\./);
     expect(text).toContain('"field":"id"');
-    expect(text).not.toMatch(/\$schema|minLength|\nhelp:|\ntrace:/);
+    expect(text).not.toMatch(/\$schema|minLength|\ntrace:/);
   });
 
-  test("of an approval is one sentence and its next step", async () => {
+  test("of an approval is one sentence, its next step and its help", async () => {
     const declined = await gateway.exec(
       { op: "shop.order.pay" },
       { approve: async () => ({ declined: "not now" }) },
     );
     expect(declined.text).toBe(
-      "APPROVAL_DECLINED: The person declined shop.order.pay, and says: not now. Do not repeat the call: go on without it, or ask what they want instead.",
+      "APPROVAL_DECLINED: The person declined shop.order.pay, and says: not now. Do not repeat the call: go on without it, or ask what they want instead.\nhelp: shop.order.pay",
     );
     const nobody = await gateway.exec({ op: "shop.order.pay" });
-    expect(nobody.text).toMatch(/^APPROVAL_REQUIRED: shop\.order\.pay runs only [^\n]+$/);
+    expect(nobody.text).toMatch(
+      /^APPROVAL_REQUIRED: shop\.order\.pay runs only [^\n]+\nhelp: shop\.order\.pay$/,
+    );
   });
 
   test("of a tool that reads names the tool that may write", async () => {
     const { text } = await gateway.get({ routes: [{ route: "shop.order.delete" }] });
     expect(text).toBe(
-      "# shop.order.delete\nACCESS_DENIED: shop.order.delete is in the destructive lane, and this tool only reads. Call it with exec.",
+      "# shop.order.delete\nACCESS_DENIED: shop.order.delete is in the destructive lane, and this tool only reads. Call it with exec.\nhelp: shop.order.delete",
     );
   });
 
@@ -110,7 +114,7 @@ describe("an error", () => {
 
   test("of an input names the field once", async () => {
     expect((await gateway.ask({} as never)).text).toBe(
-      "INVALID_INPUT: The input of ask is invalid: query or queries is needed. Correct the named fields and call again.",
+      "INVALID_INPUT: The input of ask is invalid: query or queries is needed. Correct the named fields and call again.\nhelp: root",
     );
   });
 

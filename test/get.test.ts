@@ -45,7 +45,7 @@ test("routes are read as models send them", async () => {
   }
   const { text } = await gateway.get({ routes: [{ params: {} }] as never });
   expect(text).toBe(
-    "INVALID_INPUT: The input of get is invalid: routes.0.route is required. Correct the named fields and call again.",
+    "INVALID_INPUT: The input of get is invalid: routes.0.route is required. Correct the named fields and call again.\nhelp: root",
   );
 });
 

@@ -5,11 +5,10 @@ import { isProblem, problem } from "../schema/problem.ts";
 import type { ProblemCode } from "../schema/problems.ts";
 import type { Saying } from "../schema/say.ts";
 import { addressOf } from "../util/address-of.ts";
-import { contentHash } from "../util/content-hash.ts";
 import { isFields } from "../util/fields.ts";
 import type { CallEnvironment } from "./call-environment.ts";
 import { type CallRecord, type Decided, recordCall } from "./call-record.ts";
-import { type ApprovalRequest, type CallRequest, decideCall } from "./decide-call.ts";
+import { type ApprovalRequest, type CallRequest, callHash, decideCall } from "./decide-call.ts";
 import type { EntryRun } from "./entry-run.ts";
 import { type MissingRead, missingRead, readRefusal, readWarning } from "./read-first.ts";
 import { runEntry } from "./run-entry.ts";
@@ -82,8 +81,8 @@ async function make(
   };
   // Reading twice does no harm, so a key of a read promises nothing and is not kept.
   if (wanted.idempotencyKey === undefined || entry.lane === "read") return await run();
-  const hash = contentHash({ op: entry.op, args: wanted.args ?? {} });
   const { view } = environment;
+  const hash = callHash(entry, wanted.args);
   const call = { view, entry, key: wanted.idempotencyKey, name: addressOf(entry), hash };
   return environment.services.idempotency.once(call, run, neverRan);
 }

@@ -7,6 +7,7 @@ import { fitSchema } from "../render/fit-schema.ts";
 import type { FieldError } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
+import type { NeededEntry } from "../session/needs.ts";
 import type { CallSession } from "../session/session-store.ts";
 import { cutText } from "../util/cut-text.ts";
 import { domainOf } from "../util/domain-of.ts";
@@ -36,6 +37,8 @@ export interface Failure {
   readonly helpPath: string;
   /** The others whose tool failed. */
   readonly source?: string | undefined;
+  /** The entry that the details are about. */
+  readonly entry?: NeededEntry | undefined;
 }
 
 export const ROOT = "root";
@@ -45,14 +48,13 @@ const REASON_CHARS = 1_000;
 const MESSAGE_CHARS = 2_000;
 /** Problems that quote others. */
 const QUOTING = new Set(["UPSTREAM_ERROR", "UPSTREAM_LOST", "CALL_FAILED", "LOGIN_NEEDED", "INTERNAL"]);
-/** Problems after which the help of the tool, or of the group where it was looked for, says more than the answer. */
-const HELPED = new Set(["NOT_FOUND", "UPSTREAM_ERROR", "CALL_FAILED", "INTERNAL"]);
 
 /** A failure in the words of the surface, within its budget. Details that do not fit are read by a handle. */
-export function toErrorAnswer({ problem: raised, helpPath, source }: Failure, room: Room): ErrorAnswer {
+export function toErrorAnswer(failure: Failure, room: Room): ErrorAnswer {
+  const { problem: raised, helpPath, source } = failure;
   const { code } = raised;
   const { message, next } = raised.inWords?.(room.words) ?? raised;
-  const details = hideSecrets(fitDetails(raised, room));
+  const details = hideSecrets(fitDetails(failure, room));
   const outside = checkOutside(quoted(message, details), QUOTING.has(code) ? source : undefined);
   return {
     code,
@@ -68,7 +70,7 @@ export function toErrorAnswer({ problem: raised, helpPath, source }: Failure, ro
 export function errorText({ code, message, next, details, help_path, outside }: ErrorAnswer): string {
   const sentence = message.replace(/[\p{L}\p{N}]$/u, "$&.");
   const step = next === "" ? "" : ` ${next}`;
-  const help = HELPED.has(code) && help_path !== ROOT ? `\nhelp: ${help_path}` : "";
+  const help = `\nhelp: ${help_path}`;
   if (outside) return `${code}: ${markOutside(quoted(sentence, details), outside)}${step}${help}`;
   return `${code}: ${sentence}${step}${detailsText(details)}${help}`;
 }
@@ -141,12 +143,15 @@ interface ParamDetails {
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-function fitDetails({ code, details: all }: Problem, room: Room): Record<string, unknown> {
+function fitDetails(
+  { problem: { code, details: all }, entry }: Failure,
+  room: Room,
+): Record<string, unknown> {
   const details = isParamDetails(all) ? { ...all, schema: compactSchema(all.schema) } : all;
   if (fits(details, room)) return { ...details };
   const whole = toJson(details);
   const value: Json = whole.ok ? whole.value : null;
-  const rest = { all_details: room.keep(value, code) };
+  const rest = { all_details: room.keep(value, code, entry) };
   if (isParamDetails(details)) {
     const shortened = { ...shortenParams(details, room), ...rest };
     if (fits(shortened, room)) return shortened;

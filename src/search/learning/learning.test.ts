@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createLearning, type Learning } from "./learning.ts";
+import { KEPT_EVENTS, openLearningLog } from "./learning-log.ts";
 
 const HITS = [
   { id: "a", score: 1 },
@@ -297,4 +298,25 @@ test("a log that cannot be written breaks nothing", async () => {
   await useOnce(learning, "ring the bell", "b");
   await learning.close();
   expect(await firstOf(learning, "ring the bell")).toBe("b");
+});
+
+test("T17: the log does not grow for as long as its gateway runs, and keeps the newest events of all", async () => {
+  const file = path();
+  const [log, other] = [openLearningLog(file), openLearningLog(file)];
+  const event = (route: string) => ({ ...use(route), at: 1 });
+  other.append(event("other"));
+  await other.close();
+  for (let number = 0; number < 45_000; number += 1) log.append(event(String(number)));
+  await log.close();
+  const routes = readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).route);
+  expect(routes.length).toBeLessThanOrEqual(2 * KEPT_EVENTS);
+  expect(routes.slice(-KEPT_EVENTS)).toEqual(
+    Array.from({ length: KEPT_EVENTS }, (_, at) => String(45_000 - KEPT_EVENTS + at)),
+  );
+  other.append(event("late"));
+  await other.close();
+  expect(openLearningLog(file).events.at(-1)).toMatchObject({ route: "late" });
 });
