@@ -1,6 +1,5 @@
 import { LRUCache } from "lru-cache";
 import { lazy } from "../../util/lazy.ts";
-import { createAgreements } from "./agreements.ts";
 import type { ExampleChange } from "./example-store.ts";
 import { createFollowUps, type FollowUps } from "./follow-ups.ts";
 import type { LearningEvent } from "./learning-event.ts";
@@ -20,11 +19,6 @@ export interface UnmetQuery {
 /** The conversation of a call, and whose it is. */
 export type Caller = Required<Pick<LearningEvent, "scope" | "conversation" | "principal">>;
 
-/** The examples of one principal. Those under the scope itself count for every principal of the scope. */
-export function ownExamples(scope: string, principal: string): string {
-  return JSON.stringify([scope, principal]);
-}
-
 export interface LearningState {
   apply(event: LearningEvent): void;
   after: FollowUps["after"];
@@ -37,9 +31,6 @@ export interface LearningState {
   /** Calls that several conversations made one after the other. */
   repeated(): readonly RepeatedCalls[];
 }
-
-type Ran = LearningEvent & { readonly kind: "used" | "failed" };
-type Added = ExampleChange & { readonly kind: "add" };
 
 interface OpenQuery {
   readonly id: string;
@@ -78,7 +69,6 @@ export function createLearningState(
   /** Every use, as if it followed the start. */
   const uses = createFollowUps();
   const repeats = createRepeats();
-  const agreements = createAgreements(isSameNeed);
   /** The queries of a conversation's last ask. */
   const open = lazy(() => new LRUCache<string, readonly OpenQuery[]>({ max: MAX_CONVERSATIONS }));
   const lastUsed = lazy(
@@ -113,24 +103,23 @@ export function createLearningState(
     open().set(conversation, [...siblings, opened]);
   }
 
-  function ran(event: Ran): void {
-    const { conversation, route, at } = event;
+  function ran({ kind, conversation, scope, route, at }: LearningEvent & { kind: "used" | "failed" }): void {
     const queries = (open().get(conversation) ?? []).filter((query) => at - query.at <= WINDOW_MS);
-    for (const query of forRoute(queries, route)) credit(query, event);
+    for (const query of forRoute(queries, route)) credit(query, scope, route, at, kind === "used" ? 1 : -1);
   }
 
-  function credit(query: OpenQuery, event: Ran): void {
-    const { route, at } = event;
-    const weight = event.kind === "used" ? 1 : -1;
+  function credit(query: OpenQuery, scope: string, route: string, at: number, weight: number): void {
     if (weight > 0) query.met ||= query.shown.includes(route);
     const known = query.credited.get(route);
     if (known !== undefined) {
-      weigh(event, known, weight);
+      change({ kind: "weigh", scope, id: known, weight });
       return;
     }
     // Asking again for the same need and then using another entry tells that the first one did not meet it.
     if (weight > 0) {
-      for (const [other, id] of query.doubted) if (other !== route) weigh(event, id, DOUBTED);
+      for (const [other, id] of query.doubted) {
+        if (other !== route) change({ kind: "weigh", scope, id, weight: DOUBTED });
+      }
     }
     const id = nextId();
     query.credited.set(route, id);
@@ -140,23 +129,7 @@ export function createLearningState(
     const shortfall = 1 - (query.found.get(route) ?? 0);
     const shown = query.shown.includes(route);
     const example = { id, route, at, weight, ask: query.id, shown, shortfall, passedOver };
-    add(event, { kind: "add", query: query.query, found: query.found, ...example });
-  }
-
-  /** An example is its principal's own. It counts for others as soon as several principals agree on it. */
-  function add({ scope, principal }: Ran, example: Omit<Added, "scope">): void {
-    // Logs of earlier versions name no principals.
-    if (principal === undefined) return void change({ ...example, scope });
-    change({ ...example, scope: ownExamples(scope, principal) });
-    const { route, query, weight } = example;
-    if (weight > 0 && agreements.note({ scope, principal, route, query })) change({ ...example, scope });
-  }
-
-  /** For others a principal can take back its word, but not speak against an entry. */
-  function weigh({ scope, principal }: Ran, id: string, weight: number): void {
-    if (principal === undefined) return void change({ kind: "weigh", scope, id, weight });
-    change({ kind: "weigh", scope: ownExamples(scope, principal), id, weight });
-    change({ kind: "weigh", scope, id, weight: Math.max(0, weight) });
+    change({ kind: "add", scope, query: query.query, found: query.found, ...example });
   }
 
   function isSameNeed(one: string, other: string): boolean {

@@ -8,7 +8,7 @@ import { createStaticEmbedder } from "../vectors/static-embedder.ts";
 import { createExampleStore } from "./example-store.ts";
 import type { Forgotten, LearningEvent } from "./learning-event.ts";
 import { type LearningLog, openLearningLog } from "./learning-log.ts";
-import { type Caller, createLearningState, type LearningState, ownExamples } from "./learning-state.ts";
+import { type Caller, createLearningState, type LearningState } from "./learning-state.ts";
 import { liftExpected } from "./lift-hits.ts";
 
 /** How a gateway learns from use. */
@@ -102,12 +102,11 @@ export function createLearning(
       if (noted.push(completed(event)) === 1) setImmediate(settle);
     },
     lift: async (caller, query, hits) => {
-      const { scope, principal } = caller;
+      const { scope } = caller;
       const asked = withoutSecrets(query);
       orders.set(keyOf(scope, asked), toOrder(hits));
       const { state, examples } = learned();
-      const shared = await examples.lift(scope, asked, hits, now());
-      const lifted = await examples.lift(ownExamples(scope, principal), asked, shared, now());
+      const lifted = await examples.lift(scope, asked, hits, now());
       return liftExpected(lifted, state.expected(caller, now()));
     },
     forget: async (what) => {
