@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { lazy } from "../../util/lazy.ts";
 import { type CjkTable, hasCjk, loadCjkTable } from "./cjk-table.ts";
 import { type EuroVectors, type EuroWord, loadEuroWords } from "./euro-table.ts";
@@ -15,6 +16,9 @@ export interface LanguageDirectories {
   readonly cjk: string;
   readonly euro: string;
 }
+
+/** Queries whose vectors are kept: search, phrases and past use each compare the query of an ask. */
+const KEPT_QUERIES = 16;
 
 /** English texts take the way of the English table alone; the vectors of others are read when a text needs them. */
 export async function loadManyLanguages(
@@ -57,5 +61,18 @@ export async function loadManyLanguages(
     return vectors;
   }
 
-  return { embed: (texts) => embedAll(texts, false), embedDocuments: (texts) => embedAll(texts, true) };
+  const kept = new LRUCache<string, Float32Array>({ max: KEPT_QUERIES });
+
+  async function embedQueries(texts: readonly string[]): Promise<Float32Array[]> {
+    if (texts.length > KEPT_QUERIES) return embedAll(texts, false);
+    const vectors: Float32Array[] = [];
+    for (const text of texts) {
+      const vector = kept.get(text) ?? (await embedOne(text.slice(0, MAXIMUM_CHARACTERS), false));
+      kept.set(text, vector);
+      vectors.push(vector);
+    }
+    return vectors;
+  }
+
+  return { embed: embedQueries, embedDocuments: (texts) => embedAll(texts, true) };
 }
