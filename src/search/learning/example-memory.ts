@@ -30,7 +30,7 @@ export interface Neighbour {
 /** Examples that can be found by their likeness to a query, by words and by vectors. */
 export class ExampleMemory {
   private readonly examples = new Map<string, Example>();
-  private readonly words = new ExampleWords();
+  private readonly words = new ExampleWords<Example>();
   private readonly byRoute = new Map<string, Set<Example>>();
   private vectors: VectorStore | undefined;
 

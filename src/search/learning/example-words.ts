@@ -1,13 +1,15 @@
-import type { Example } from "./example-memory.ts";
-
 /** A term in more examples than this tells little and would cost much. */
 const COMMON = 256;
 const LOOKED_UP = 6;
 /** Sums of the same worths differ in their last bits. */
 const ROUNDING = 1e-9;
 
+interface Text {
+  readonly terms: readonly string[];
+}
+
 /** A word of examples. */
-interface Word {
+interface Word<Example> {
   readonly examples: Set<Example>;
   worth: number;
   /** The state of the examples that `worth` is for. */
@@ -15,9 +17,9 @@ interface Word {
 }
 
 /** The likeness of texts by their words: the cosine, with each word as heavy as it is rare among the examples. */
-export class ExampleWords {
-  private readonly byTerm = new Map<string, Word>();
-  private readonly byExample = new Map<Example, readonly Word[]>();
+export class ExampleWords<Example extends Text> {
+  private readonly byTerm = new Map<string, Word<Example>>();
+  private readonly byExample = new Map<Example, readonly Word<Example>[]>();
   /** Changes with the examples, since the worth of each word does. */
   private state = 0;
 
@@ -71,24 +73,24 @@ export class ExampleWords {
     }
   }
 
-  private newWord(term: string): Word {
+  private newWord(term: string): Word<Example> {
     const word = { examples: new Set<Example>(), worth: 0, state: -1 };
     this.byTerm.set(term, word);
     return word;
   }
 
-  private wordsOf(terms: readonly string[]): Word[] {
+  private wordsOf(terms: readonly string[]): Word<Example>[] {
     return terms.flatMap((term) => this.byTerm.get(term) ?? []);
   }
 
-  private cosine(common: number, own: number, others: readonly Word[]): number {
+  private cosine(common: number, own: number, others: readonly Word<Example>[]): number {
     if (common === 0) return 0;
     let other = 0;
     for (const word of others) other += this.worthOf(word);
     return common / Math.sqrt(own * other);
   }
 
-  private worthOf(word: Word): number {
+  private worthOf(word: Word<Example>): number {
     if (word.state !== this.state) {
       word.worth = this.worthAt(word.examples.size);
       word.state = this.state;
@@ -97,7 +99,7 @@ export class ExampleWords {
   }
 
   /** A word that no example has is mostly a value, and counts no more than one that half of them have. */
-  private worthOfAll(terms: readonly string[], known: readonly Word[]): number {
+  private worthOfAll(terms: readonly string[], known: readonly Word<Example>[]): number {
     const unknown = (terms.length - known.length) * this.worthAt(this.byExample.size / 2);
     return known.reduce((sum, word) => sum + this.worthOf(word), unknown);
   }
