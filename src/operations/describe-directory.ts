@@ -132,7 +132,7 @@ export function showDirectory(directory: Directory, room: Room): Directory {
 
 /** Writes a directory for a model. */
 export function directoryText({ path, summary, groups, ops, rest }: Directory): string {
-  const heading = `# ${path || "root"}: ${summary}`;
+  const heading = `# ${path || "root"}${summary && `: ${summary}`}`;
   return [heading, ...groups.map(groupLine), ...ops.map(opLine), ...(rest ? [`[${rest}]`] : [])].join("\n");
 }
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
 import { hideSecrets } from "../net/known-secrets.ts";
+import { compactSchema } from "../render/compact-schema.ts";
 import { fieldsInError } from "../render/fields-in-error.ts";
 import { fitSchema } from "../render/fit-schema.ts";
 import type { FieldError } from "../schema/entry.ts";
@@ -44,6 +45,8 @@ const REASON_CHARS = 1_000;
 const MESSAGE_CHARS = 2_000;
 /** Problems that quote others. */
 const QUOTING = new Set(["UPSTREAM_ERROR", "UPSTREAM_LOST", "CALL_FAILED", "LOGIN_NEEDED", "INTERNAL"]);
+/** Problems after which the help of the tool, or of the group where it was looked for, says more than the answer. */
+const HELPED = new Set(["NOT_FOUND", "UPSTREAM_ERROR", "CALL_FAILED", "INTERNAL"]);
 
 /** A failure in the words of the surface, within its budget. Details that do not fit are read by a handle. */
 export function toErrorAnswer({ problem: raised, helpPath, source }: Failure, room: Room): ErrorAnswer {
@@ -65,17 +68,19 @@ export function toErrorAnswer({ problem: raised, helpPath, source }: Failure, ro
 export function errorText({ code, message, next, details, help_path, outside }: ErrorAnswer): string {
   const sentence = message.replace(/[\p{L}\p{N}]$/u, "$&.");
   const step = next === "" ? "" : ` ${next}`;
-  if (outside)
-    return `${code}: ${markOutside(quoted(sentence, details), outside)}${step}\nhelp: ${help_path}`;
-  return `${code}: ${sentence}${step}${detailsText(details)}\nhelp: ${help_path}`;
+  const help = HELPED.has(code) && help_path !== ROOT ? `\nhelp: ${help_path}` : "";
+  if (outside) return `${code}: ${markOutside(quoted(sentence, details), outside)}${step}${help}`;
+  return `${code}: ${sentence}${step}${detailsText(details)}${help}`;
 }
 
 function quoted(message: string, details: ErrorAnswer["details"]): string {
   return `${message}${detailsText(details)}`;
 }
 
-function detailsText(details: ErrorAnswer["details"]): string {
-  return Object.keys(details).length > 0 ? `\n${JSON.stringify(details)}` : "";
+/** Leaves out the server, which the sentence has named, and empty lists. */
+function detailsText({ server: _, ...details }: ErrorAnswer["details"]): string {
+  const told = Object.entries(details).filter(([, value]) => !Array.isArray(value) || value.length > 0);
+  return told.length > 0 ? `\n${JSON.stringify(Object.fromEntries(told))}` : "";
 }
 
 /** Turns anything thrown into a problem. A tool's own problem is kept. */
@@ -136,7 +141,8 @@ interface ParamDetails {
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-function fitDetails({ code, details }: Problem, room: Room): Record<string, unknown> {
+function fitDetails({ code, details: all }: Problem, room: Room): Record<string, unknown> {
+  const details = isParamDetails(all) ? { ...all, schema: compactSchema(all.schema) } : all;
   if (fits(details, room)) return { ...details };
   const whole = toJson(details);
   const value: Json = whole.ok ? whole.value : null;
@@ -160,7 +166,7 @@ function isParamDetails(details: object): details is ParamDetails {
 /** The fields in error come first, then required ones; the rest is counted. */
 function shortenParams({ field_errors, schema, example }: ParamDetails, room: Room): Record<string, unknown> {
   const errors = field_errors.slice(0, MOST_FIELD_ERRORS);
-  const first = fieldsInError(schema, errors, undefined);
+  const first = fieldsInError(schema, errors);
   const { countTokens } = room;
   const fitted = fitSchema(schema, { first, maxTokens: Math.floor(room.helpTokens / 2), countTokens });
   const shown = new Set(Object.keys((fitted.schema.properties ?? {}) as object));

@@ -14,11 +14,6 @@ export function toContentText(value: Json): string {
   return mixedText(value) ?? recordText(value) ?? JSON.stringify(value);
 }
 
-/** Text stays text; anything else is JSON. For programs. */
-export function toPlainText(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
-}
-
 function rowsText(items: readonly Json[]): string | undefined {
   const table = toTable(items);
   return table !== undefined && table.length < JSON.stringify(items).length ? table : undefined;

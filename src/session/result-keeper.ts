@@ -1,6 +1,7 @@
 import type { Principal } from "../schema/principal.ts";
 import { problem } from "../schema/problem.ts";
 import type { Json } from "../util/json.ts";
+import { oncePer } from "../util/once-per.ts";
 import { type NeededEntry, type Needs, needsAll, needsEntry, type Sight, seesStill } from "./needs.ts";
 import { mintResultHandle, type ResultStore } from "./result-store.ts";
 
@@ -23,16 +24,8 @@ export interface ResultKeeper {
   read(handle: string, sight: Sight): Promise<Json>;
 }
 
-const keepers = new WeakMap<ResultStore, ResultKeeper>();
-
 /** The one keeper of a store. */
-export function keeperOf(results: ResultStore): ResultKeeper {
-  const known = keepers.get(results);
-  if (known) return known;
-  const made = createKeeper(results);
-  keepers.set(results, made);
-  return made;
-}
+export const keeperOf: (results: ResultStore) => ResultKeeper = oncePer(createKeeper);
 
 function createKeeper(results: ResultStore): ResultKeeper {
   const handles = new WeakMap<object, { readonly handle: string; readonly key: string }>();

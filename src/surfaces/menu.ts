@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
-import { listNames } from "../operations/domain-line.ts";
+import { domainsBySize, entriesByDomain, listNames } from "../operations/domain-line.ts";
 import type { Operation } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operations.ts";
 import { compactSchema } from "../render/compact-schema.ts";
@@ -8,6 +8,7 @@ import { fitPieces, type Piece } from "../render/fit-pieces.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { contentHash } from "../util/content-hash.ts";
+import { oncePer } from "../util/once-per.ts";
 import type { TokenCounter } from "../util/tokens.ts";
 import type { MapMemo } from "./map-memo.ts";
 import type { MenuTool } from "./menu-tool.ts";
@@ -26,8 +27,6 @@ const TOP_VERBS = 3;
 const LEAD_CHARS = 90;
 const HEADING = " Behind it:";
 const MORE = ", and more domains";
-
-type Group = readonly [string, readonly Entry[]];
 
 export interface MenuOptions extends ShortcutOptions {
   /** How `native` tools are named. */
@@ -68,10 +67,14 @@ export async function createMenu(
   const tools = [...own, ...(await fitting(own, shortcuts, { loadCounter, memo }))];
   const plain = tools[finder]!;
   const withMap = (map: string) => tools.with(finder, { ...plain, description: plain.description + map });
-  const maps = mapsOf(view);
+  const maps = mapsOf(view.shown);
   const surface = JSON.stringify(tools);
   const known = maps.get(surface);
   if (known !== undefined) return withMap(known);
+  if (isNamedByLead(view)) {
+    maps.set(surface, "");
+    return tools;
+  }
   const pieces = toPieces(view);
   const key = contentHash([MENU_TOKENS, HEADING, MORE, finder, tools, pieces]);
   const kept = await memo?.get(key);
@@ -100,14 +103,8 @@ export function menuTool(name: string, view: View): MenuTool {
   return toMenuTool(surfaceTools({}).find((tool) => tool.name === name)!, view);
 }
 
-const mapsInSight = new WeakMap<readonly Entry[], Map<string, string>>();
-
 /** Caches maps by the entries they show, because making one for every conversation would cost too much. */
-function mapsOf({ shown }: View): Map<string, string> {
-  const maps = mapsInSight.get(shown) ?? new Map<string, string>();
-  mapsInSight.set(shown, maps);
-  return maps;
-}
+const mapsOf = oncePer((_shown: readonly Entry[]) => new Map<string, string>());
 
 /** Returns the most detailed map with which the whole menu keeps to its budget. */
 function fitMap(
@@ -151,8 +148,8 @@ function toInputSchema(input: z.ZodType, unlisted: readonly string[]): JsonSchem
 
 /** Domains with counts and leading verbs; the smallest lose their details, then their place, first. */
 function toPieces(view: View): Piece[] {
-  const groups = [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(bySize);
-  return groups.map(([name, entries]): Piece => {
+  return namedDomains(view).map((name): Piece => {
+    const entries = entriesByDomain(view).get(name)!;
     const verbs = leadingVerbs(entries);
     const forms = [
       `${name} (${entries.length}: ${verbs.join(", ")})`,
@@ -169,16 +166,19 @@ function toPieces(view: View): Piece[] {
 
 /** Names domains first: some clients show a model only the beginning of a description. */
 function leadOf(view: View): string {
-  const groups = [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(bySize);
-  const names = listNames(
-    groups.map(([name]) => name),
-    LEAD_CHARS,
-  );
+  const names = listNames(namedDomains(view), LEAD_CHARS);
   return names === "" ? "" : `For ${names}. `;
 }
 
-function bySize([one, its]: Group, [other, others]: Group): number {
-  return others.length - its.length || (one < other ? -1 : 1);
+/** Whether a map would only repeat the names of the lead, with their counts. */
+function isNamedByLead(view: View): boolean {
+  const names = namedDomains(view);
+  return listNames(names, LEAD_CHARS) === names.join(", ") && leadingVerbs(view.shown).length === 0;
+}
+
+/** The domains that list something. */
+function namedDomains(view: View): string[] {
+  return domainsBySize(view).filter((name) => entriesByDomain(view).has(name));
 }
 
 function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter): string {
