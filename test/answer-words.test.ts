@@ -155,10 +155,27 @@ test("a field that a client adds by itself is not told to the model", async () =
   expect(text).toContain("[ignored unknown fields: loud]");
 });
 
-test("the description of ask names each domain once", async () => {
-  const [ask] = await upstream.menu();
-  expect(ask?.description).toMatch(/^For files\. /);
-  expect(ask?.description.match(/files/g)).toHaveLength(1);
+test("the description of ask names each of eight servers once", async () => {
+  const names = [
+    "chrome",
+    "everything",
+    "filesystem",
+    "github",
+    "memory",
+    "notion",
+    "playwright",
+    "thinking",
+  ];
+  const tool = defineTool({ name: "go", op: "", description: "Go.", execute: () => 1 });
+  const eight = createGateway({
+    domains: names.map((name) =>
+      defineDomain({ name, description: "A server.", tools: [{ ...tool, op: `${name}.go` }] }),
+    ),
+  });
+  const [ask] = await eight.menu();
+  expect(ask?.description).toMatch(new RegExp(`^For ${names.join(", ")}\\. `));
+  expect(ask?.description.match(new RegExp(names.join("|"), "g"))).toHaveLength(8);
+  await eight.close();
 });
 
 test("a domain that says nothing of itself has no empty description", async () => {

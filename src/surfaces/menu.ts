@@ -25,6 +25,8 @@ type AnyOperation = Pick<
 export const MENU_TOKENS = 900;
 const TOP_VERBS = 3;
 const LEAD_CHARS = 90;
+/** A lead that needs no map after it may be longer. */
+const WHOLE_LEAD_CHARS = 110;
 const HEADING = " Behind it:";
 const MORE = ", and more domains";
 
@@ -71,7 +73,7 @@ export async function createMenu(
   const surface = JSON.stringify(tools);
   const known = maps.get(surface);
   if (known !== undefined) return withMap(known);
-  if (isNamedByLead(view)) {
+  if (needsNoMap(view)) {
     maps.set(surface, "");
     return tools;
   }
@@ -166,14 +168,14 @@ function toPieces(view: View): Piece[] {
 
 /** Names domains first: some clients show a model only the beginning of a description. */
 function leadOf(view: View): string {
-  const names = listNames(namedDomains(view), LEAD_CHARS);
+  const all = namedDomains(view);
+  const names = needsNoMap(view) ? all.join(", ") : listNames(all, LEAD_CHARS);
   return names === "" ? "" : `For ${names}. `;
 }
 
 /** Whether a map would only repeat the names of the lead, with their counts. */
-function isNamedByLead(view: View): boolean {
-  const names = namedDomains(view);
-  return listNames(names, LEAD_CHARS) === names.join(", ") && leadingVerbs(view.shown).length === 0;
+function needsNoMap(view: View): boolean {
+  return namedDomains(view).join(", ").length <= WHOLE_LEAD_CHARS && !view.shown.some(verbOf);
 }
 
 /** The domains that list something. */
@@ -190,14 +192,18 @@ function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter
 
 function leadingVerbs(entries: readonly Entry[]): string[] {
   const counts = new Map<string, number>();
-  for (const { kind, op } of entries) {
-    const last = op.lastIndexOf(".");
-    if (kind !== "tool" || last <= op.indexOf(".")) continue;
-    const verb = op.slice(last + 1);
-    counts.set(verb, (counts.get(verb) ?? 0) + 1);
+  for (const entry of entries) {
+    const verb = verbOf(entry);
+    if (verb) counts.set(verb, (counts.get(verb) ?? 0) + 1);
   }
   return [...counts]
     .sort(([one, count], [other, otherCount]) => otherCount - count || (one < other ? -1 : 1))
     .slice(0, TOP_VERBS)
     .map(([verb]) => verb);
+}
+
+/** The last part of an op that has an entity between its domain and its verb. */
+function verbOf({ kind, op }: Entry): string | undefined {
+  const last = op.lastIndexOf(".");
+  return kind === "tool" && last > op.indexOf(".") ? op.slice(last + 1) : undefined;
 }

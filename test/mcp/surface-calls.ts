@@ -3,7 +3,7 @@ import type { Surface } from "../../src/surfaces/surface-names.ts";
 import { eventually } from "../upstream-kit.ts";
 import type { Era } from "./connect.ts";
 
-export interface ToolCall {
+interface ToolCall {
   readonly name: string;
   readonly arguments: Record<string, unknown>;
 }
