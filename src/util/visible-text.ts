@@ -1,4 +1,5 @@
 import { cutText } from "./cut-text.ts";
+import { lazy } from "./lazy.ts";
 import { spellLookalikes } from "./spell-lookalikes.ts";
 
 /**
@@ -17,19 +18,22 @@ const JOINING = ["Arab", "Syrc", "Mong", "Nkoo", "Mand", "Deva", "Beng", "Guru",
 const RIGHT_TO_LEFT = "\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Syrc}\\p{scx=Thaa}\\p{scx=Nkoo}";
 const MARK = "[\\u200E\\u200F\\u061C]";
 /** Hidden characters that the text of some languages and emoji need, in the places where they need them. */
-const NEEDED = new RegExp(
-  [
-    "\\r(?=\\n)",
-    `(?<=[${JOINING}])[\\u200C\\u200D](?=[\\p{L}\\p{M}])`,
-    `(?<=\\p{L})[\\u200C\\u200D](?=[${JOINING}])`,
-    // Some words end with a mark and a joiner.
-    `(?<=[[${JOINING}]&&\\p{M}])\\u200D(?!${MARK}|[\\u200C\\u200D])`,
-    "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\uFE0F])\\u200D(?=\\p{Extended_Pictographic})",
-    "(?<=\\p{Emoji})[\\uFE0E\\uFE0F]",
-    `(?<=[${RIGHT_TO_LEFT}] ?)${MARK}(?!${MARK})`,
-    `(?<!${MARK})${MARK}(?= ?[${RIGHT_TO_LEFT}])`,
-  ].join("|"),
-  "vy",
+const needed = lazy(
+  () =>
+    new RegExp(
+      [
+        "\\r(?=\\n)",
+        `(?<=[${JOINING}])[\\u200C\\u200D](?=[\\p{L}\\p{M}])`,
+        `(?<=\\p{L})[\\u200C\\u200D](?=[${JOINING}])`,
+        // Some words end with a mark and a joiner.
+        `(?<=[[${JOINING}]&&\\p{M}])\\u200D(?!${MARK}|[\\u200C\\u200D])`,
+        "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\uFE0F])\\u200D(?=\\p{Extended_Pictographic})",
+        "(?<=\\p{Emoji})[\\uFE0E\\uFE0F]",
+        `(?<=[${RIGHT_TO_LEFT}] ?)${MARK}(?!${MARK})`,
+        `(?<!${MARK})${MARK}(?= ?[${RIGHT_TO_LEFT}])`,
+      ].join("|"),
+      "vy",
+    ),
 );
 
 /**
@@ -65,8 +69,9 @@ const UNUSUAL = /[^\t\n\x20-\x7e]/;
 function spell(text: string): string {
   if (!UNUSUAL.test(text) || !HIDDEN.test(text)) return text;
   return text.replace(EACH_HIDDEN, (character, at: number) => {
-    NEEDED.lastIndex = at;
-    return NEEDED.test(text) ? character : spellUnits(character);
+    const isNeeded = needed();
+    isNeeded.lastIndex = at;
+    return isNeeded.test(text) ? character : spellUnits(character);
   });
 }
 
