@@ -127,7 +127,7 @@ export function followSource(options: FollowOptions): FollowedSource {
     const restored = await options.restore?.().catch(() => undefined);
     if (restored && !isLocal) {
       void show(restored, own);
-      if (freshness().isFresh) return readLater(own);
+      if (!restored.content.isStarting && freshness().isFresh) return readLater(own);
     }
     await tryToRead(own, restored);
   }
