@@ -15,6 +15,7 @@ import type { ToolOverride } from "./config/overrides.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
 import type { Variables } from "./config/to-launch.ts";
+import { inFirstTurn } from "./first-turn.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
@@ -183,7 +184,8 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       return kept || isAwaited ? toReading() : undefined;
     },
     read: async ({ signal }) => {
-      await untilAborted(upstream.refresh(), signal).catch((error: unknown) => {
+      const list = () => untilAborted(upstream.refresh(), signal);
+      await (isStarting() ? inFirstTurn(list, signal) : list()).catch((error: unknown) => {
         // Waiting for a consent is a state to show and no failure to repeat.
         if (!isWaiting()) throw error;
       });
