@@ -2,6 +2,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { FIGURES_FOLDER } from "./test/figures.ts";
+import { MeasuringFirst } from "./test/measuring-first.ts";
 import { COMPILED } from "./test/program-env.ts";
 import { createProofReporter } from "./test/proof-reporter.ts";
 
@@ -16,6 +17,7 @@ export default defineConfig({
     env: { NODE_COMPILE_CACHE: COMPILED, [FIGURES_FOLDER]: folder },
     reporters: given ? ["default"] : ["default", createProofReporter(folder)],
     isolate: false,
+    sequence: { sequencer: MeasuringFirst },
     // Most of the time tests wait for programs that they have started.
     maxWorkers: "100%",
     testTimeout: 120_000,

@@ -1,7 +1,7 @@
-// An MCP server over stdio whose tools answer in every way that a client has to carry: text, an error, a picture, half
-// a character, a long silence, and a call that a person must approve.
+// An MCP server over stdio whose tools answer in every way that a client has to carry: text, many rows, an error, a
+// picture, half a character, a long silence, and a call that a person must approve.
 import { createInterface } from "node:readline";
-import { BROKEN_TEXT, FAILURE, LOGO, REPORT } from "./reports.ts";
+import { BROKEN_TEXT, FAILURE, LEDGER, LOGO, REPORT } from "./reports.ts";
 
 type Params = Record<string, unknown>;
 
@@ -16,6 +16,7 @@ const text = (value: string) => ({ content: [{ type: "text", text: value }] });
 
 const TOOLS: Readonly<Record<string, Tool>> = {
   read_report: { description: "Read the quarterly report of revenue by region.", run: () => text(REPORT) },
+  read_ledger: { description: "Read all bookings of the year.", run: () => text(JSON.stringify(LEDGER)) },
   read_broken: {
     description: "Read a report whose text was damaged on its way.",
     // The escape becomes half of a pair in the client of this server.

@@ -6,6 +6,13 @@ export const REPORT = [
   "Backslash \\ and emoji 🗝️ stay as they are.",
 ].join("\n");
 
+/** Rows of one shape, more than an answer holds. */
+export const LEDGER = Array.from({ length: 600 }, (_, index) => ({
+  booking: index + 1,
+  region: ["Zürich", "São Paulo", "東京"][index % 3],
+  cents: (index * 7_919) % 100_000,
+}));
+
 /** Half of a surrogate pair, which hung two clients. */
 export const BROKEN_TEXT = "The damaged letter is \ud83d and the text goes on.";
 

@@ -25,22 +25,36 @@ export interface RunOptions {
   readonly keep: boolean;
 }
 
-/** Runs all scenarios of a client, side by side, and gives a row for each assertion. */
-export async function runClient(client: LabClient, options: RunOptions): Promise<LabRow[]> {
-  const countTokens = await loadTokenCounter();
-  const rows: LabRow[] = [];
-  const scenarios = scenariosOf(client, options).map(async (name) => {
-    const observed = await runScenario(client, name, options);
-    const seen =
-      typeof observed === "string" ? observed : toSeen(client, observed, name, options, countTokens);
-    for (const { name: assertion, check } of ASSERTIONS.filter((row) => row.scenario === name)) {
-      const finding = typeof seen === "string" ? { ok: false, fact: seen } : safely(() => check(seen));
-      rows.push({ client: client.name, version: options.version, assertion, ...finding });
-    }
-  });
-  await Promise.all(scenarios);
+/** A run of all scenarios of a client, side by side. */
+export interface ClientRun {
+  /** Settles when the silent call alone is left: it needs time, but no processor. */
+  readonly idle: Promise<unknown>;
+  /** A row for each assertion. */
+  readonly rows: Promise<LabRow[]>;
+}
+
+export function runClient(client: LabClient, options: RunOptions): ClientRun {
+  const runs = scenariosOf(client, options).map((name) => ({
+    name,
+    rows: scenarioRows(client, name, options),
+  }));
   const order = ASSERTIONS.map(({ name }) => name);
-  return rows.sort((a, b) => order.indexOf(a.assertion) - order.indexOf(b.assertion));
+  return {
+    idle: Promise.all(runs.filter(({ name }) => name !== "silent").map(({ rows }) => rows)),
+    rows: Promise.all(runs.map(({ rows }) => rows)).then((rows) =>
+      rows.flat().sort((a, b) => order.indexOf(a.assertion) - order.indexOf(b.assertion)),
+    ),
+  };
+}
+
+async function scenarioRows(client: LabClient, name: ScenarioName, options: RunOptions): Promise<LabRow[]> {
+  const observed = await runScenario(client, name, options);
+  const countTokens = await loadTokenCounter();
+  const seen = typeof observed === "string" ? observed : toSeen(client, observed, name, options, countTokens);
+  return ASSERTIONS.filter((row) => row.scenario === name).map(({ name: assertion, check }) => {
+    const finding = typeof seen === "string" ? { ok: false, fact: seen } : safely(() => check(seen));
+    return { client: client.name, version: options.version, assertion, ...finding };
+  });
 }
 
 function scenariosOf({ title, person }: LabClient, { scenario: only }: RunOptions): ScenarioName[] {

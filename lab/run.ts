@@ -9,7 +9,7 @@ import { diffFacts, readFacts, writeFacts } from "./facts.ts";
 import type { LabRow } from "./finding.ts";
 import { type LabClient, SCENARIOS } from "./lab-client.ts";
 import { whyNoNamespace } from "./namespace.ts";
-import { runClient } from "./run-client.ts";
+import { type ClientRun, type RunOptions, runClient } from "./run-client.ts";
 
 const USAGE = `Usage: npm run clients [-- NAME…] [options]
 
@@ -52,8 +52,22 @@ if (!existsSync("dist/cli/main.js")) throw new Error("Nothing is built: run npm 
 
 const rows: LabRow[] = [];
 const differences: string[] = [];
+const runs: { readonly client: LabClient; readonly run: ClientRun; again(): ClientRun }[] = [];
 for (const client of chosen()) {
-  const found = await rowsOf(client);
+  const options = optionsOf(client);
+  if ("reason" in options) {
+    console.error(`${client.title} is skipped: ${options.reason}`);
+    rows.push(skippedRow(client, options.reason));
+    continue;
+  }
+  const again = () => runClient(client, options);
+  const run = again();
+  runs.push({ client, run, again });
+  // The next client starts while the silent call of this one lasts.
+  await run.idle;
+}
+for (const { client, run, again } of runs) {
+  const found = await checkedRows(client, await run.rows, again);
   rows.push(...found);
   differences.push(...diffFacts(await readFacts(client.name), found));
   if (values.record) await writeFacts(client.name, found);
@@ -63,18 +77,11 @@ if (values.json) console.log(JSON.stringify(rows));
 for (const line of values.newest ? differences : []) console.error(line);
 process.exit(rows.some(({ ok }) => !ok) ? 1 : 0);
 
-async function rowsOf(client: LabClient): Promise<LabRow[]> {
-  const row = { client: client.name, version: Object.values(client.packages)[0]!, assertion: "run" };
-  if (client.cannotRun) {
-    console.error(`${client.title} is skipped: ${client.cannotRun}`);
-    return [{ ...row, ok: true, fact: `skipped: ${client.cannotRun}` }];
-  }
+function optionsOf(client: LabClient): RunOptions | { readonly reason: string } {
+  if (client.cannotRun) return { reason: client.cannotRun };
   const installed = installPackages("clients", client.name, client.packages, values.newest);
-  if ("reason" in installed) {
-    console.error(`${client.title} is skipped: ${installed.reason}`);
-    return [{ ...row, ok: true, fact: `skipped: ${installed.reason}` }];
-  }
-  const options = {
+  if ("reason" in installed) return installed;
+  return {
     installed: installed.folder,
     version: installed.version,
     seconds: Number(values.seconds),
@@ -82,12 +89,19 @@ async function rowsOf(client: LabClient): Promise<LabRow[]> {
     serveArgs: values.serve,
     keep: values.keep,
   };
-  const first = await runClient(client, options);
-  if (first.every(({ ok }) => ok)) return first;
-  // Clients have limits of their own, which a busy machine exceeds. A second run tells load from defects.
+}
+
+/** Clients have limits of their own, which a busy machine exceeds. A second run tells load from defects. */
+async function checkedRows({ title }: LabClient, first: LabRow[], again: () => ClientRun): Promise<LabRow[]> {
   const wrong = first.filter(({ ok }) => !ok).map(({ assertion, fact }) => `${assertion}: ${fact}`);
-  console.error(`${client.title} is run again. ${wrong.join("; ")}`);
-  return runClient(client, options);
+  if (wrong.length === 0) return first;
+  console.error(`${title} is run again. ${wrong.join("; ")}`);
+  return again().rows;
+}
+
+function skippedRow({ name, packages }: LabClient, reason: string): LabRow {
+  const version = Object.values(packages)[0]!;
+  return { client: name, version, assertion: "run", ok: true, fact: `skipped: ${reason}` };
 }
 
 function chosen(): readonly LabClient[] {

@@ -6,8 +6,11 @@ export interface Step {
   /** Names the step in assertions. */
   readonly id: string;
   readonly tool: "ask" | "get" | "exec";
+  /** `LAST_HANDLE` stands for the last handle that the model has read. */
   readonly args: Readonly<Record<string, unknown>>;
 }
+
+export const LAST_HANDLE = "result://last";
 
 export interface Scenario {
   readonly steps: readonly Step[];
@@ -34,6 +37,11 @@ const get = (id: string, tool: string, more: object = {}): Step => ({
   tool: "get",
   args: { routes: [{ route: `reports://tools/${tool}` }], ...more },
 });
+const rest: Step = {
+  id: "rest",
+  tool: "get",
+  args: { routes: [{ route: LAST_HANDLE, params: { group: "region" } }] },
+};
 const confirm: Step = {
   id: "confirm",
   tool: "exec",
@@ -60,6 +68,8 @@ export function scenario(name: ScenarioName, seconds: number): Scenario {
       get("failure", "read_failing"),
       get("image", "read_logo"),
       get("surrogate", "read_broken"),
+      get("ledger", "read_ledger"),
+      rest,
       confirm,
     ];
     return { steps, servers: { reports: REPORTS }, allowWrite: true, confirms: true };

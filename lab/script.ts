@@ -1,8 +1,8 @@
 import type { ScriptedReply, ScriptedRequest } from "../src/testing/model-wire/scripted-exchange.ts";
 import type { LabClient } from "./lab-client.ts";
 import { findTool, offeredTools } from "./offered-tools.ts";
-import type { Step } from "./scenarios.ts";
-import { toolResults } from "./tool-results.ts";
+import { LAST_HANDLE, type Step } from "./scenarios.ts";
+import { type ReadResult, toolResults } from "./tool-results.ts";
 
 /** The last words of every conversation. */
 export const DONE = "All steps are done.";
@@ -16,15 +16,21 @@ export function scriptOf(client: LabClient, steps: readonly Step[]) {
     const offered = offeredTools(body);
     if (offered.length === 0) return { text: "Report" };
     const before = revealsIn({ messages }, client);
-    const step = steps[toolResults(body).length - before];
+    const results = toolResults(body);
+    const step = steps[results.length - before];
     if (!step) return { text: DONE };
     const tool = findTool(offered, step.tool);
     const reveal = client.reveal?.[before];
     if (!tool && reveal) return { calls: [reveal] };
     if (!tool) return { text: `No tool for ${step.id} is offered.` };
     const { name, namespace } = tool;
-    return { calls: [{ name, args: step.args, ...(namespace !== undefined && { namespace }) }] };
+    return { calls: [{ name, args: argsOf(step, results), ...(namespace !== undefined && { namespace }) }] };
   };
+}
+
+function argsOf({ args }: Step, results: readonly ReadResult[]): Step["args"] {
+  const handle = results.flatMap(({ text }) => text.match(/result:\/\/[\w-]+/g) ?? []).at(-1);
+  return JSON.parse(JSON.stringify(args).replace(LAST_HANDLE, handle ?? LAST_HANDLE)) as Step["args"];
 }
 
 /** How many calls of a conversation were to the client's own tools. */

@@ -10,13 +10,13 @@ import { createParts, type GatewayParts, notice } from "./gateway-parts.ts";
 import { toGatewaySources } from "./gateway-sources.ts";
 import { createLiveCatalog, type LiveCatalog } from "./live-catalog.ts";
 import { CODE, createLiveSources, type LiveSources } from "./live-sources.ts";
-import type { RecipeKeeper } from "./operations/operation.ts";
 import {
   OPERATIONS,
   type OperationName,
   type OperationSpelling,
   operationSpelt,
 } from "./operations/operations.ts";
+import type { RecipeKeeper } from "./operations/scripts.ts";
 import { createRunner, type Runner } from "./run-operation.ts";
 import type { Principal } from "./schema/principal.ts";
 import type { RepeatedCalls } from "./search/learning/repeats.ts";

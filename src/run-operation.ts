@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { missingScopes } from "./access/view.ts";
 import { type CallBudget, callBudget } from "./call-budget.ts";
@@ -23,6 +22,8 @@ import { poisonOf } from "./operations/poison-of.ts";
 import { readInput } from "./operations/read-input.ts";
 import type { Room } from "./operations/room.ts";
 import { runRecipe } from "./operations/run-recipe.ts";
+import type { Scripts } from "./operations/scripts.ts";
+import { beginRecord, type OperationRecord } from "./record-operation.ts";
 import type { Sandbox } from "./sandbox/sandbox.ts";
 import type { Entry } from "./schema/entry.ts";
 import type { Principal } from "./schema/principal.ts";
@@ -32,11 +33,9 @@ import { keeperOf } from "./session/result-keeper.ts";
 import type { CallSession } from "./session/session-store.ts";
 import { keepResult } from "./session/working-memory.ts";
 import { surfaceTools, wordsOf } from "./surfaces/surface.ts";
-import { argumentShape } from "./telemetry/argument-shape.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
-import { beginSpan, inConversation } from "./telemetry/trace-context.ts";
 import { addressOf } from "./util/address-of.ts";
-import { contentHash } from "./util/content-hash.ts";
+import { countLongText } from "./util/count-long-text.ts";
 import type { InFlight } from "./util/in-flight.ts";
 import { loadTokenCounter, type TokenCounter } from "./util/tokens.ts";
 import { toVisibleText } from "./util/visible-text.ts";
@@ -50,7 +49,8 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The parts of a gateway that its calls work with. */
 export interface RunnerParts
-  extends Pick<OperationContext, "search" | "sessions" | "results" | "plans" | "sandbox" | "recipes"> {
+  extends Pick<OperationContext, "search" | "sessions" | "results">,
+    Pick<Scripts, "plans" | "sandbox" | "recipes"> {
   /** Runs the scripts of recipes. Scripts that wait for a recipe do not take its threads. */
   readonly recipeSandbox: Sandbox;
   readonly services: CallServices;
@@ -92,7 +92,9 @@ export interface Runner {
 export function createRunner(parts: RunnerParts): Runner {
   const keeper = keeperOf(parts.results);
   const quiet = quietly(parts.services);
-  const { ledger, calls, observers, services, search, sessions, results, plans, sandbox } = parts;
+  const { ledger, calls, observers, services, search, sessions, results, recipes } = parts;
+  const scripts: Scripts = { plans: parts.plans, sandbox: parts.sandbox, ...(recipes && { recipes }) };
+  const ofRecipes: Scripts = { ...scripts, sandbox: parts.recipeSandbox };
 
   async function run(name: OperationName, given: unknown, options: FaceOptions = {}): Promise<object> {
     const operation = OPERATIONS[name] as unknown as AnyOperation;
@@ -129,7 +131,7 @@ export function createRunner(parts: RunnerParts): Runner {
         const text = hideSecrets(toVisibleText(shown + ignoredText(ignored)));
         const errors = operation.errors(output);
         const { error, code } = judge(errors);
-        const tokens = isHeard() ? countTokens(text) : undefined;
+        const tokens = isHeard() ? countLongText(text, countTokens) : undefined;
         const poison = poisonOf(output, errors);
         if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
         if (tokens !== undefined) record.end(code, tokens, { targets, session, poison });
@@ -154,7 +156,7 @@ export function createRunner(parts: RunnerParts): Runner {
     thrown: unknown,
     session: CallSession | undefined,
     countTokens: TokenCounter,
-    record: CallRecord,
+    record: OperationRecord,
   ): Promise<object> {
     const { operation, given, words, traceId, options } = call;
     const raised = asKnownProblem(thrown, operation.name);
@@ -177,7 +179,7 @@ export function createRunner(parts: RunnerParts): Runner {
     countTokens: TokenCounter,
     trace: FaceOptions["trace"],
   ): OperationContext {
-    const { approve = parts.approve, client, discovers, resume, signal = NEVER } = options;
+    const { approve = parts.approve, client, discovers, signal = NEVER } = options;
     const notice: OperationContext["notice"] = (name, detail) =>
       publish({ type: "notice", notice: name, detail, traceId, principal: principal.id });
     // Every call makes one, and spreads in a literal cost more than its fields.
@@ -204,16 +206,18 @@ export function createRunner(parts: RunnerParts): Runner {
       search,
       sessions,
       results,
-      plans,
-      sandbox: options.sandbox ?? sandbox,
-      runScript: (script, ended) => runRecipe(script, ended, { ...context, sandbox: parts.recipeSandbox }),
+      scripts: scriptsFor(options),
+      runScript: (script, ended) => runRecipe(script, ended, { ...context, scripts: ofRecipes }),
       remember,
     };
     if (session) context.session = session;
-    if (resume !== undefined) context.resume = resume;
     if (discovers !== undefined) context.discovers = discovers;
-    if (parts.recipes) context.recipes = parts.recipes;
     return context;
+  }
+
+  function scriptsFor({ sandbox, resume }: FaceOptions): Scripts {
+    if (!sandbox && resume === undefined) return scripts;
+    return { ...scripts, ...(sandbox && { sandbox }), ...(resume !== undefined && { resume }) };
   }
 
   function roomOf(call: Call, context: OperationContext, budget: CallBudget, isNamed: boolean): Room {
@@ -290,29 +294,7 @@ function judge(errors: readonly (ErrorAnswer | undefined)[]): {
   return { error: errors.includes(undefined) ? undefined : first, code: first?.code ?? "ok" };
 }
 
-/** Input that could not be read names no targets. */
-const NOT_READ: RecordedAnswer = { targets: [], session: undefined, poison: [] };
-
 const NOBODY: ReadonlySet<Observer> = new Set();
-
-interface CallRecord {
-  readonly traceId: string;
-  /** The trace to pass on, within the conversation of the session. */
-  traceIn(session: CallSession | undefined): FaceOptions["trace"];
-  end(outcome: string, tokens: number, more?: RecordedAnswer): void;
-  /** Tells observers of the call as it is now, once its tokens are counted. Undefined if nobody observes it. */
-  observed(
-    outcome: string,
-    answer: object,
-    more: Pick<RecordedAnswer, "targets" | "session">,
-  ): ((tokens: number) => void) | undefined;
-}
-
-interface RecordedAnswer {
-  readonly targets: readonly string[];
-  readonly session: CallSession | undefined;
-  readonly poison: readonly string[];
-}
 
 /** The same services, which note nothing of a call. */
 function quietly(services: CallServices): CallServices {
@@ -323,62 +305,4 @@ function quietly(services: CallServices): CallServices {
     discovery: { ...discovery, searched: nothing, used: nothing },
     ...(learning && { learning: { ...learning, note: nothing } }),
   };
-}
-
-/** The event of a call: caller, operation, duration and outcome, never argument values. */
-function beginRecord(
-  operation: OperationName,
-  principal: Principal,
-  input: unknown,
-  { trace: given }: FaceOptions,
-  observers: ReadonlySet<Observer>,
-): CallRecord {
-  const started = performance.now();
-  const startedAt = Date.now();
-  const id = randomUUID();
-  const traceId = `tr_${id}`;
-  const { span, trace } = beginSpan(given, id);
-  const factsOf = (outcome: string, targets: readonly string[], session: CallSession | undefined) => {
-    const conversation = conversationIn(trace, session);
-    return {
-      operation,
-      targets,
-      ...(conversation !== undefined && { conversation }),
-      traceId,
-      latencyMs: performance.now() - started,
-      outcome,
-      startedAt,
-    };
-  };
-  return {
-    traceId,
-    traceIn: (session) => {
-      const conversation = conversationIn(trace, session);
-      return span && trace ? inConversation(trace, span, conversation) : trace;
-    },
-    observed: (outcome, answer, { targets, session }) => {
-      if (observers.size === 0) return undefined;
-      const facts = factsOf(outcome, targets, session);
-      return (tokens) => {
-        for (const observer of observers) observer.called({ ...facts, tokens, principal, answer });
-      };
-    },
-    end: (outcome, tokens, { targets, session, poison } = NOT_READ) => {
-      publish({
-        type: "operation",
-        ...factsOf(outcome, targets, session),
-        tokens,
-        principal: principal.id,
-        ...(poison.length > 0 && { poison }),
-        argumentShape: argumentShape(input) as Record<string, unknown>,
-        ...(span && { span }),
-      });
-    },
-  };
-}
-
-/** A handle opens the session, so only its hash names the conversation. */
-function conversationIn(trace: FaceOptions["trace"], session: CallSession | undefined): string | undefined {
-  if (trace?.conversation !== undefined) return trace.conversation;
-  return session && contentHash(session.handle).slice(0, 16);
 }

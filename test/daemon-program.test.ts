@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect } from "vitest";
 import { verifies } from "./requirements.ts";
 import { chaos, openProgram } from "./threats/program.ts";
@@ -9,7 +11,9 @@ verifies(
   async () => {
     const program = openProgram();
     const word = `KILLED_${process.pid}`;
-    const config = program.write("mcp.json", { mcpServers: { chaos: chaos({ [word]: "1" }) } });
+    const called = join(program.home, "called.txt");
+    const server = chaos({ [word]: "1", CHAOS_LOG: called });
+    const config = program.write("mcp.json", { mcpServers: { chaos: server } });
     const call = await program.serve("--trust", "--allow-write", "--config", config);
     const daemonOf = async () => JSON.parse((await program.keyhole("daemon", "status", "--json")).out);
     expect(await call("exec", { op: "chaos.add", args: { sum: 1 } })).toContain('"sum":1');
@@ -18,6 +22,8 @@ verifies(
     expect(processesWith(`${word}=`)).toHaveLength(1);
 
     const lost = call("exec", { op: "chaos.hang", args: {} });
+    // A call that has not reached the daemon when it ends is sent to the next one.
+    await eventually(() => expect(readFileSync(called, "utf8")).toContain("hang"));
     process.kill(first.pid, "SIGKILL");
     expect(await lost).toContain("DAEMON_LOST");
     expect(await call("exec", { op: "chaos.add", args: { sum: 2 } })).toContain('"sum":2');

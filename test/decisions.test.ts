@@ -234,7 +234,7 @@ async function callAgent(
   const agent = createAgent({ gateway, model, mode: "fixed", principal, writes, ask });
   for await (const event of run(agent, "go")) {
     if (event.type !== "tool-end") continue;
-    const code = /^[\w.]+: ([A-Z_]+): /.exec(event.text)?.[1];
+    const code = /^([A-Z_]+): /.exec(event.text)?.[1];
     return code ? { code } : {};
   }
   return { code: "nothing" };

@@ -37,10 +37,10 @@ describe("exec", () => {
   test("args as JSON text are read, other spellings are taken, unknown fields are told", async () => {
     const made = await gateway.exec({ op: "shop.order.create", args: '{"customer":"c7"}' as never });
     expect(made).toMatchObject({ ok: true, result: { customer: "c7" } });
-    const spelt = { tool: "shop.order.create", arguments: { customer: "c8" }, wait_for_previous: true };
+    const spelt = { tool: "shop.order.create", arguments: { customer: "c8" }, loud: true };
     const taken = await gateway.exec(spelt as never);
     expect(taken).toMatchObject({ ok: true, result: { customer: "c8" } });
-    expect(taken.text).toContain("[ignored unknown fields: wait_for_previous]");
+    expect(taken.text).toContain("[ignored unknown fields: loud]");
     const empty = { op: "shop.order.create", route: "", idempotency_key: null, args: { customer: "c9" } };
     expect(await gateway.exec(empty as never)).toMatchObject({ ok: true });
     expect(calls.made.map(({ params }) => params)).toEqual([

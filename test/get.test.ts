@@ -1,5 +1,5 @@
 import { createGateway, defineDomain, defineTool } from "keyhole";
-import { expect } from "vitest";
+import { expect, test } from "vitest";
 import { loadTokenCounter } from "../src/util/tokens.ts";
 import { verifies } from "./requirements.ts";
 import { auditor, clerk, createShop, reader } from "./shop.ts";
@@ -28,6 +28,25 @@ verifies("get:isolated", "each route has its own outcome", async () => {
   expect(lost?.error.details.nearest).toContain("shop://tools/order/list");
   expect(lost?.error.help_path).toBe("shop.order");
   expect(wrong?.error.details).toMatchObject({ schema: { required: ["year"] } });
+});
+
+test("routes are read as models send them", async () => {
+  const gateway = createGateway({ domains: createShop().domains, principal: reader });
+  const one = { orders: [{ id: 0 }] };
+  for (const request of [
+    { route: "shop.order.list", args: { limit: 1 } },
+    { op: "shop.order.list", arguments: '{"limit":1}' },
+    { route: "shop.order.list", limit: 1 },
+    { route: "shop.order.list", params: null, limit: 1 },
+    { path: "shop.order.list", params: { limit: 1 }, args: null },
+  ]) {
+    const { results } = await gateway.get({ routes: [request] as never });
+    expect(results, JSON.stringify(request)).toMatchObject([{ success: true, data: { content: one } }]);
+  }
+  const { text } = await gateway.get({ routes: [{ params: {} }] as never });
+  expect(text).toBe(
+    "INVALID_INPUT: The input of get is invalid: routes.0.route is required. Correct the named fields and call again.\nhelp: root",
+  );
 });
 
 verifies("get:reads-only", "a writing tool is refused, and the answer names the tool to use", async () => {

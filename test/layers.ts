@@ -89,9 +89,10 @@ export const LAYERS: readonly (readonly Module[])[] = [
     },
   ],
   [
-    { name: "run-operation.ts", holds: "one call from input to answer: read, run, show, record" },
+    { name: "record-operation.ts", holds: "the event of a call, and what observers are told" },
     { name: "gateway-sources.ts", holds: "the sources of a gateway as applications use them" },
   ],
+  [{ name: "run-operation.ts", holds: "one call from input to answer: read, run, show, record" }],
   [{ name: "gateway.ts", holds: "composition root of the library" }],
   [{ name: "toolbox.ts", holds: "the tools of a surface with one way to call them; every face adapts it" }],
   [

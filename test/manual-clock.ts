@@ -3,6 +3,8 @@ import type { Clock } from "keyhole";
 export interface ManualClock extends Clock {
   /** Advances the time and runs due timers in order. */
   advance(ms: number): Promise<void>;
+  /** Timers that are not due yet. */
+  readonly waiting: number;
 }
 
 interface Timer {
@@ -20,6 +22,9 @@ export function manualClock(): ManualClock {
   return {
     now: () => began + passed,
     monotonic: () => passed,
+    get waiting() {
+      return timers.size;
+    },
     after: (ms, run) => {
       const timer = { at: passed + ms, run };
       timers.add(timer);

@@ -73,7 +73,8 @@ export const REQUIREMENTS = {
   "upstream:lazy": "with a cached listing a server starts only when one of its entries is called",
   "upstream:processes": "processes of a server end with it, and it inherits only declared variables",
   "mcp:passed-through": "progress, logs, apps, documents and prompts of a server pass through every surface",
-  "mcp:completion": "arguments are completed from their schema or by the server that they belong to",
+  "mcp:completion":
+    "arguments are completed from their schema or by the server that they belong to, on every surface",
   "mcp:tasks":
     "tools that run as tasks work on every surface, and native clients that ask for a task get one",
   "menu:shortcuts": "chosen entries stand in the menu as tools, within its budget and always the same",

@@ -187,3 +187,38 @@ describe.each(SPOKEN)("on %s", (surface) => {
     expect(names).toContain(finder);
   });
 });
+
+describe.each([
+  ["lanes", { surface: "lanes", run: true }],
+  ["code", { surface: "code" }],
+] as const)("of a script on %s", (_, surface) => {
+  const open = () => createToolbox(gateway, { ...surface, principal: writer });
+  const code = "return tools.shop.order.pay({})";
+
+  test("a plan that nobody can approve tells only steps that are accepted", async () => {
+    const toolbox = await open();
+    const { data } = await toolbox.call("run", { code });
+    const { handle } = (data as { plan: { handle: string } }).plan;
+    for (const input of [{ code }, { plan: handle }]) {
+      const { ok, text } = await toolbox.call("run", input);
+      expect(ok).toBe(false);
+      const steps = [...text.matchAll(/call (\w+) with (\w+): (true|false|"[^"]+")/g)];
+      expect(steps.length, text).toBeGreaterThan(0);
+      for (const [, named, field, value] of steps) {
+        const next = await toolbox.call(named!, { ...input, [field!]: JSON.parse(value!) });
+        expect(next.ok, next.text).toBe(true);
+        expect(next.text).toContain("1. planned shop.order.pay");
+      }
+      expect(text).toContain(`If a person approves these effects, run performs them with plan: "plan_`);
+    }
+  });
+
+  test("a script that waits for nothing is told what it can wait for", async () => {
+    const toolbox = await open();
+    const { text } = await toolbox.call("run", { code: "await new Promise(() => {})" });
+    expect(text).toContain("A script can wait only for tools, call, get, ask, help and sleep.");
+    expect(text).not.toContain("less at once");
+    const { text: slow } = await toolbox.call("run", { code: "await sleep(60_000)", timeoutMs: 100 });
+    expect(slow).toContain("Make it do less at once.");
+  });
+});

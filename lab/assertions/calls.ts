@@ -54,6 +54,27 @@ export const callAssertions: readonly Assertion[] = [
     },
   },
   {
+    name: "rows",
+    title: "rows that do not fit into an answer",
+    scenario: "tour",
+    check: (seen) => {
+      const finding = textFinding(seen, "ledger");
+      const { read } = seen.step("ledger");
+      const hasHandle = /of 600 items.*result:\/\//.test(read?.text ?? "");
+      return { ...finding, ok: finding.ok && hasHandle };
+    },
+  },
+  {
+    name: "rest",
+    title: "question about the rows, by their handle",
+    scenario: "tour",
+    check: ({ step }) => {
+      const text = step("rest").read?.text ?? "";
+      const isAnswered = /Zürich\D+200/.test(text);
+      return { ok: isAnswered, fact: isAnswered ? "answered" : "not answered" };
+    },
+  },
+  {
     name: "surrogate",
     title: "half a character in a result",
     scenario: "tour",

@@ -1,14 +1,13 @@
 import {
   jsonSchema,
   type ModelMessage,
-  NoSuchToolError,
   Output,
   type StepResult,
   streamText,
   type ToolSet,
   type UserModelMessage,
 } from "ai";
-import { type FinishReason, toFinishReason } from "../models/finish-reason.ts";
+import type { FinishReason } from "../models/finish-reason.ts";
 import { type OutputSchema, readOutput, toJsonSchema } from "../models/structured-output.ts";
 import { problem } from "../schema/problem.ts";
 import { newSpan } from "../telemetry/trace-context.ts";
@@ -23,9 +22,10 @@ import { toInstructions } from "./instructions.ts";
 import { modelOf, nameOf } from "./model-of.ts";
 import { toRequest, toSent } from "./model-request.ts";
 import type { PromptFile } from "./prompt-file.ts";
+import { type Reply, readReply } from "./read-reply.ts";
 import type { RunContext } from "./run-context.ts";
 import { toAgentError } from "./to-agent-error.ts";
-import { plus, toTokenUse } from "./token-use.ts";
+import { plus } from "./token-use.ts";
 
 /** One prompt on its way to its answer. */
 export interface Turn {
@@ -61,11 +61,16 @@ export async function createTurn(
   context: RunContext,
   { root, skills, output: wanted, files }: TurnOptions,
 ): Promise<Turn> {
-  const { ownTools = {}, maxRetries, effort } = agent.options;
-  const { temperature, maxTokens } = agent.options;
-  const sampling = {
+  const { ownTools = {}, maxRetries, effort, temperature, maxTokens } = agent.options;
+  const told = {
+    ...(temperature !== undefined && { temperature }),
+    ...(maxTokens !== undefined && { maxTokens }),
+  };
+  const settings = {
     ...(temperature !== undefined && { temperature }),
     ...(effort !== undefined && { reasoning: effort }),
+    ...(maxRetries !== undefined && { maxRetries }),
+    ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
   };
   const { signal, emit } = context;
   const disclosure = await disclose(agent, session);
@@ -97,64 +102,35 @@ export async function createTurn(
     const { model, counted, ...request } = await assemble();
     const step = steps.length + 1;
     const span = newSpan(root);
-    emit(
-      {
-        type: "llm-start",
-        step,
-        model: nameOf(model),
-        messages: [...request.messages],
-        ...(temperature !== undefined && { temperature }),
-        ...(maxTokens !== undefined && { maxTokens }),
-      },
-      span,
-    );
+    const messages = [...request.messages];
+    emit({ type: "llm-start", step, model: nameOf(model), messages, ...told }, span);
     const stream = streamText({
       model,
       ...request,
+      ...settings,
       toolChoice: "auto",
       repairToolCall: disclosure.repairToolCall,
       abortSignal: signal,
-      ...(maxRetries !== undefined && { maxRetries }),
-      ...sampling,
-      ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
       ...(wanted && { output: Output.object({ schema: jsonSchema(toJsonSchema(wanted)) }) }),
       // Errors also arrive as parts of the stream.
       onError: () => {},
     });
-    let said = "";
-    let finish: FinishReason = "other";
-    const calls: WantedCall[] = [];
-    for await (const part of stream.fullStream) {
-      if (part.type === "text-delta") {
-        said += part.text;
-        emit({ type: "llm-text", step, text: part.text }, span);
-      } else if (part.type === "reasoning-delta") {
-        emit({ type: "llm-thinking", step, text: part.text }, span);
-      } else if (part.type === "tool-call" && !part.providerExecuted) {
-        const { toolCallId: callId, toolName: tool, input: args } = part;
-        // A tool that the step does not show can still be called: the gateway checks its input.
-        const isThere = NoSuchToolError.isInstance(part.error) && Object.hasOwn(disclosure.tools, tool);
-        calls.push({ callId, tool, args, ...(part.invalid && !isThere && { invalid: part.error }) });
-      } else if (part.type === "finish-step") {
-        const used = toTokenUse(part.usage);
-        usage = plus(usage, used);
-        finish = toFinishReason(part.finishReason);
-        if (used.input > 0 && counted > 0) session.scale = used.input / counted;
-        const { modelId } = part.response;
-        emit({ type: "llm-end", step, text: said, usage: used, finish, model: modelId, calls }, span);
-      } else if (part.type === "error") {
-        if (said !== "") say({ role: "assistant", content: said });
-        throw part.error;
-      } else if (part.type === "abort") {
-        if (said !== "") say({ role: "assistant", content: said });
-        text = said;
-        throw signal.reason;
-      }
-    }
-    text = said;
+    const reply = await readReply(stream.fullStream, step, disclosure.tools, (event) => emit(event, span));
+    usage = plus(usage, reply.usage);
+    if (reply.usage.input > 0 && counted > 0) session.scale = reply.usage.input / counted;
+    if (reply.brokenBy) return breakOff(reply.text, reply.brokenBy);
+    text = reply.text;
     // Ignore results that the AI SDK makes for calls it refuses; this loop gives them.
-    const messages = (await stream.responseMessages).filter(({ role }) => role === "assistant");
-    return { result: await toStepResult(stream), calls, messages, finish };
+    const said = (await stream.responseMessages).filter(({ role }) => role === "assistant");
+    return { result: await toStepResult(stream), calls: reply.calls, messages: said, finish: reply.finish };
+  }
+
+  /** The conversation keeps what the model had said. */
+  function breakOff(said: string, by: NonNullable<Reply["brokenBy"]>): never {
+    if (said !== "") say({ role: "assistant", content: said });
+    if (by !== "abort") throw by.error;
+    text = said;
+    throw signal.reason;
   }
 
   /** A provider that finds the request too long gets it once more, with a summary of the older part. */

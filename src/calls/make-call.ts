@@ -5,10 +5,10 @@ import { isProblem, problem } from "../schema/problem.ts";
 import type { ProblemCode } from "../schema/problems.ts";
 import type { Saying } from "../schema/say.ts";
 import { addressOf } from "../util/address-of.ts";
-import { contentHash } from "../util/content-hash.ts";
+import { isFields } from "../util/fields.ts";
 import type { CallEnvironment } from "./call-environment.ts";
 import { type CallRecord, type Decided, recordCall } from "./call-record.ts";
-import { type ApprovalRequest, type CallRequest, decideCall } from "./decide-call.ts";
+import { type ApprovalRequest, type CallRequest, callHash, decideCall } from "./decide-call.ts";
 import type { EntryRun } from "./entry-run.ts";
 import { type MissingRead, missingRead, readRefusal, readWarning } from "./read-first.ts";
 import { runEntry } from "./run-entry.ts";
@@ -58,7 +58,7 @@ async function make(
   );
   const unread = readBefore(entry, args, environment);
   if (unread?.refuses && decision.do !== "dry-run") throw readRefusal(entry, unread.read);
-  const warnings = unread ? [...given, readWarning(entry, unread.read)] : given;
+  const warnings = unread ? [...given, readWarning(entry, unread.read, decision.do !== "dry-run")] : given;
   if (decision.do === "dry-run" && entry.kind === "tool") {
     const dryRun = (call: CallContext) => entry.dryRun?.(args, call) ?? simulate(entry, args);
     const ran = await record.run({ decided: "dry-run" }, () =>
@@ -81,8 +81,8 @@ async function make(
   };
   // Reading twice does no harm, so a key of a read promises nothing and is not kept.
   if (wanted.idempotencyKey === undefined || entry.lane === "read") return await run();
-  const hash = contentHash({ op: entry.op, args: wanted.args ?? {} });
   const { view } = environment;
+  const hash = callHash(entry, wanted.args);
   const call = { view, entry, key: wanted.idempotencyKey, name: addressOf(entry), hash };
   return environment.services.idempotency.once(call, run, neverRan);
 }
@@ -119,10 +119,9 @@ export async function askFirst(
   const answer = await approve(question);
   if (answer === true) return "application";
   if (typeof answer === "object" && "by" in answer) return answer.by;
-  const details = { call_hash: question.hash };
-  if (answer === false) throw problem("APPROVAL_REQUIRED", { name: question.op }, details);
+  if (answer === false) throw problem("APPROVAL_REQUIRED", { name: question.op });
   const said = typeof answer === "object" ? `, and says: ${answer.declined}` : "";
-  throw problem("APPROVAL_DECLINED", { name: question.op, said }, details);
+  throw problem("APPROVAL_DECLINED", { name: question.op, said });
 }
 
 const NEVER_RAN: readonly ProblemCode[] = ["APPROVAL_REQUIRED", "APPROVAL_DECLINED", "AUDIT_FAILED"];
@@ -134,6 +133,11 @@ function neverRan(error: unknown): boolean {
 /** The dry run of a tool that defines none: it shows the checked call. */
 async function simulate(entry: ToolEntry, args: Record<string, unknown>): Promise<unknown> {
   return { simulated: true, would_call: entry.op, args };
+}
+
+/** Whether a value is the dry run of a tool that defines none. */
+export function isSimulated(value: unknown): boolean {
+  return isFields(value) && value.simulated === true && typeof value.would_call === "string";
 }
 
 function dryRunWarning(entry: ToolEntry, why: "requested" | "destructive", allowWrite: boolean): Saying {

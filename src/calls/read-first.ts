@@ -6,6 +6,7 @@ import type { Saying } from "../schema/say.ts";
 import type { WorkingMemory } from "../session/working-memory.ts";
 import { crc32 } from "../util/crc32.ts";
 import { idsIn } from "../util/ids-in.ts";
+import { oncePer } from "../util/once-per.ts";
 import { splitWords } from "../util/split-words.ts";
 
 /** The call that reads what a write is about. */
@@ -61,13 +62,13 @@ function toMark(id: string): string {
   return id.length <= MARK_CHARS ? id : crc32(id).toString(36);
 }
 
-/** Warns about a call that ran without the read. */
-export function readWarning(entry: Entry, { op, args }: MissingRead): Saying {
+/** Warns about a call without the read: before it runs, or after. */
+export function readWarning(entry: Entry, { op, args }: MissingRead, hasRun: boolean): Saying {
   const [dont] = (entry.kind === "tool" && entry.policy?.dont) || [];
   return {
     sentences: [
       "{name} was not preceded by a read of the same thing in this session.",
-      "Read first: {op} {args}.",
+      hasRun ? "Check what it changed: {op} {args}." : "Read first: {op} {args}.",
       ...(dont ? ["Its policy says do not: {dont}."] : []),
     ],
     fills: { name: entry.op, op, args: JSON.stringify(args), dont },
@@ -81,17 +82,11 @@ export function readRefusal(entry: Entry, read: MissingRead): Problem {
   return problem("CONFLICT", { reason }, { read });
 }
 
-const paths = new WeakMap<Entry, string>();
-
 /** Domain, entity and verb: the op itself, or the op that the plain name of an imported tool implies. */
-function pathOf(entry: Entry): string {
-  const known = paths.get(entry);
-  if (known !== undefined) return known;
-  const [, name = "", ...rest] = entry.op.split(".");
-  const path = (rest.length === 0 && opFromName(name, entry.domain)) || entry.op;
-  paths.set(entry, path);
-  return path;
-}
+const pathOf = oncePer(({ op, domain }: Entry): string => {
+  const [, name = "", ...rest] = op.split(".");
+  return (rest.length === 0 && opFromName(name, domain)) || op;
+});
 
 function verbOf(entry: Entry): string {
   return splitWords(pathOf(entry).split(".").at(-1) ?? "")[0] ?? "";

@@ -4,6 +4,7 @@ import { problem } from "../schema/problem.ts";
 import type { SourceContent } from "../schema/source.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { lazy } from "../util/lazy.ts";
+import { oncePer } from "../util/once-per.ts";
 import { catalogErrors } from "./catalog-errors.ts";
 import { completeEntry } from "./complete-entry.ts";
 import { ingestEntry } from "./ingest-entry.ts";
@@ -101,20 +102,15 @@ function toWholeEntry(draft: EntryDraft, domain: Domain | undefined): Entry | st
 }
 
 /** The part of {@link KeptEntry} that all tools of a domain share. */
-const sharing = new WeakMap<
-  Domain,
-  Pick<ConstructorParameters<typeof KeptEntry>[0], "scopes" | "complete">
->();
+const sharedIn = oncePer((domain: Domain) => ({
+  scopes: Object.freeze([...new Set(domain.scopes)].sort()),
+  complete: (read: EntryDraft) => toWholeEntry(read, domain) as ToolEntry,
+}));
 
 function toKeptEntry(draft: KeptDraft, domain: Domain | undefined): Entry | string {
   const op = domain && plainToolOp(draft.route, domain.name);
   if (!domain || op === undefined) return toWholeEntry(draft.read(), domain);
-  const shared = sharing.get(domain) ?? {
-    scopes: Object.freeze([...new Set(domain.scopes)].sort()),
-    complete: (read: EntryDraft) => toWholeEntry(read, domain) as ToolEntry,
-  };
-  sharing.set(domain, shared);
-  return new KeptEntry({ draft, op, ...shared });
+  return new KeptEntry({ draft, op, ...sharedIn(domain) });
 }
 
 /** Searches the sorted entries, because a table of a large catalog takes long to make. */
@@ -140,14 +136,13 @@ function versionOf(domains: readonly Domain[], entries: readonly Entry[]): strin
   return hash("sha256", lines.join("\n")).slice(0, 16);
 }
 
-const hashes = new WeakMap<Entry, string>();
-
 function hashOf(entry: Entry): string {
-  if (entry.kept) return `${entry.route} ${entry.kept.digest}`;
-  const made = hashes.get(entry) ?? contentHash(JSON.parse(JSON.stringify(toHashed(entry)))).slice(0, 16);
-  hashes.set(entry, made);
-  return made;
+  return entry.kept ? `${entry.route} ${entry.kept.digest}` : hashOfWhole(entry);
 }
+
+const hashOfWhole = oncePer((entry: Entry) =>
+  contentHash(JSON.parse(JSON.stringify(toHashed(entry)))).slice(0, 16),
+);
 
 /** The origin's hash covers its whole definition, whose largest parts need not be read again. */
 function toHashed(entry: Entry): object {

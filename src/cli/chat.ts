@@ -13,7 +13,8 @@ const USAGE = `Usage: keyhole chat [options]
   --config FILE            as for keyhole serve
   --profile NAME           only the servers of this profile of the config
   --trust                  start the servers of a JSON config and accept all definitions without approval
-  --plain                  plain lines, as without a terminal; calls that would ask for permission are denied
+  --plain                  plain lines, as without a terminal; calls that would ask for permission are denied,
+                           and a line that fails makes the exit code 1
   -h, --help
 
 In the chat, /help lists commands and keys.`;
@@ -51,10 +52,14 @@ export async function run(args: readonly string[]): Promise<void> {
   // The question about trust says what is left out without it.
   const told = problems.filter(({ code }) => isPlain || !asksTrust || code !== "FOLDER_NOT_TRUSTED");
   for (const { message } of told) console.error(message);
+  let ok = true;
   try {
     if (isPlain) {
       const { plainChat } = await import("../tui/plain-chat.ts");
-      await plainChat(chat, { input: process.stdin, write: (line) => process.stdout.write(`${line}\n`) });
+      ok = await plainChat(chat, {
+        input: process.stdin,
+        write: (line) => process.stdout.write(`${line}\n`),
+      });
     } else {
       const [{ showChat }, { listFiles }] = await Promise.all([
         import("../tui/show-chat.ts"),
@@ -67,7 +72,7 @@ export async function run(args: readonly string[]): Promise<void> {
   } finally {
     await close();
   }
-  process.exit(0);
+  process.exit(ok ? 0 : 1);
 }
 
 /** Lets the person choose a provider if nobody has yet. */

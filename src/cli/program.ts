@@ -23,61 +23,84 @@ const OPERATIONS: Readonly<Record<Exclude<OperationName, "run">, string>> = {
 };
 
 const WRONG_USAGE = 2;
+const USAGE = `Usage: keyhole COMMAND [options]              COMMAND --help shows its options
+       keyhole [--yes] [--dry-run] [--json]   finds your servers and their cost`;
 
 const LOOK: Command = { summary: "", load: () => import("./look.ts") };
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  connect: {
-    summary: "Move the servers of an MCP client behind Keyhole, and back.",
-    load: () => import("./connect.ts"),
+/** The commands by what a person wants to do, the most used first. */
+const GROUPS: Readonly<Record<string, Readonly<Record<string, Command>>>> = {
+  "Set up": {
+    connect: {
+      summary: "Move the servers of an MCP client behind Keyhole, and back.",
+      load: () => import("./connect.ts"),
+    },
+    status: {
+      summary: "Show clients, servers and their cost at a glance.",
+      load: () => import("./status.ts"),
+    },
+    doctor: { summary: "Find what is wrong, with the fix.", load: () => import("./doctor.ts") },
+    list: { summary: "List servers with their state, tools and tokens.", load: () => import("./list.ts") },
+    add: { summary: "Add a server to Keyhole's own config.", load: () => import("./add.ts") },
+    remove: { summary: "Remove a server from Keyhole's own config.", load: () => import("./remove.ts") },
+    login: { summary: "Log in to an upstream server.", load: () => import("./login.ts") },
+    logout: { summary: "Delete the login to an upstream server.", load: () => import("./logout.ts") },
+    completion: { summary: "Complete commands in your shell.", load: () => import("./completion.ts") },
   },
-  list: { summary: "List servers with their state, tools and tokens.", load: () => import("./list.ts") },
-  add: { summary: "Add a server to Keyhole's own config.", load: () => import("./add.ts") },
-  remove: { summary: "Remove a server from Keyhole's own config.", load: () => import("./remove.ts") },
-  approve: { summary: "Show and approve what servers offer.", load: () => import("./approve.ts") },
-  status: { summary: "Show clients, servers and their cost at a glance.", load: () => import("./status.ts") },
-  doctor: { summary: "Find what is wrong, with the fix.", load: () => import("./doctor.ts") },
-  serve: {
-    summary: "Serve a catalog to MCP clients, over stdio or HTTP.",
-    load: () => import("./serve.ts"),
-    serveEarly: async (args) =>
-      !args.includes("--no-daemon") && (await import("./serve-by-daemon.ts")).serveByDaemon(args),
+  "Use the tools": {
+    chat: { summary: "Chat with the agent in the terminal.", load: () => import("./chat.ts") },
+    run: { summary: "Ask the agent once and print its answer.", load: () => import("./run.ts") },
+    ...Object.fromEntries(
+      Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),
+    ),
+    script: operation("run", "Run a script over the tools."),
   },
-  ...Object.fromEntries(
-    Object.entries(OPERATIONS).map(([name, summary]) => [name, operation(name, summary)]),
-  ),
-  script: operation("run", "Run a script over the tools."),
-  chat: { summary: "Chat with the agent in the terminal.", load: () => import("./chat.ts") },
-  run: { summary: "Ask the agent once and print its answer.", load: () => import("./run.ts") },
-  login: { summary: "Log in to an upstream server.", load: () => import("./login.ts") },
-  logout: { summary: "Delete the login to an upstream server.", load: () => import("./logout.ts") },
-  trust: { summary: "Show what a folder would run, and trust it.", load: () => import("./trust.ts") },
-  servers: { summary: "Show what servers run, and let them start.", load: () => import("./servers.ts") },
-  pins: { summary: "Show and approve the definitions of upstream servers.", load: () => import("./pins.ts") },
-  token: {
-    summary: "Make, list and revoke tokens of agents that call over HTTP.",
-    load: () => import("./token.ts"),
+  "Decide what may run": {
+    approve: { summary: "Show and approve what servers offer.", load: () => import("./approve.ts") },
+    servers: { summary: "Show what servers run, and let them start.", load: () => import("./servers.ts") },
+    pins: {
+      summary: "Show and approve the definitions of upstream servers.",
+      load: () => import("./pins.ts"),
+    },
+    trust: { summary: "Show what a folder would run, and trust it.", load: () => import("./trust.ts") },
+    secrets: {
+      summary: "Keep values that configs refer to by name.",
+      load: () => import("./secrets.ts"),
+    },
+    token: {
+      summary: "Make, list and revoke tokens of agents that call over HTTP.",
+      load: () => import("./token.ts"),
+    },
   },
-  secrets: {
-    summary: "Keep values that configs refer to by name.",
-    load: () => import("./secrets.ts"),
+  "Serve MCP clients": {
+    serve: {
+      summary: "Serve a catalog to MCP clients, over stdio or HTTP.",
+      load: () => import("./serve.ts"),
+      serveEarly: async (args) =>
+        !args.includes("--no-daemon") && (await import("./serve-by-daemon.ts")).serveByDaemon(args),
+    },
+    daemon: {
+      summary: "Show or stop the process that serves all clients.",
+      load: () => import("./daemon.ts"),
+    },
+    logs: { summary: "Show the log of the daemon.", load: () => import("./logs.ts") },
   },
-  daemon: { summary: "Show or stop the process that serves all clients.", load: () => import("./daemon.ts") },
-  logs: { summary: "Show the log of the daemon.", load: () => import("./logs.ts") },
-  lint: { summary: "Find definitions that models have trouble with.", load: () => import("./lint.ts") },
-  bench: { summary: "Measure how well your own tools are found.", load: () => import("./bench.ts") },
-  report: { summary: "Show what use teaches about your catalog.", load: () => import("./report.ts") },
-  completion: { summary: "Complete commands in your shell.", load: () => import("./completion.ts") },
-  audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
-  dashboard: {
-    summary: "Start a dashboard for traces and metrics, in Docker.",
-    load: () => import("./dashboard.ts"),
-  },
-  index: {
-    summary: "Build the index of a library of Markdown files.",
-    load: () => import("./build-index.ts"),
+  "Look after a catalog": {
+    report: { summary: "Show what use teaches about your catalog.", load: () => import("./report.ts") },
+    lint: { summary: "Find definitions that models have trouble with.", load: () => import("./lint.ts") },
+    bench: { summary: "Measure how well your own tools are found.", load: () => import("./bench.ts") },
+    index: {
+      summary: "Build the index of a library of Markdown files.",
+      load: () => import("./build-index.ts"),
+    },
+    audit: { summary: "Verify and show the audit log.", load: () => import("./audit.ts") },
+    dashboard: {
+      summary: "Start a dashboard for traces and metrics, in Docker.",
+      load: () => import("./dashboard.ts"),
+    },
   },
 };
+const COMMANDS: Readonly<Record<string, Command>> = Object.assign({}, ...Object.values(GROUPS));
 
 function operation(name: string, summary: string): Command {
   return {
@@ -137,13 +160,14 @@ function withLongHelp(args: readonly string[]): readonly string[] {
   return args.map((word, index) => (word === "-h" && index < end ? "--help" : word));
 }
 
+/** Fits on a screen of 80 by 40. */
 function usage(): string {
   const width = Math.max(...Object.keys(COMMANDS).map(({ length }) => length)) + 2;
-  const lines = Object.entries(COMMANDS).map(
-    ([command, { summary }]) => `  ${command.padEnd(width)}${summary}`,
-  );
-  return `Usage: keyhole COMMAND [options]
-       keyhole [--yes] [--dry-run] [--json]   finds the servers of your MCP clients and their cost\n\n${lines.join("\n")}\n\nkeyhole COMMAND --help shows its options.`;
+  const groups = Object.entries(GROUPS).flatMap(([heading, commands]) => [
+    `${heading}:`,
+    ...Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}${summary}`),
+  ]);
+  return [USAGE, ...groups].join("\n");
 }
 
 /** People get a sentence; developers get the stack with KEYHOLE_DEBUG. */

@@ -22,7 +22,7 @@ export function connectionLines(plan: ConnectionPlan, home: string): string[] {
   const programs = moved.map((server) => programOf(server, home));
   const hide = createRedact(programs.flatMap(secretsOf), { kinds: true });
   return [
-    `Behind Keyhole go these servers of ${client.title}: ${moved.length}`,
+    `These servers of ${client.title} will run behind Keyhole (${moved.length}):`,
     ...moved.flatMap(({ name, config, notes }, index) => [
       `  ${toVisibleLine(name)}`,
       ...[...showProgram(programs[index]!), ...toolLines(config)].map((line) => `    ${line}`),

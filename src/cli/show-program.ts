@@ -1,4 +1,5 @@
 import type { ServerProgram } from "../schema/server-program.ts";
+import { toPlainText } from "../util/plain-text.ts";
 import { namesSecret } from "../util/secret-patterns.ts";
 import { toVisibleLine } from "../util/visible-text.ts";
 
@@ -40,12 +41,8 @@ function fields(kind: string, values: Readonly<Record<string, string>>): string[
 }
 
 function texts(values: Readonly<Record<string, unknown>> = {}): Record<string, string> {
-  const entries = Object.entries(values).map(([name, value]) => [name, toText(value)]);
+  const entries = Object.entries(values).map(([name, value]) => [name, toPlainText(value)]);
   return Object.fromEntries(entries);
-}
-
-function toText(value: unknown): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Names the person's own variables whose values go out. */

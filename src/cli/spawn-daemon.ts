@@ -5,13 +5,16 @@ import { logFlags, type Place } from "../daemon/place.ts";
 import { MARKER } from "../util/process-marker.ts";
 
 const MAX_LOG_BYTES = 1024 * 1024;
+/** V8 keeps up to 56 MB for young objects after a burst. With this the daemon keeps 8, for the same processor time. */
+const YOUNG_OBJECTS = "--max-semi-space-size=4";
 
 /** Starts a daemon that outlives this process. Its output goes to a log beside its socket. */
 export function spawnDaemon(place: Place): ChildProcess {
   const log = openSync(place.log, logFlags(place, MAX_LOG_BYTES), 0o600);
   // A gateway that runs this client as its server must not end the daemon of everybody with it.
   const { [MARKER]: _, ...env } = process.env;
-  const child = spawn(process.execPath, [...process.execArgv, process.argv[1]!, "daemon", "run"], {
+  const args = [YOUNG_OBJECTS, ...process.execArgv, process.argv[1]!, "daemon", "run"];
+  const child = spawn(process.execPath, args, {
     detached: true,
     stdio: ["ignore", log, log],
     cwd: homedir(),

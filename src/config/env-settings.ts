@@ -11,6 +11,7 @@ import { UNCOMPILED } from "../util/uncompiled.ts";
 import { mergeSettings } from "./merge-settings.ts";
 import { issueReason } from "./read-settings-file.ts";
 import { type Settings, type SettingsFile, settingsFileSchema } from "./settings-schema.ts";
+import { withValue } from "./with-value.ts";
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 
@@ -43,7 +44,9 @@ export const VARIABLES: Readonly<Record<string, Variable>> = {
 };
 /** Names the model of the provider in use. */
 const MODEL = "KEYHOLE_MODEL";
-const SETTING_NAMES = [...Object.keys(VARIABLES), MODEL].filter((name) => name.startsWith("KEYHOLE_"));
+const PREFIX = "KEYHOLE_";
+const SETTING_NAMES = [...Object.keys(VARIABLES), MODEL].filter((name) => name.startsWith(PREFIX));
+const MOST_LETTERS_OFF = 2;
 
 export interface EnvSettings {
   readonly value: SettingsFile;
@@ -116,23 +119,14 @@ function providerVariables(): Record<string, Variable> {
 /** Variables with other meanings share the prefix, so only names close to a setting's are reported. */
 function misspelt(env: Variables): Problem[] {
   return Object.keys(env)
-    .filter((name) => name.startsWith("KEYHOLE_") && !SETTING_NAMES.includes(name))
+    .filter((name) => name.startsWith(PREFIX) && !SETTING_NAMES.includes(name))
     .flatMap((name) => {
-      const [meant] = nearest(
-        name.slice(8),
-        SETTING_NAMES.map((known) => known.slice(8)),
-        1,
-      );
-      const isNear = meant !== undefined && Math.abs(meant.length - (name.length - 8)) <= 2;
-      if (!isNear) return [];
-      return [problem("VARIABLE_INVALID", { name, reason: `the nearest setting is KEYHOLE_${meant}` })];
+      const said = name.slice(PREFIX.length);
+      const known = SETTING_NAMES.map((setting) => setting.slice(PREFIX.length));
+      const [meant] = nearest(said, known, 1);
+      if (meant === undefined || Math.abs(meant.length - said.length) > MOST_LETTERS_OFF) return [];
+      return [problem("VARIABLE_INVALID", { name, reason: `the nearest setting is ${PREFIX}${meant}` })];
     });
-}
-
-function withValue(holder: object, [key, ...rest]: readonly string[], value: unknown): object {
-  if (key === undefined) return holder;
-  const inner = (holder as Record<string, object | undefined>)[key] ?? {};
-  return { ...holder, [key]: rest.length === 0 ? value : withValue(inner, rest, value) };
 }
 
 /** Anything but a number stays a text, which the schema refuses. */

@@ -3,12 +3,12 @@ import { dirname } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { problem } from "../schema/problem.ts";
 import { editJsonc } from "../util/edit-jsonc.ts";
-import { field, isFields } from "../util/fields.ts";
 import type { Json } from "../util/json.ts";
 import { parseJsonc } from "../util/parse-jsonc.ts";
 import { writeFileAtomic } from "../util/write-file-atomic.ts";
 import { readSettingsFile } from "./read-settings-file.ts";
 import { settingsFileSchema } from "./settings-schema.ts";
+import { withValue } from "./with-value.ts";
 
 export interface Saving {
   /** The settings file; it is created if it is missing. */
@@ -51,14 +51,4 @@ async function save(path: readonly string[], value: unknown, file: string): Prom
   }
   // Follow a link to the file instead of replacing it.
   await writeFileAtomic(await realpath(file).catch(() => file), text, MODE);
-}
-
-function withValue(holder: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
-  if (key === undefined) return value;
-  const fields = isFields(holder) ? holder : {};
-  const entries = new Map(Object.entries(fields));
-  const inner = withValue(field(fields, key), rest, value);
-  if (inner === undefined) entries.delete(key);
-  else entries.set(key, inner);
-  return Object.fromEntries(entries);
 }

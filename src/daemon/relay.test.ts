@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { createInterface, type Interface } from "node:readline";
 import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test } from "vitest";
+import { heapMegabytes } from "../../bench/heap-megabytes.ts";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
+import { createLineSplitter } from "./lines.ts";
 import { relay } from "./relay.ts";
 import { MOVED, STOPPED } from "./wire.ts";
 
@@ -160,4 +162,37 @@ test("a request whose number looks like one of the relay's own is answered", asy
   const answer = { jsonrpc: "2.0", id: "keyhole-relay-1", result: { tools: [] } };
   first.say(answer);
   expect(await client.read()).toEqual(answer);
+});
+
+const MIB = 2 ** 20;
+
+test.each([
+  ["first", (params: object) => ({ jsonrpc: "2.0", id: 5, method: "tools/call", params })],
+  ["last", (params: object) => ({ method: "tools/call", params, jsonrpc: "2.0", id: 5 })],
+])("T17: a message that is too large is refused by its id, which stands %s", async (_place, message) => {
+  const { client, first } = await set();
+  client.say(message({ id: 6, text: `"id":7,${"x".repeat(11 * MIB)}` }));
+  expect(await client.read()).toMatchObject({ id: 5, error: { message: expect.stringContaining("larger") } });
+  client.say(request(8, "ping"));
+  expect(await first.read()).toMatchObject({ id: 8 });
+});
+
+test("T17: a large notification is dropped, and large text that is no message is answered without an id", async () => {
+  const { client, first } = await set();
+  client.say({ jsonrpc: "2.0", method: "notifications/progress", params: { text: "x".repeat(11 * MIB) } });
+  client.say("x".repeat(11 * MIB));
+  expect(await client.read()).toMatchObject({
+    id: null,
+    error: { message: expect.stringContaining("larger") },
+  });
+  client.say(request(8, "ping"));
+  expect(await first.read()).toMatchObject({ id: 8 });
+});
+
+test("T17: a client whose line never ends takes no more memory than the longest line", async () => {
+  const split = createLineSplitter({ bytes: MIB, refuse: () => {} });
+  const before = await heapMegabytes();
+  for (let count = 0; count < 64; count += 1) expect(split(Buffer.alloc(MIB, "x"))).toEqual([]);
+  expect((await heapMegabytes()) - before).toBeLessThan(8);
+  expect(split(Buffer.from("\nnext\n")).map(String)).toEqual(["next\n"]);
 });

@@ -53,7 +53,7 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
   let losses: number[] = [];
   let isOver = false;
 
-  const fromClient = createLineSplitter();
+  const fromClient = createLineSplitter({ bytes: MAX_LINE_BYTES, refuse });
   input.on("data", (chunk: Buffer) => fromClient(chunk).forEach(takeFromClient));
   input.once("end", finish).once("close", finish);
   output.on("error", finish);
@@ -68,7 +68,6 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
 
   function takeFromClient(line: Buffer): void {
     const message = parse(line);
-    if (line.length > MAX_LINE_BYTES) return void refuse(message?.id);
     if (message?.method === undefined && message?.id !== undefined)
       return void answerQuestion(message, message.id);
     if (message?.method !== undefined) note(message, line);
@@ -77,7 +76,10 @@ export async function relay({ input, output, reach }: RelayOptions): Promise<voi
     else if (message?.id !== undefined) void connectOnce();
   }
 
-  function refuse(id: Id | undefined): void {
+  function refuse(outline: Buffer): void {
+    const message = parse(outline);
+    // A notification gets no answer. A message that cannot be read may be a request.
+    const id = message ? message.id : null;
     if (id === undefined) return;
     const error = { code: INVALID_REQUEST, message: `The message is larger than ${MAX_LINE_BYTES} bytes.` };
     write(toLine({ jsonrpc: "2.0", id, error }));

@@ -45,7 +45,9 @@ export async function callAsTask(
   const asksFirst = caller.approvals === "client" && round.canAsk && !round.state;
   if (asksFirst && decisions.some((decision) => decision.do === "ask"))
     return callTool(caller, listing, call, round);
-  const task = tasks.start(round.principal, call.task?.ttl, async (signal, report) => {
+  // Only tools that are listed become tasks.
+  const started = { principal: round.principal, entry: listing.toolbox.entries.get(call.name)! };
+  const task = tasks.start(started, call.task?.ttl, async (signal, report) => {
     const { client } = round.options;
     const progress = ({ message }: { readonly message?: string }) => message !== undefined && report(message);
     const options = { ...round.options, signal, ...(client && { client: { ...client, progress } }) };

@@ -1,5 +1,5 @@
 import type { View } from "../access/view.ts";
-import { domainLine, listNames } from "../operations/domain-line.ts";
+import { domainLine, domainsBySize, listNames } from "../operations/domain-line.ts";
 import { OPERATIONS } from "../operations/operations.ts";
 import type { SurfaceOptions } from "../surfaces/surface.ts";
 import { surfaceTools } from "../surfaces/surface.ts";
@@ -38,7 +38,7 @@ export function toInstructions(
 }
 
 function ownInstructions(view: View, surface: SurfaceOptions): string {
-  const names = [...view.domains.keys()];
+  const names = domainsBySize(view);
   const tools = surfaceTools(surface);
   const uses = tools.map(({ name, operation }) => `${name} ${OPERATIONS[operation].introduction}`);
   const head = [

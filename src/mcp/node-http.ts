@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { createByteGatherer } from "../util/byte-gatherer.ts";
 import type { PlainAnswer } from "./post.ts";
 
 /** Bytes of a stream that may wait for the client. A single part may be larger. */
@@ -7,19 +8,17 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 /** Reads the body of a request. Undefined as soon as it exceeds `maxBytes`. */
 export function readBytes(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
+    const body = createByteGatherer();
     const take = (chunk: Buffer) => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size <= maxBytes) return;
+      body.add(chunk);
+      if (body.size <= maxBytes) return;
       request.off("data", take).pause();
       resolve(undefined);
     };
     if (Number(request.headers["content-length"]) > maxBytes) return resolve(undefined);
     request
       .on("data", take)
-      .once("end", () => resolve(Buffer.concat(chunks)))
+      .once("end", () => resolve(body.take()))
       .once("error", reject);
   });
 }

@@ -1,9 +1,9 @@
 import type { GetPromptResult, Prompt } from "@modelcontextprotocol/server";
 import type { View } from "../access/view.ts";
 import { toArgs } from "../render/args.ts";
-import { toPlainText } from "../render/content-text.ts";
 import type { ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
+import { toPlainText } from "../util/plain-text.ts";
 import { toSummary } from "../util/to-summary.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 import { visiblePrompt } from "./visible-content.ts";

@@ -150,7 +150,9 @@ export async function createProtocolServer(
   });
 
   if (tasks)
-    addTaskMethods(server, tasks, async (context) => (await callerOf(principalOf(context))).principal);
+    addTaskMethods(server, tasks, async (context) =>
+      gateway.view({ principal: (await callerOf(principalOf(context))).principal }),
+    );
 
   server.setRequestHandler("prompts/list", async ({ params }, context) => {
     const { prompts, version } = (await wholeOf(principalOf(context))).listing;

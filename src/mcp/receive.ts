@@ -11,7 +11,7 @@ export const REQUEST_MS = 60_000;
 export const CHECK_MS = 1_000;
 
 /** More than honest clients open in one moment. */
-const MAX_CONNECTIONS = 2_048;
+export const MAX_CONNECTIONS = 2_048;
 /** More than a caller may run at a time. */
 const MAX_BODIES = 64;
 

@@ -1,9 +1,9 @@
 import type { ReadResourceResult, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import type { View } from "../access/view.ts";
 import { findAddressed } from "../calls/find-addressed.ts";
-import { toPlainText } from "../render/content-text.ts";
 import type { Entry, ReadableEntry } from "../schema/entry.ts";
 import type { Json } from "../util/json.ts";
+import { toPlainText } from "../util/plain-text.ts";
 import { toSummary } from "../util/to-summary.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 import { findAddress } from "./skills.ts";

@@ -19,7 +19,14 @@ import { writeResponse } from "./node-http.ts";
 import { createOAuthGuard, type OAuthOptions } from "./oauth.ts";
 import type { PlainAnswer } from "./post.ts";
 import { tooLarge } from "./read-body.ts";
-import { CHECK_MS, createBodyReader, HEADERS_MS, limitConnections, REQUEST_MS } from "./receive.ts";
+import {
+  CHECK_MS,
+  createBodyReader,
+  HEADERS_MS,
+  limitConnections,
+  MAX_CONNECTIONS,
+  REQUEST_MS,
+} from "./receive.ts";
 import { createRouter, type Mount, type Receive } from "./router.ts";
 import type { Webhook } from "./webhooks.ts";
 
@@ -182,7 +189,7 @@ export async function listen(
   limitConnections(http);
   await new Promise<void>((resolve, reject) => {
     http.on("error", (error) => reject(cannotListen(host, options.port ?? 0, error)));
-    http.listen(options.port ?? 0, host, resolve);
+    http.listen({ port: options.port ?? 0, host, backlog: MAX_CONNECTIONS }, resolve);
   });
   const { port } = http.address() as AddressInfo;
 

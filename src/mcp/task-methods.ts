@@ -6,7 +6,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import type { Principal } from "../schema/principal.ts";
+import type { Sight } from "../session/needs.ts";
 import type { ToolResult } from "./call-native.ts";
 import { refusedTask } from "./protocol-errors.ts";
 import { POLL_MS, type Task, type Tasks } from "./tasks.ts";
@@ -21,10 +21,10 @@ const named = z.object({ taskId: z.string() });
 export function addTaskMethods(
   server: Server,
   tasks: Tasks<ToolResult>,
-  principalOf: (context: ServerContext) => Promise<Principal>,
+  sightOf: (context: ServerContext) => Promise<Sight>,
 ): void {
   const found = async ({ taskId }: { taskId: string }, context: ServerContext) =>
-    tasks.find(taskId, await principalOf(context));
+    tasks.find(taskId, await sightOf(context));
 
   server.setRequestHandler("tasks/get", { params: named }, async (params, context) => {
     const task = await found(params, context);
@@ -47,7 +47,7 @@ export function addTaskMethods(
     return { ...result, _meta: { ...result._meta, [RELATED_TASK]: { taskId: task.id } } };
   });
   server.setRequestHandler("tasks/list", { params: z.object({}) }, async (_params, context) => ({
-    tasks: tasks.list(await principalOf(context)).map(toLegacy),
+    tasks: tasks.list(await sightOf(context)).map(toLegacy),
   }));
   // Keyhole asks before it starts a task, so no task waits for input.
   server.setRequestHandler("tasks/update", { params: named }, async (params, context) => {

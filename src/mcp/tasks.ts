@@ -1,7 +1,10 @@
 import type { Principal } from "../schema/principal.ts";
 import { mintHandle } from "../session/mint-handle.ts";
-import { hasScopes } from "../session/needs.ts";
+import { type NeededEntry, type Needs, needsAll, type Sight, seesStill } from "../session/needs.ts";
 import type { Clock } from "../util/clock.ts";
+import { cutText } from "../util/cut-text.ts";
+import { createFairCache } from "../util/fair-cache.ts";
+import { heapBytes } from "../util/heap-bytes.ts";
 import { refusedTask, unknownName } from "./protocol-errors.ts";
 
 /** The protocol's name of the extension that carries tasks from 2026-07-28 on. */
@@ -25,22 +28,32 @@ export interface Task<T> {
 /** The work of a task. `report` takes the messages of the tool. */
 type Work<T> = (signal: AbortSignal, report: (message: string) => void) => Promise<T>;
 
-/** The tasks of a server, each bound to its principal, as long as that has the scopes with which it started the task. */
+/** The caller of a task, and the tool that it calls. */
+interface Started {
+  readonly principal: Principal;
+  readonly entry: Pick<NeededEntry, "route">;
+}
+
+/**
+ * The tasks of a server, each bound to its principal, as long as that sees the tool and has the scopes with which it
+ * started the task.
+ */
 export interface Tasks<T> {
   /** Starts a task. `ttlMs` is how long it is kept; absent or too long, the store decides. */
-  start(principal: Principal, ttlMs: number | undefined, work: Work<T>): Task<T>;
+  start(started: Started, ttlMs: number | undefined, work: Work<T>): Task<T>;
   /** @throws ProtocolError if the principal has no such task. */
-  find(id: string, principal: Principal): Task<T>;
+  find(id: string, sight: Sight): Task<T>;
   /** The oldest first. */
-  list(principal: Principal): readonly Task<T>[];
+  list(sight: Sight): readonly Task<T>[];
   /** Ends every task. */
   close(): void;
 }
 
 interface Kept<T> {
   readonly task: Task<T>;
-  /** The scopes with which it was started: its result may depend on any of them. */
-  readonly scopes: readonly string[];
+  readonly needs: Needs;
+  /** Calls off the end of its time. */
+  readonly stopTimer: () => void;
 }
 
 /** How often clients should ask for the state of a task. */
@@ -49,9 +62,19 @@ const TTL_MS = 10 * 60_000;
 const MAX_TTL_MS = 60 * 60_000;
 /** Tasks of one principal. More of them would let it fill the memory. */
 const MAX_TASKS = 64;
+const MESSAGE_CHARS = 1_000;
+const MIB = 1024 * 1024;
 
 export function createTasks<T>(clock: Clock): Tasks<T> {
   const kept = new Map<string, Map<string, Kept<T>>>();
+  /** The principals of tasks that have ended, by the size of their outcomes. */
+  const ended = createFairCache<string>({
+    all: { entries: 4_096, size: 256 * MIB },
+    perOwner: { entries: MAX_TASKS, size: 64 * MIB },
+    ttlMs: MAX_TTL_MS,
+    now: clock.monotonic,
+    onRemoved: (id, principalId) => forget(principalId, id),
+  });
 
   function tasksOf(principalId: string): Map<string, Kept<T>> {
     const tasks = kept.get(principalId) ?? new Map<string, Kept<T>>();
@@ -61,37 +84,56 @@ export function createTasks<T>(clock: Clock): Tasks<T> {
 
   function forget(principalId: string, id: string): void {
     const tasks = kept.get(principalId);
-    tasks?.get(id)?.task.cancel();
-    tasks?.delete(id);
-    if (tasks?.size === 0) kept.delete(principalId);
+    const found = tasks?.get(id);
+    if (!tasks || !found) return;
+    tasks.delete(id);
+    if (tasks.size === 0) kept.delete(principalId);
+    found.stopTimer();
+    found.task.cancel();
+    ended.delete(id);
+  }
+
+  /** Counts the outcome of a task. The oldest ones of its principal make room for it. */
+  function settle(principalId: string, id: string, outcome: unknown): void {
+    if (kept.get(principalId)?.has(id)) ended.set(id, principalId, principalId, heapBytes(outcome));
   }
 
   return {
-    start: ({ id: principalId, scopes }, ttlMs, work) => {
-      const tasks = tasksOf(principalId);
-      if (tasks.size >= MAX_TASKS) {
-        const ended = [...tasks.values()].find(({ task }) => task.status !== "working");
-        if (!ended) throw refusedTask(`${MAX_TASKS} tasks are running: wait until one has ended.`);
-        tasks.delete(ended.task.id);
+    start: ({ principal, entry }, ttlMs, work) => {
+      const own = kept.get(principal.id);
+      if (own && own.size >= MAX_TASKS) {
+        const done = [...own.values()].find(({ task }) => task.status !== "working");
+        if (!done) throw refusedTask(`${MAX_TASKS} tasks are running: wait until one has ended.`);
+        forget(principal.id, done.task.id);
       }
       const ttl = Math.min(Math.max(ttlMs ?? TTL_MS, POLL_MS), MAX_TTL_MS);
       const task = startTask(clock, ttl, work);
-      tasks.set(task.id, { task, scopes: [...scopes] });
-      clock.after(ttl, () => forget(principalId, task.id));
+      const { scopes, routes } = needsAll(principal, [entry]);
+      tasksOf(principal.id).set(task.id, {
+        task,
+        // The result may depend on any scope.
+        needs: { scopes: [...scopes], routes },
+        stopTimer: clock.after(ttl, () => forget(principal.id, task.id)),
+      });
+      task.outcome.then(
+        (result) => settle(principal.id, task.id, result),
+        (error?: { message?: unknown; data?: unknown }) =>
+          settle(principal.id, task.id, [error?.message, error?.data]),
+      );
       return task;
     },
-    find: (id, principal) => {
-      const found = kept.get(principal.id)?.get(id);
-      if (!found || !hasScopes(principal, found.scopes)) throw unknownName("task", id);
+    find: (id, sight) => {
+      const found = kept.get(sight.principal.id)?.get(id);
+      if (!found || !seesStill(sight, found.needs)) throw unknownName("task", id);
       return found.task;
     },
-    list: (principal) =>
-      [...(kept.get(principal.id)?.values() ?? [])]
-        .filter(({ scopes }) => hasScopes(principal, scopes))
+    list: (sight) =>
+      [...(kept.get(sight.principal.id)?.values() ?? [])]
+        .filter(({ needs }) => seesStill(sight, needs))
         .map(({ task }) => task),
     close: () => {
-      for (const tasks of kept.values()) for (const { task } of tasks.values()) task.cancel();
-      kept.clear();
+      for (const [principalId, tasks] of [...kept])
+        for (const id of [...tasks.keys()]) forget(principalId, id);
     },
   };
 }
@@ -105,7 +147,7 @@ function startTask<T>(clock: Clock, ttlMs: number, work: Work<T>): Task<T> {
 
   function update(next: Task<T>["status"], said = message): void {
     if (status !== "working") return;
-    [status, message, updatedAt] = [next, said, clock.now()];
+    [status, message, updatedAt] = [next, said && cutText(said, MESSAGE_CHARS), clock.now()];
   }
 
   const outcome = work(stop.signal, (said) => update("working", said));

@@ -1,8 +1,18 @@
-import { getEventListeners } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, LookupFunction } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from "vitest";
 import { createDialler, type Dialler } from "./dialler.ts";
 import { guardedLookup } from "./guarded-lookup.ts";
 import type { GuardedRequest } from "./guarded-request.ts";
@@ -77,6 +87,27 @@ describe("a request", () => {
     echo();
     const got = await echoed({ method: "POST", body });
     expect(got).toMatchObject({ body: received, headers: { "content-length": String(length) } });
+  });
+
+  test("that deletes has its length too, or the host would not read its body", async () => {
+    echo();
+    const got = await echoed({ method: "DELETE", body: "[1]" });
+    expect(got).toMatchObject({ method: "DELETE", body: "[1]", headers: { "content-length": "3" } });
+  });
+
+  test("to an IPv6 address looks up no name", async () => {
+    looked.length = 0;
+    await dialler.send(new URL("http://[::1]:1/"), {}).catch(() => {});
+    expect(looked).toEqual([]);
+  });
+
+  test("that is cancelled tells why", async () => {
+    const stop = new AbortController();
+    answer = () => stop.abort("no longer needed");
+    await expect(dialler.send(url, { signal: stop.signal })).rejects.toMatchObject({
+      message: "The request was cancelled",
+      cause: "no longer needed",
+    });
   });
 
   test("is not sent if its signal is aborted", async () => {
@@ -191,6 +222,49 @@ describe("an answer", () => {
     expect(await response.text()).toBe(parts.join(""));
   });
 
+  test("of large JSON keeps its status, its words and its headers", async () => {
+    answer = (_, response) => {
+      const headers = { "content-type": "application/json", "x-one": "1" };
+      response.writeHead(404, "Nowhere", headers).end("x".repeat(100_000));
+    };
+    const response = await dialler.send(url, {});
+    expect([response.status, response.statusText]).toEqual([404, "Nowhere"]);
+    expect(response.headers.get("x-one")).toBe("1");
+    expect(await response.text()).toHaveLength(100_000);
+  });
+
+  test("with no words for its status has none", async () => {
+    answer = (request) => void request.socket.write("HTTP/1.1 200\r\ncontent-length: 0\r\n\r\n");
+    expect((await dialler.send(url, {})).statusText).toBe("");
+  });
+
+  test("that was packed more than once is passed on as it is", async () => {
+    const packed = gzipSync(gzipSync(body));
+    answer = (_, response) =>
+      response.writeHead(200, ["content-encoding", "gzip", "content-encoding", "gzip"]).end(packed);
+    const response = await dialler.send(url, {});
+    expect(response.headers.get("content-encoding")).toBe("gzip, gzip");
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(packed);
+  });
+
+  test.each([
+    ["HEAD", 200],
+    ["GET", 204],
+  ])("to %s with status %i lets the next request have its connection", async (method, status) => {
+    const sockets = new Set<unknown>();
+    answer = (request, response) => {
+      sockets.add(request.socket);
+      response.writeHead(status, status === 200 ? { "content-length": 0 } : {}).end();
+    };
+    const own = createDialler(lookup);
+    onTestFinished(() => own.close());
+    for (let count = 0; count < 3; count += 1) {
+      await own.send(url, { method });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(sockets.size).toBe(1);
+  });
+
   test("of JSON that is large can be aborted while it is read", async () => {
     const stop = new AbortController();
     answer = (_, response) => {
@@ -199,7 +273,7 @@ describe("an answer", () => {
     };
     const response = await dialler.send(url, { signal: stop.signal });
     stop.abort();
-    await expect(response.text()).rejects.toThrow();
+    await expect(response.text()).rejects.toMatchObject({ name: "AbortError" });
   });
 
   test("that is no HTTP names the host and what to check", async () => {
@@ -210,6 +284,38 @@ describe("an answer", () => {
       message: expect.stringMatching(/shop\.example.*it did not answer in HTTP/),
       next: expect.stringContaining("Check that the address belongs to an HTTP server."),
     });
+  });
+});
+
+describe("the time to connect", () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  test("is over once connected: the answer may take longer, also on a connection that is used again", async () => {
+    const own = createDialler(lookup);
+    onTestFinished(() => own.close());
+    for (const text of ["one", "two"]) {
+      const asked = Promise.withResolvers<ServerResponse>();
+      answer = (_, response) => asked.resolve(response);
+      const sent = own.send(url, {});
+      const response = await asked.promise;
+      expect(vi.getTimerCount()).toBe(0);
+      await vi.advanceTimersByTimeAsync(60_000);
+      response.end(text);
+      expect(await (await sent).text()).toBe(text);
+    }
+  });
+
+  test("is over if the connection fails", async () => {
+    const closed = createServer().listen(0, "127.0.0.1");
+    await once(closed, "listening");
+    const { port } = closed.address() as AddressInfo;
+    await new Promise((resolve) => closed.close(resolve));
+    await expect(dialler.send(new URL(`http://shop.example:${port}/`), {})).rejects.toThrow("ECONNREFUSED");
+    for (let turn = 0; turn < 100 && vi.getTimerCount() > 0; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 

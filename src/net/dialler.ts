@@ -65,7 +65,7 @@ export function createDialler(lookup: LookupFunction): Dialler {
 /** Names the parts itself: an address given as a URL makes Node copy ten more fields for every request. */
 function addressOf({ hostname, port, pathname, search }: URL) {
   const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
-  return { host, ...(port !== "" && { port }), path: `${pathname}${search}` };
+  return { host, port, path: `${pathname}${search}` };
 }
 
 function lengthOf(body: string | Uint8Array): { "content-length": number } {
@@ -86,7 +86,7 @@ function limitConnecting(request: ClientRequest, connected: "connect" | "secureC
 function endWith(signal: AbortSignal, request: ClientRequest): ClientRequest {
   const end = () => request.destroy(new Error("The request was cancelled", { cause: signal.reason }));
   if (signal.aborted) return end();
-  signal.addEventListener("abort", end, { once: true });
+  signal.addEventListener("abort", end);
   return request.once("close", () => signal.removeEventListener("abort", end));
 }
 
@@ -180,9 +180,7 @@ function unanswered(host: string) {
 }
 
 function unpack(answer: IncomingMessage, given: string | undefined): Readable {
-  const encoding = given?.toLowerCase();
-  if (encoding === undefined || encoding === "identity") return answer;
-  const decoder = DECODERS.get(encoding)?.();
+  const decoder = given === undefined ? undefined : DECODERS.get(given.toLowerCase())?.();
   if (!decoder) return answer;
   // The pipeline fails on an answer that breaks off, so a part is never taken for the whole.
   return pipeline(answer, decoder, () => {});

@@ -1,4 +1,5 @@
 import { problem } from "../schema/problem.ts";
+import { createByteGatherer } from "../util/byte-gatherer.ts";
 
 const MAX_BYTES = 50 * 1024 * 1024;
 const MAX_BASE64_BYTES = 256 * 1024;
@@ -12,17 +13,15 @@ const TEXT_TYPE =
  * @throws `LIMIT_EXCEEDED` as soon as there are more than `limit`.
  */
 export async function readBytes(response: Response, name: string, limit = MAX_BYTES): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
+  const body = createByteGatherer();
   for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > limit) {
+    body.add(chunk);
+    if (body.size > limit) {
       const what = `The answer of ${name}`;
       throw problem("LIMIT_EXCEEDED", { what, actual: `over ${limit} bytes`, limit: `${limit} bytes` });
     }
-    chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return body.take();
 }
 
 /** Turns the bytes of an answer into a value: JSON parsed, text as text, anything else described. */

@@ -25,6 +25,27 @@ test.each([100, 199, 600, 999])("it refuses the status %i, like a common respons
   expect(() => new WholeResponse(Buffer.from(TEXT), { ...WHOLE, status })).toThrow(RangeError);
 });
 
+test.each([200, 299, 300, 404, 599])(
+  "the status %i is as much of a success as in a common response",
+  (status) => {
+    const response = new WholeResponse(Buffer.from(TEXT), { ...WHOLE, status });
+    expect(response.ok).toBe(new Response(TEXT, { ...INIT, status }).ok);
+  },
+);
+
+test("it tells the bytes of its body", () => {
+  expect(new WholeResponse(Buffer.from(TEXT), WHOLE).size).toBe(Buffer.byteLength(TEXT));
+});
+
+test("a form in it can be read", async () => {
+  const headers = () => [["content-type", "application/x-www-form-urlencoded"] as [string, string]];
+  const form = await new WholeResponse(Buffer.from("a=1&b=2"), { ...WHOLE, headers }).formData();
+  expect([...form]).toEqual([
+    ["a", "1"],
+    ["b", "2"],
+  ]);
+});
+
 test("its headers are made once, and only for a reader", async () => {
   const headers = vi.fn(WHOLE.headers);
   const response = new WholeResponse(Buffer.from(TEXT), { ...WHOLE, headers });
@@ -40,6 +61,7 @@ test.each<[string, (response: Response) => Promise<unknown>]>([
   ["arrayBuffer", async (response) => Buffer.from(await response.arrayBuffer()).toString()],
   ["bytes", async (response) => Buffer.from(await response.bytes()).toString()],
   ["blob", async (response) => (await response.blob()).text()],
+  ["textStream", async (response) => (await Array.fromAsync(response.textStream())).join("")],
   ["clone", (response) => response.clone().text()],
   ["body", (response) => new Response(response.body).text()],
 ])("%s reads the same as from a common response", async (_, read) => {

@@ -9,6 +9,7 @@ import { deliverRules, discover } from "../session/working-memory.ts";
 import { addressOf } from "../util/address-of.ts";
 import { cutText } from "../util/cut-text.ts";
 import { nearest } from "../util/nearest.ts";
+import { oncePer } from "../util/once-per.ts";
 import { toAge } from "../util/to-age.ts";
 import { alikeHits, withAlike } from "./alike-hits.ts";
 import { type AskInput, type AskOutput, askInput, askOutput } from "./ask-input.ts";
@@ -184,19 +185,14 @@ function suggest(queries: readonly string[], hits: readonly Entry[], input: AskI
     .map((entry) => entry.route);
 }
 
-const knownNames = new WeakMap<readonly Entry[], ReadonlyMap<string, Entry>>();
-
-function namesOf(shown: readonly Entry[]): ReadonlyMap<string, Entry> {
-  const known = knownNames.get(shown);
-  if (known) return known;
-  const names = new Map(
-    shown.flatMap((entry) =>
-      [entry.name, entry.op, ...entry.aliases].map((name): [string, Entry] => [name, entry]),
+const namesOf = oncePer(
+  (shown: readonly Entry[]): ReadonlyMap<string, Entry> =>
+    new Map(
+      shown.flatMap((entry) =>
+        [entry.name, entry.op, ...entry.aliases].map((name): [string, Entry] => [name, entry]),
+      ),
     ),
-  );
-  knownNames.set(shown, names);
-  return names;
-}
+);
 
 /** Names the domains that are known only from an earlier start, and since when. */
 function keptListings(hits: readonly Entry[], view: View): string[] {
@@ -245,18 +241,15 @@ function stillEmbedding(rankings: readonly Ranking[]): Saying[] {
 }
 
 function nothingFound(queries: readonly string[], rankings: readonly Ranking[], view: View): Saying[] {
-  const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
-  const other = rankings.find((ranking) => ranking.other)?.other;
-  const example = exampleNeed(view);
   if (view.entries.length === 0 && view.starting.size === 0)
     return [
       {
-        sentences: [
-          "The catalog is empty, so there is nothing to find. Tell the user to add a server to it.",
-        ],
-        fills: {},
+        sentences: "The catalog is empty, so there is nothing to find. Tell the user to add a server to it.",
       },
     ];
+  const asked = queries.map((query) => JSON.stringify(cutText(query, 60))).join(", ");
+  const other = rankings.find((ranking) => ranking.other)?.other;
+  const example = exampleNeed(view);
   return [
     {
       sentences: [

@@ -53,7 +53,8 @@ export async function callAddress(
     const helpPath = helpPathOf(entry?.op ?? address, context.view);
     const name = entry?.op ?? address;
     const source = entry && sourceOf(entry);
-    return { address, entry, ok: false, failure: { problem: asKnownProblem(error, name), helpPath, source } };
+    const failure = { problem: asKnownProblem(error, name), helpPath, source, entry };
+    return { address, entry, ok: false, failure };
   }
 }
 

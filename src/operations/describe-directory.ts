@@ -112,7 +112,7 @@ export function showDirectory(directory: Directory, room: Room): Directory {
   const bare = { ...shown, ops: shown.ops.map(({ op, lane }) => ({ op, lane })) };
   if (countTokens(directoryText(bare)) <= resultTokens) return bare;
   const value = JSON.parse(JSON.stringify(shown));
-  const handle = room.keep(value, directory.path || "root");
+  const handle = room.keep(value, directory.path || "root", { version: directory.version });
   const pieces = [
     ...bare.groups.map((group) => ({
       forms: [groupLine(group), groupLine({ ...group, names: [] }), ""],
@@ -132,7 +132,7 @@ export function showDirectory(directory: Directory, room: Room): Directory {
 
 /** Writes a directory for a model. */
 export function directoryText({ path, summary, groups, ops, rest }: Directory): string {
-  const heading = `# ${path || "root"}: ${summary}`;
+  const heading = `# ${path || "root"}${summary && `: ${summary}`}`;
   return [heading, ...groups.map(groupLine), ...ops.map(opLine), ...(rest ? [`[${rest}]`] : [])].join("\n");
 }
 

@@ -63,9 +63,10 @@ interface Wanted {
 export function describeEntry(entry: Entry, wanted: Wanted, view: View): EntryDescription {
   const { kind, op, route, lane, inputSchema, status } = entry;
   const policy = entry.kind === "tool" && entry.policy ? policyIn(wanted.format, entry.policy) : undefined;
-  const related = entry.related.filter(
-    (other) => view.find(other)?.visibility !== "hidden" && view.find(other),
-  );
+  const related = entry.related.filter((other) => {
+    const found = view.find(other);
+    return found !== undefined && found.visibility !== "hidden";
+  });
   return {
     kind,
     path: op,
@@ -150,12 +151,19 @@ export function showEntryHelp(described: EntryDescription, room: Room): EntryHel
   };
   if (fits(whole)) return whole;
   const value = JSON.parse(JSON.stringify(whole));
-  const handle = room.keep(value, described.path);
+  const told = [described.route, ...(described.related ?? [])].map((route) => ({ route }));
+  const handle = room.keep(value, described.path, told);
   const { schema: _, code: __, ...withoutSchema } = whole;
   for (let share = helpTokens; share > 8; share = Math.floor(share / 2)) {
     const { args, omitted } = fitArgs(whole.args as readonly Arg[], { maxTokens: share, countTokens });
     const rest = `${omitted > 0 ? `${omitted} more args` : "The rest"} at ${handle}.`;
-    const shortened = { ...withoutSchema, args: [...args], notes: [...notes, rest], ...shorter(whole, args) };
+    const examples = exampleOf(whole, args);
+    const shortened = {
+      ...withoutSchema,
+      args: [...args],
+      notes: [...notes, rest],
+      ...(examples && { examples }),
+    };
     if (fits(shortened)) return shortened;
   }
   return {
@@ -167,15 +175,11 @@ export function showEntryHelp(described: EntryDescription, room: Room): EntryHel
   };
 }
 
-/** Usage and examples that name the shown args only. */
-function shorter(
-  { usage, examples }: EntryHelp,
-  args: readonly Arg[],
-): Pick<EntryHelp, "usage" | "examples"> {
+/** The first example, with the shown args only. */
+function exampleOf({ examples }: EntryHelp, args: readonly Arg[]): EntryHelp["examples"] {
   const shown = new Set(args.map(({ name }) => name));
-  const cut = examples?.slice(0, 1).map(({ args: given, ...example }) => ({
+  return examples?.slice(0, 1).map(({ args: given, ...example }) => ({
     ...example,
     args: Object.fromEntries(Object.entries(given).filter(([name]) => shown.has(name))),
   }));
-  return { usage, ...(cut && { examples: cut }) };
 }

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
 import { hideSecrets } from "../net/known-secrets.ts";
+import { compactSchema } from "../render/compact-schema.ts";
 import { fieldsInError } from "../render/fields-in-error.ts";
 import { fitSchema } from "../render/fit-schema.ts";
 import type { FieldError } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isProblem, type Problem, problem } from "../schema/problem.ts";
+import type { NeededEntry } from "../session/needs.ts";
 import type { CallSession } from "../session/session-store.ts";
 import { cutText } from "../util/cut-text.ts";
 import { domainOf } from "../util/domain-of.ts";
@@ -35,6 +37,8 @@ export interface Failure {
   readonly helpPath: string;
   /** The others whose tool failed. */
   readonly source?: string | undefined;
+  /** The entry that the details are about. */
+  readonly entry?: NeededEntry | undefined;
 }
 
 export const ROOT = "root";
@@ -46,10 +50,11 @@ const MESSAGE_CHARS = 2_000;
 const QUOTING = new Set(["UPSTREAM_ERROR", "UPSTREAM_LOST", "CALL_FAILED", "LOGIN_NEEDED", "INTERNAL"]);
 
 /** A failure in the words of the surface, within its budget. Details that do not fit are read by a handle. */
-export function toErrorAnswer({ problem: raised, helpPath, source }: Failure, room: Room): ErrorAnswer {
+export function toErrorAnswer(failure: Failure, room: Room): ErrorAnswer {
+  const { problem: raised, helpPath, source } = failure;
   const { code } = raised;
   const { message, next } = raised.inWords?.(room.words) ?? raised;
-  const details = hideSecrets(fitDetails(raised, room));
+  const details = hideSecrets(fitDetails(failure, room));
   const outside = checkOutside(quoted(message, details), QUOTING.has(code) ? source : undefined);
   return {
     code,
@@ -65,17 +70,19 @@ export function toErrorAnswer({ problem: raised, helpPath, source }: Failure, ro
 export function errorText({ code, message, next, details, help_path, outside }: ErrorAnswer): string {
   const sentence = message.replace(/[\p{L}\p{N}]$/u, "$&.");
   const step = next === "" ? "" : ` ${next}`;
-  if (outside)
-    return `${code}: ${markOutside(quoted(sentence, details), outside)}${step}\nhelp: ${help_path}`;
-  return `${code}: ${sentence}${step}${detailsText(details)}\nhelp: ${help_path}`;
+  const help = `\nhelp: ${help_path}`;
+  if (outside) return `${code}: ${markOutside(quoted(sentence, details), outside)}${step}${help}`;
+  return `${code}: ${sentence}${step}${detailsText(details)}${help}`;
 }
 
 function quoted(message: string, details: ErrorAnswer["details"]): string {
   return `${message}${detailsText(details)}`;
 }
 
-function detailsText(details: ErrorAnswer["details"]): string {
-  return Object.keys(details).length > 0 ? `\n${JSON.stringify(details)}` : "";
+/** Leaves out the server, which the sentence has named, and empty lists. */
+function detailsText({ server: _, ...details }: ErrorAnswer["details"]): string {
+  const told = Object.entries(details).filter(([, value]) => !Array.isArray(value) || value.length > 0);
+  return told.length > 0 ? `\n${JSON.stringify(Object.fromEntries(told))}` : "";
 }
 
 /** Turns anything thrown into a problem. A tool's own problem is kept. */
@@ -136,11 +143,15 @@ interface ParamDetails {
   readonly example: Readonly<Record<string, unknown>>;
 }
 
-function fitDetails({ code, details }: Problem, room: Room): Record<string, unknown> {
+function fitDetails(
+  { problem: { code, details: all }, entry }: Failure,
+  room: Room,
+): Record<string, unknown> {
+  const details = isParamDetails(all) ? { ...all, schema: compactSchema(all.schema) } : all;
   if (fits(details, room)) return { ...details };
   const whole = toJson(details);
   const value: Json = whole.ok ? whole.value : null;
-  const rest = { all_details: room.keep(value, code) };
+  const rest = { all_details: room.keep(value, code, entry) };
   if (isParamDetails(details)) {
     const shortened = { ...shortenParams(details, room), ...rest };
     if (fits(shortened, room)) return shortened;
@@ -160,7 +171,7 @@ function isParamDetails(details: object): details is ParamDetails {
 /** The fields in error come first, then required ones; the rest is counted. */
 function shortenParams({ field_errors, schema, example }: ParamDetails, room: Room): Record<string, unknown> {
   const errors = field_errors.slice(0, MOST_FIELD_ERRORS);
-  const first = fieldsInError(schema, errors, undefined);
+  const first = fieldsInError(schema, errors);
   const { countTokens } = room;
   const fitted = fitSchema(schema, { first, maxTokens: Math.floor(room.helpTokens / 2), countTokens });
   const shown = new Set(Object.keys((fitted.schema.properties ?? {}) as object));

@@ -1,8 +1,6 @@
 import { z } from "zod";
-import { toContentText } from "../render/content-text.ts";
 import type { Words } from "../schema/say.ts";
 import { type Fields, isFields } from "../util/fields.ts";
-import type { Json } from "../util/json.ts";
 import {
   argsSchema,
   guidanceSchema,
@@ -13,10 +11,11 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress } from "./call-address.ts";
 import { type ErrorAnswer, errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
-import { markOutside, outsideSchema } from "./mark-outside.ts";
+import { outsideSchema } from "./mark-outside.ts";
 import { defineOperation, type OperationContext, type PlannedCall } from "./operation.ts";
+import { resultText } from "./result-text.ts";
 import type { Room } from "./room.ts";
-import { blocksSchema, showResult, storedSchema, storedText } from "./show-result.ts";
+import { blocksSchema, showResult, storedSchema } from "./show-result.ts";
 
 const MOST_ADDRESS = 2_000;
 
@@ -162,12 +161,17 @@ export function showExecuted({ op, outcome, traceId, latencyMs }: Executed, room
 /** Writes an answer for a model. A model that called the tool by its own name is not told the op again. */
 export function execText(output: ExecOutput, words: Words): string {
   const { meta } = output;
-  const heading = words.exec === undefined ? "" : `${output.op}: `;
   const session = sessionText(output.session);
-  if (!output.ok) return `${heading}${errorText(output.error)}\ntrace: ${meta.trace_id}${session}`;
-  const content = markOutside(toContentText((output.result ?? null) as Json), meta.outside);
+  if (!output.ok) {
+    // Only a failure of the gateway is worth a look into its logs.
+    const trace = output.error.code === "INTERNAL" ? `\ntrace: ${meta.trace_id}` : "";
+    return `${errorText(output.error)}${trace}${session}`;
+  }
+  const heading = words.exec === undefined ? "" : `${output.op}: `;
+  const { stored, outside, dry_run } = meta;
+  const content = resultText({ content: output.result, stored, outside, dry_run });
   const rest = `${warningsText(meta.warnings)}${guidanceText(output.guidance ?? [])}`;
-  return `${heading}${storedText(meta.stored)}${content}${rest}${session}`;
+  return `${heading}${content}${rest}${session}`;
 }
 
 /** A request that could not be read is answered in the same envelope. */

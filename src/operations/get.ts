@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { toContentText } from "../render/content-text.ts";
 import { problem } from "../schema/problem.ts";
 import { addressOf } from "../util/address-of.ts";
+import { isFields } from "../util/fields.ts";
 import { mapLimit } from "../util/map-limit.ts";
 import {
   argsSchema,
@@ -13,13 +13,17 @@ import {
 } from "./answer-parts.ts";
 import { type CallOutcome, callAddress } from "./call-address.ts";
 import { errorSchema, errorText, toErrorAnswer } from "./error-answer.ts";
-import { markOutside, outsideSchema } from "./mark-outside.ts";
+import { outsideSchema } from "./mark-outside.ts";
 import { defineOperation } from "./operation.ts";
+import { resultText } from "./result-text.ts";
 import type { Room } from "./room.ts";
-import { blocksSchema, showResult, storedSchema, storedText } from "./show-result.ts";
+import { blocksSchema, showResult, storedSchema } from "./show-result.ts";
+
+const ROUTE_NAMES = ["route", "op", "path", "uri"];
+const PARAMS_NAMES = ["params", "args", "arguments"];
 
 const requestSchema = z.preprocess(
-  (value) => (typeof value === "string" ? { route: value } : value),
+  toRequest,
   z.object({
     route: z.string().min(1).max(2_000).describe("Route, op, result:// or session:// handle"),
     params: argsSchema.optional(),
@@ -94,14 +98,14 @@ export const get = defineOperation({
       ...(room.session && { session: room.session }),
     };
   },
-  toText: ({ results, session }) => `${results.map(resultText).join("\n\n")}${sessionText(session)}`,
+  toText: ({ results, session }) => `${results.map(routeText).join("\n\n")}${sessionText(session)}`,
   errors: ({ results }) => results.map((result) => (result.success ? undefined : result.error)),
   refuse: () => ({ results: [], summary: { total: 0, success: 0, failed: 0 } }),
   cause: "results",
   asides: ({ results }, { view }) =>
     results
       .filter(({ route }) => view.find(route)?.kind === "skill")
-      .map((result) => ({ cause: "skills", text: resultText(result) })),
+      .map((result) => ({ cause: "skills", text: routeText(result) })),
   targets: ({ routes }) => routes.map(({ route }) => route),
 });
 
@@ -127,12 +131,24 @@ function toResult(outcome: CallOutcome, room: Room): GetResult {
   };
 }
 
-function resultText(result: GetResult): string {
+function routeText(result: GetResult): string {
   if (!result.success) return `# ${result.route}\n${errorText(result.error)}`;
-  const { content, guidance, stored, warnings, outside } = result.data;
-  const rest = `${warningsText(warnings)}${guidanceText(guidance)}`;
-  const text = markOutside(toContentText(content as never), outside);
-  return `# ${result.route}\n${storedText(stored)}${text}${rest}`;
+  const { guidance, warnings } = result.data;
+  return `# ${result.route}\n${resultText(result.data)}${warningsText(warnings)}${guidanceText(guidance)}`;
+}
+
+/** Models send a bare route, the field names of other tools, or the params beside the route. */
+function toRequest(given: unknown): unknown {
+  if (typeof given === "string") return { route: given };
+  if (!isFields(given)) return given;
+  const sent = Object.entries(given).filter(([, value]) => value !== null);
+  const first = (names: readonly string[]) => names.find((name) => sent.some(([key]) => key === name));
+  const [route, params] = [first(ROUTE_NAMES), first(PARAMS_NAMES)];
+  const beside = sent.filter(([name]) => name !== route);
+  return {
+    ...(route && { route: given[route] }),
+    ...(params ? { params: given[params] } : beside.length > 0 && { params: Object.fromEntries(beside) }),
+  };
 }
 
 /** Models send one route instead of a list. */

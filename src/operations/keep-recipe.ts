@@ -33,7 +33,7 @@ export type Kept = z.output<typeof keptSchema>;
 export async function checkKeep(
   keep: KeepInput,
   code: string | undefined,
-  { recipes, view }: OperationContext,
+  { scripts: { recipes }, view }: OperationContext,
 ): Promise<void> {
   if (!recipes) throw wrongKeep("this gateway keeps no recipes");
   if (!view.principal.allowWrite)
@@ -53,7 +53,7 @@ export async function keepRecipe(
   { name, description, params }: KeepInput,
   script: PlanScript,
   { called }: Performance,
-  { recipes }: OperationContext,
+  { scripts: { recipes } }: OperationContext,
 ): Promise<Kept | { readonly refused: string }> {
   if (called.some(({ domain }) => domain === RECIPES)) return { refused: "it runs another recipe" };
   const types = params ? recipeParams.parse(params) : paramsOf(script.params);

@@ -1,11 +1,8 @@
 import type { z } from "zod";
 import type { CallEnvironment } from "../calls/call-environment.ts";
 import type { CallRequest } from "../calls/decide-call.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
 import type { Problem } from "../schema/problem.ts";
-import type { Recipe } from "../schema/recipe.ts";
 import type { Words } from "../schema/say.ts";
-import type { PlanStore } from "../session/plan-store.ts";
 import type { ResultStore } from "../session/result-store.ts";
 import type { SessionStore } from "../session/session-store.ts";
 import type { Cause } from "../session/tokens-by-cause.ts";
@@ -13,14 +10,7 @@ import type { Fields } from "../util/fields.ts";
 import type { TokenCounter } from "../util/tokens.ts";
 import type { ErrorAnswer } from "./error-answer.ts";
 import type { Room } from "./room.ts";
-
-/** A gateway's recipes, as `run` keeps them. */
-export interface RecipeKeeper {
-  /** @throws CONFLICT if another recipe has the name. */
-  check(recipe: Pick<Recipe, "name" | "code">): Promise<void>;
-  /** Saves a recipe as an approved tool. Resolves to the name of its file. */
-  keep(recipe: Recipe): Promise<string>;
-}
+import type { Scripts } from "./scripts.ts";
 
 /** Bounds of one call and of its answer. */
 export interface Limits {
@@ -54,12 +44,8 @@ export interface OperationContext extends CallEnvironment {
   readonly countTokens: TokenCounter;
   readonly sessions: SessionStore;
   readonly results: ResultStore;
-  readonly plans: PlanStore;
-  readonly sandbox: Sandbox;
-  /** Keeps scripts as tools. Absent if the gateway keeps none. */
-  readonly recipes?: RecipeKeeper;
-  /** The handle that a question of an earlier round left, to go on from there. */
-  readonly resume?: string;
+  /** For `run` alone. */
+  readonly scripts: Scripts;
   /** How many hits of an `ask` count as discovered and bring their rules; absent: all. */
   readonly discovers?: number;
   /**

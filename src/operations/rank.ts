@@ -14,8 +14,9 @@ import {
 } from "../search/ranking/cut-where-relevance-falls.ts";
 import { rankByQuality } from "../search/ranking/quality.ts";
 import { cutText } from "../util/cut-text.ts";
+import { oncePer } from "../util/once-per.ts";
 import type { AskInput } from "./ask-input.ts";
-import { createNameTable, type NameTable } from "./name-table.ts";
+import { createNameTable } from "./name-table.ts";
 import type { OperationContext } from "./operation.ts";
 import { fillPlaces, rankSegments, type SearchTagged } from "./rank-segments.ts";
 
@@ -48,44 +49,22 @@ export interface Ranking {
 
 /** Ranks entries of all kinds together for one query. Entries that the query names come first. */
 export async function rank(query: string, input: AskInput, context: OperationContext): Promise<Ranking> {
-  const { view, search } = context;
+  const { view } = context;
   const { limit = DEFAULT_LIMIT } = input;
   const asked = cutText(query, QUERY_CHARS);
   const wanted = (entry: Entry) =>
     (!input.domain || entry.domain === input.domain) && (!input.kinds || input.kinds.includes(entry.kind));
-  const filter = {
-    scopes: view.principal.scopes,
-    ...(input.domain && { domain: input.domain }),
-    ...(input.kinds && { kinds: input.kinds }),
-  };
-  const qualityOf = (id: string) => view.find(id)?.metadata.quality_score;
-  const toEntries = (hits: readonly SearchHit[]) =>
-    hits
-      .map(({ id }) => view.find(id))
-      .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
-  let how: Omit<SearchNote, "waiting"> | undefined;
-  let waiting: number | undefined;
-  const found = await search.search({
-    query: asked,
-    note: (noted) => {
-      ({ waiting, ...how } = noted);
-    },
-    limit: searchDepth(input, view),
-    filter,
-    ...(input.explain && { explain: true }),
-  });
-  const phrased = await liftByPhrases(asked, rankByQuality(found, qualityOf), view.shown);
-  const hits = (await context.services.learning?.lift(conversationOf(context), asked, phrased)) ?? phrased;
-  const ranked = toEntries(hits);
+  const { hits, how, waiting } = await searchFor(asked, input, context);
+  const ranked = toEntries(hits, view);
   const names = namedEntries(asked, view);
   const named = inOrder(names, ranked, asked).filter(wanted);
   const segments = await segmentsOf(ranked, view, async (domain, tags, most) => {
-    const members = { query: asked, limit: most, filter: { ...filter, domain, tags } };
-    return toEntries(rankByQuality(await search.search(members), qualityOf));
+    const members = { query: asked, limit: most, filter: { ...filterOf(input, view), domain, tags } };
+    return toEntries(byQuality(await context.search.search(members), view), view);
   });
   const filled = fillPlaces(ranked, segments);
   const standOut = cutWhereRelevanceFalls(hits, { most: hits.length });
-  const relevant = segments.size > 0 ? filled : toEntries(hits.slice(0, standOut));
+  const relevant = segments.size > 0 ? filled : toEntries(hits.slice(0, standOut), view);
   const others = withinQuota(filled, limit, new Set(relevant)).filter(
     ({ domain }, place) => place < limit || input.perDomain !== undefined || segments.has(domain),
   );
@@ -108,6 +87,46 @@ export async function rank(query: string, input: AskInput, context: OperationCon
     segmented: segments.size > 0,
     explanations: new Map(hits.flatMap(({ id, explanation }) => (explanation ? [[id, explanation]] : []))),
   };
+}
+
+interface Searched {
+  /** Best first, by search, quality, phrases and past use. */
+  readonly hits: readonly SearchHit[];
+  /** How the search was made; empty if the index does not say. */
+  readonly how: Partial<Omit<SearchNote, "waiting">>;
+  readonly waiting?: number | undefined;
+}
+
+async function searchFor(asked: string, input: AskInput, context: OperationContext): Promise<Searched> {
+  const { view, search, services } = context;
+  let note: SearchNote | undefined;
+  const found = await search.search({
+    query: asked,
+    note: (noted) => {
+      note = noted;
+    },
+    limit: searchDepth(input, view),
+    filter: filterOf(input, view),
+    ...(input.explain && { explain: true }),
+  });
+  const phrased = await liftByPhrases(asked, byQuality(found, view), view.shown);
+  const hits = (await services.learning?.lift(conversationOf(context), asked, phrased)) ?? phrased;
+  const { waiting, ...how }: Partial<SearchNote> = note ?? {};
+  return { hits, how, waiting };
+}
+
+function filterOf({ domain, kinds }: AskInput, { principal }: View) {
+  return { scopes: principal.scopes, ...(domain && { domain }), ...(kinds && { kinds }) };
+}
+
+function byQuality(hits: readonly SearchHit[], { find }: View): readonly SearchHit[] {
+  return rankByQuality(hits, (id) => find(id)?.metadata.quality_score);
+}
+
+function toEntries(hits: readonly SearchHit[], { find }: View): Entry[] {
+  return hits
+    .map(({ id }) => find(id))
+    .filter((entry): entry is Entry => entry !== undefined && entry.visibility !== "hidden");
 }
 
 function searchDepth({ limit = DEFAULT_LIMIT, perDomain = 0, domain }: AskInput, { domains }: View): number {
@@ -176,13 +195,7 @@ function namedEntries(query: string, { shown }: View): NamedEntry[] {
   return [...found.values()];
 }
 
-const knownNames = new WeakMap<readonly Entry[], NameTable>();
-
-function namesOf(shown: readonly Entry[]): NameTable {
-  const names = knownNames.get(shown) ?? createNameTable(shown);
-  knownNames.set(shown, names);
-  return names;
-}
+const namesOf = oncePer(createNameTable);
 
 /** Sorts named entries: exact spelling first, then longer names, then the order of search. */
 function inOrder(named: readonly NamedEntry[], found: readonly Entry[], query: string): Entry[] {

@@ -13,11 +13,13 @@ export interface ReadInput<T> {
 }
 
 const MOST_REASONS = 5;
+/** Gemini CLI offers this field beside those of every tool and forwards it. */
+const ADDED_BY_CLIENTS: ReadonlySet<string> = new Set(["wait_for_previous"]);
 const NOTHING: readonly string[] = [];
 
 /**
  * Reads an input as clients and models send it: `null` and empty optional fields count as absent, other spellings
- * of a field are accepted, unknown fields are ignored and reported.
+ * of a field are accepted, unknown fields are ignored and reported, unless a client added them by itself.
  *
  * @throws INVALID_INPUT if the rest does not fit the operation's schema.
  */
@@ -50,7 +52,7 @@ function tidy(
     }
     const meant = Object.hasOwn(aliases, name) ? aliases[name]! : undefined;
     if (meant !== undefined && isMissing(given, meant)) fields[meant] ??= value;
-    else ignored.push(name);
+    else if (!ADDED_BY_CLIENTS.has(name)) ignored.push(name);
   }
   return { fields, ignored };
 }
@@ -70,8 +72,12 @@ function shapeOf(schema: z.ZodType): Shape {
 }
 
 function invalidInput(operation: string, error: z.ZodError) {
-  const reasons = error.issues
-    .slice(0, MOST_REASONS)
-    .map(({ path, message }) => `${path.join(".") || "input"}: ${message}`);
+  const reasons = error.issues.slice(0, MOST_REASONS).map(toReason);
   return problem("INVALID_INPUT", { operation, reason: reasons.join("; ") });
+}
+
+function toReason({ path, message }: z.core.$ZodIssue): string {
+  if (path.length === 0) return message;
+  const field = path.join(".");
+  return message.endsWith("received undefined") ? `${field} is required` : `${field}: ${message}`;
 }

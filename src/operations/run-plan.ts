@@ -2,7 +2,8 @@ import { randomBytes } from "node:crypto";
 import { type ApprovalRequest, decideCall } from "../calls/decide-call.ts";
 import { askFirst } from "../calls/make-call.ts";
 import type { ScriptLimits } from "../sandbox/sandbox.ts";
-import { type Problem, problem } from "../schema/problem.ts";
+import { Problem, problem } from "../schema/problem.ts";
+import { UNAPPROVED_PLAN } from "../schema/script-problems.ts";
 import type { Json } from "../util/json.ts";
 import { asKnownProblem } from "./error-answer.ts";
 import type { OperationContext } from "./operation.ts";
@@ -69,12 +70,12 @@ export async function runPlan(request: RunRequest, context: OperationContext): P
 }
 
 async function openPlan({ code, params, plan: given }: RunRequest, context: OperationContext): Promise<Plan> {
-  const handle = given ?? context.resume;
+  const handle = given ?? context.scripts.resume;
   if (handle === undefined) {
     if (code === undefined) throw problem("INVALID_INPUT", { operation: "run", reason: "give code or plan" });
     return toPlan([{ at: "script", script: newScript(code, params) }]);
   }
-  const plan = await readPlan(handle, context.view.principal.id, context.plans);
+  const plan = await readPlan(handle, context.view.principal.id, context.scripts.plans);
   if (code !== undefined && code !== plan.script.code)
     throw problem("INVALID_INPUT", {
       operation: "run",
@@ -99,7 +100,9 @@ async function approve(plan: Plan, context: OperationContext): Promise<Plan | { 
     const by = await askFirst(question, context);
     return await keep(plan, { at: "approved", hash: plan.hash, by }, context);
   } catch (error) {
-    return { problem: asKnownProblem(error, question.op) };
+    const raised = asKnownProblem(error, question.op);
+    if (raised.code !== "APPROVAL_REQUIRED") return { problem: raised };
+    return { problem: new Problem(raised.code, { name: question.op }, raised.details, UNAPPROVED_PLAN) };
   }
 }
 
@@ -135,7 +138,11 @@ async function savePlan(plan: Plan, performance: Performance, context: Operation
 }
 
 /** Adds an event to a plan, which gets its handle with the first one. */
-async function keep(plan: Plan, event: PlanEvent, { plans, view }: OperationContext): Promise<Plan> {
+async function keep(
+  plan: Plan,
+  event: PlanEvent,
+  { scripts: { plans }, view }: OperationContext,
+): Promise<Plan> {
   const events = [...plan.events, event];
   const id = view.principal.id;
   if (plan.handle === undefined) return toPlan(events, await plans.open(id, events as unknown as Json[]));

@@ -72,6 +72,9 @@ export interface Ran extends Omit<RunResult, "problem"> {
 const LOG_TOKENS_SHARE = 4;
 const MOST_WARNINGS = 3;
 const PERFORM: Saying = { sentences: 'To perform exactly these effects, call {run} with plan: "{handle}".' };
+const IF_APPROVED: Saying = {
+  sentences: 'If a person approves these effects, {run} performs them with plan: "{handle}".',
+};
 const MAY_NOT: Saying = {
   sentences: "This caller may not write: only the owner of the gateway can allow it.",
 };
@@ -171,7 +174,9 @@ function show(
     ...showLogs(performance?.outcome.logs ?? [], room, from),
     effects: [...effects],
     ...(notDone.length > 0 && { not_done: [...notDone] }),
-    ...(plan?.handle && { plan: toPlanNote(plan.handle, plan.hash, mayWrite, room.words) }),
+    ...(plan?.handle && {
+      plan: toPlanNote(plan.handle, plan.hash, performing(mayWrite, failure), room.words),
+    }),
     ...(performance?.dry && { dry_run: true }),
     ...(recipe && { kept: recipe }),
     calls: performance?.requests ?? 0,
@@ -189,8 +194,15 @@ function showsNothing(performance: Performance | undefined): boolean {
   return logs.length + misses.length + effects.length === 0;
 }
 
-function toPlanNote(handle: string, hash: string, mayWrite: boolean, words: Words) {
-  return { handle, hash, perform: say({ ...(mayWrite ? PERFORM : MAY_NOT), fills: { handle } }, words) };
+function toPlanNote(handle: string, hash: string, saying: Saying, words: Words) {
+  return { handle, hash, perform: say({ ...saying, fills: { handle } }, words) };
+}
+
+/** How the plan of an answer can be performed. */
+function performing(mayWrite: boolean, failure: Failure | undefined): Saying {
+  if (!mayWrite) return MAY_NOT;
+  const code = failure?.problem.code;
+  return code === "APPROVAL_REQUIRED" || code === "APPROVAL_DECLINED" ? IF_APPROVED : PERFORM;
 }
 
 function readInside(stored: Stored, words: Words): Stored {

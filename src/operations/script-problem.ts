@@ -8,14 +8,17 @@ import type { Performance } from "./perform-plan.ts";
 const REASON_CHARS = 1_000;
 const SHOWN_FIELDS = 12;
 
-const STOPS: Readonly<Record<Exclude<StopReason, "cancelled">, string>> = {
-  time: "its time was over",
-  compute: "it computed for too long",
-  memory: "it used too much memory",
-  stuck: "it waited for something that never comes",
-  crashed: "its engine failed",
-  stopped: "the run was given up",
-};
+const DO_LESS = "Make it do less at once.";
+const STOPS = {
+  time: { reason: "its time was over", advice: DO_LESS },
+  compute: { reason: "it computed for too long", advice: DO_LESS },
+  memory: { reason: "it used too much memory", advice: DO_LESS },
+  stuck: {
+    reason: "it waited for something that never comes",
+    advice: "A script can wait only for tools, call, get, ask, help and sleep.",
+  },
+  crashed: { reason: "its engine failed", advice: DO_LESS },
+} satisfies Record<Exclude<StopReason, "cancelled">, object>;
 
 /** The failure of a script that did not return. The problem of a call that it did not catch is its own. */
 export function scriptFailure({
@@ -37,7 +40,7 @@ export function scriptFailure({
 
 function stopProblem(why: StopReason): Problem {
   if (why === "cancelled") return problem("CANCELLED", { name: "The script" });
-  return problem("SCRIPT_STOPPED", { reason: STOPS[why] });
+  return problem("SCRIPT_STOPPED", STOPS[why]);
 }
 
 function inScript(failed: Problem): Failure {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { type Entry, KINDS, LANES } from "../schema/entry.ts";
 import { cutText } from "../util/cut-text.ts";
+import { oncePer } from "../util/once-per.ts";
 import { toSummary } from "../util/to-summary.ts";
 import { toSignature } from "./signature.ts";
 
@@ -30,26 +31,21 @@ export type Hit = z.output<typeof hitSchema>;
 /** Room for a command that helps. */
 const REASON_CHARS = 120;
 const DONT_CHARS = 80;
-const cache = new WeakMap<Entry, readonly Hit[]>();
 
 /** An entry as search shows it, from the fullest form to the bare address. */
-export function hitForms(entry: Entry): readonly Hit[] {
-  const known = cache.get(entry);
-  if (known) return known;
+export const hitForms: (entry: Entry) => readonly Hit[] = oncePer((entry) => {
   const { route, op, kind, domain, name, lane, status } = entry;
   const bare: Hit = { route, op, kind, domain, name, lane };
   const why = status && { unavailable: `${status.state}: ${cutText(status.reason, REASON_CHARS)}` };
   const signature = (maxChars: number, requiredOnly = false) =>
     kind === "resource" ? {} : { signature: toSignature(entry.inputSchema, { maxChars, requiredOnly }) };
-  const forms = [
+  return [
     { ...bare, ...why, ...signature(160), summary: toSummary(entry.description, 160), ...dontOf(entry) },
     { ...bare, ...why, ...signature(80, true), summary: toSummary(entry.description, 70) },
     { ...bare, ...why, ...signature(60, true) },
     { ...bare, ...(status && { unavailable: status.state }) },
   ];
-  cache.set(entry, forms);
-  return forms;
-}
+});
 
 /** One line for a model. Reading is the rule, so only the other lanes are marked. */
 export function hitLine(hit: Hit): string {

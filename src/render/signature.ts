@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { isFields } from "../util/fields.ts";
+import { lazy } from "../util/lazy.ts";
 import {
   branchesOf,
   createWalk,
@@ -35,7 +36,7 @@ export function toSignature(schema: JsonSchema, options: SignatureOptions = {}):
   const open = view.lossy || hasUnspoken(flat.schema) ? "~(" : "(";
   const parameters = view.properties.map((property) => toParameter(walk, property));
   if (view.rest)
-    parameters.push({ required: false, name: "[key]", full: once(() => spellRest(walk, view, 0)) });
+    parameters.push({ required: false, name: "[key]", full: lazy(() => spellRest(walk, view, 0)) });
   const room = (options.maxChars ?? 200) - open.length - 1;
   return `${open}${fitParameters(parameters, room, options.requiredOnly ?? false).join(", ")})`;
 }
@@ -59,15 +60,7 @@ interface Parameter {
 
 function toParameter(walk: SchemaWalk, property: Property): Parameter {
   const name = spellName(property.name);
-  return { required: property.required, name, full: once(() => spellProperty(walk, property, name)) };
-}
-
-function once(make: () => string): () => string {
-  let made: string | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
+  return { required: property.required, name, full: lazy(() => spellProperty(walk, property, name)) };
 }
 
 /** Drops optional parameters until the rest fits, then the types of required ones. */

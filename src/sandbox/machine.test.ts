@@ -18,9 +18,10 @@ async function runAll(
   const ends: ScriptEnd[] = [];
   const result = JSON.stringify("x".repeat(100_000));
   const requests: number[] = [];
+  let made = 0;
   const machine = await createMachine((message: FromWorker) => {
-    if (message.type === "end") ends.push(message.outcome);
-    if (message.type === "request") requests.push(message.number);
+    if (typeof message === "string") requests.push(++made);
+    else if (message.type === "end") ends.push(message.outcome);
   });
   for (const { code, limits } of scripts) {
     const script = {
@@ -30,6 +31,7 @@ async function runAll(
       params: "null",
       limits: { ...LIMITS, ...limits },
     } as const;
+    made = 0;
     await machine.start(script, new Int32Array(new SharedArrayBuffer(4)));
     for (let next = requests.shift(); next; next = requests.shift()) machine.answer(`[${next},"",${result}]`);
   }

@@ -1,9 +1,9 @@
 import { stripTypeScriptTypes } from "node:module";
-import type { QuickJSHandle } from "quickjs-emscripten-core";
 import { problem } from "../schema/problem.ts";
 import { jsonDepth } from "../util/json-depth.ts";
 import { createEngine, type Engine, type EngineHost } from "./engine.ts";
 import type { FromWorker, Script, ScriptEnd } from "./messages.ts";
+import type { Thrown } from "./quickjs.ts";
 
 /** Runs scripts, one after the other. Nothing of a script outlives it: each begins with the same memory. */
 export interface Machine {
@@ -74,46 +74,33 @@ class Run implements EngineHost {
   }
 
   start(): void {
-    const { runtime } = this.#engine;
-    const { limits } = this.#script;
-    this.#engine.serve(this);
-    runtime.setMemoryLimit(limits.memoryBytes);
-    runtime.setMaxStackSize(limits.stackBytes);
-    this.#compute(() => this.#begin());
+    const { code, now, seed, params, limits } = this.#script;
+    this.#engine.serve(this, limits.memoryBytes, limits.stackBytes);
+    const numbers = [now, ...seed];
+    this.#compute(() => this.#engine.begin({ code: plainCode(code), file: FILE, params, numbers }));
   }
 
   answer(text: string): void {
     this.#open -= 1;
-    const { context, answer } = this.#engine;
     // The text is a list with the value in it.
     const known = `${text.slice(0, -1)},${jsonDepth(text) - 1}]`;
-    this.#compute(() => context.newString(known).consume((given) => this.#call(answer, [given])?.dispose()));
-  }
-
-  #begin(): void {
-    const { context, begin, run } = this.#engine;
-    const { code, now, seed, params } = this.#script;
-    const numbers = [now, ...seed].map((part) => context.newNumber(part));
-    if (!this.#call(begin, [context.newString(params), ...numbers])) return;
-    const main = context.evalCode(plainCode(code), FILE);
-    if (main.error) this.#threw(main.error);
-    else this.#call(run, [main.value]);
+    this.#compute(() => this.#engine.answer(known));
   }
 
   /** Lets the script compute within what is left of its time, then looks whether it still waits for an answer. */
-  #compute(step: () => void): void {
-    const { runtime } = this.#engine;
+  #compute(step: () => Thrown | undefined): void {
     const { computeMs } = this.#script.limits;
     const began = performance.now();
     this.#deadline = began + computeMs - this.#computed;
     Atomics.store(this.#clock, 0, (Date.now() % CLOCK) + 1);
     try {
-      step();
+      const thrown = step();
+      if (thrown) this.#threw(thrown);
       let isMore = true;
       while (isMore && !this.#outcome && performance.now() <= this.#deadline) {
-        const done = runtime.executePendingJobs(JOBS_AT_ONCE);
-        if (done.error) this.#threw(done.error);
-        else isMore = done.value === JOBS_AT_ONCE;
+        const done = this.#engine.runJobs(JOBS_AT_ONCE);
+        if (typeof done === "object") this.#threw(done);
+        else isMore = done === JOBS_AT_ONCE;
       }
     } catch {
       this.#outcome = { end: "stopped", why: "crashed" };
@@ -139,7 +126,7 @@ class Run implements EngineHost {
     if (json.length > chars) throw tooMuch("The size of the arguments in characters", json.length, chars);
     this.#requests = number;
     this.#open += 1;
-    this.#send({ type: "request", number, json });
+    this.#send(json);
   }
 
   log(text: string): void {
@@ -154,17 +141,19 @@ class Run implements EngineHost {
       this.#send({ type: "miss", miss: { label, field, fields: JSON.parse(fields) } });
   }
 
-  finish(ok: boolean, json: string): void {
-    if (!ok) {
-      const { name, message, stack, problem } = JSON.parse(json);
-      this.#fail(name, message, stack, problem);
-    } else if (json.length > this.#script.limits.chars) {
-      const { chars } = this.#script.limits;
+  returned(json: string): void {
+    const { chars } = this.#script.limits;
+    if (json.length > chars) {
       const refusal = tooMuch("The size of the returned value in characters", json.length, chars);
       this.#fail(refusal.name, refusal.message, "", JSON.stringify(refusal));
     } else {
       this.#end(json === "" ? { end: "returned", json: "null", nothing: true } : { end: "returned", json });
     }
+  }
+
+  failed(json: string): void {
+    const { name, message, stack, problem } = JSON.parse(json);
+    this.#fail(name, message, stack, problem);
   }
 
   #fail(name: string, message: string, stack: string, problem?: string): void {
@@ -177,25 +166,13 @@ class Run implements EngineHost {
     this.#end({ end: "threw", error });
   }
 
-  #threw(error: QuickJSHandle): void {
+  #threw({ name, message, stack }: Thrown): void {
     if (this.#interrupted) return;
-    const dumped: unknown = this.#engine.context.dump(error);
-    const { name, message, stack } = (typeof dumped === "object" && dumped ? dumped : {}) as Record<
-      string,
-      unknown
-    >;
-    this.#fail(textOr(name, "Error"), textOr(message, String(dumped)), textOr(stack, ""));
+    this.#fail(textOr(name, "Error"), textOr(message, ""), textOr(stack, ""));
   }
 
   #end(outcome: ScriptEnd): void {
     this.#outcome ??= outcome;
-  }
-
-  #call(callee: QuickJSHandle, args: QuickJSHandle[]): QuickJSHandle | undefined {
-    const { context } = this.#engine;
-    const made = context.callFunction(callee, context.undefined, args);
-    if (made.error) this.#threw(made.error);
-    return made.error ? undefined : made.value;
   }
 }
 

@@ -44,7 +44,7 @@ export interface ScriptError {
 }
 
 /** Why a script was ended before it returned or threw. */
-export type StopReason = "time" | "compute" | "memory" | "stuck" | "cancelled" | "crashed" | "stopped";
+export type StopReason = "time" | "compute" | "memory" | "stuck" | "cancelled" | "crashed";
 
 export type ScriptEnd =
   /** `nothing`: it came to its end without a value. */
@@ -52,12 +52,17 @@ export type ScriptEnd =
   | { readonly end: "threw"; readonly error: ScriptError }
   | { readonly end: "stopped"; readonly why: StopReason };
 
-export type ToWorker =
-  | { readonly type: "start"; readonly script: Script; readonly state: SharedArrayBuffer }
-  | { readonly type: "answer"; readonly text: string };
+/** A text is the answer to a request, as the prelude takes it. A text costs less to send than an object. */
+export type ToWorker = StartMessage | string;
 
+export interface StartMessage {
+  readonly script: Script;
+  readonly state: SharedArrayBuffer;
+}
+
+/** A text is the JSON of a request: the first one has the number one, and so on. */
 export type FromWorker =
-  | { readonly type: "request"; readonly number: number; readonly json: string }
+  | string
   | { readonly type: "log"; readonly text: string }
   | { readonly type: "miss"; readonly miss: Miss }
   | { readonly type: "end"; readonly outcome: ScriptEnd };

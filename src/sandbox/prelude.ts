@@ -2,7 +2,7 @@
  * Runs in the sandbox before all scripts. It is an expression: a function of the host's functions, which returns the
  * functions that the host calls. Nothing of the host depends on it being intact: whatever comes out is checked.
  */
-export const PRELUDE: string = `(function (send, log, miss, finish) {
+export const PRELUDE: string = `(function (send, log, miss, returned, failed) {
 "use strict";
 const { parse, stringify } = JSON;
 const { keys, setPrototypeOf, values } = Object;
@@ -158,7 +158,7 @@ function fail(error) {
   try { isError = error instanceof Error; } catch {}
   const message = isError ? read(error, "message") : describe(error);
   const json = isError ? problems.get(error) : undefined;
-  finish(false, stringify({ name: (isError && read(error, "name")) || "Error", message: message ?? "", stack: (isError && read(error, "stack")) || "", ...(json && { problem: json }) }));
+  failed(stringify({ name: (isError && read(error, "name")) || "Error", message: message ?? "", stack: (isError && read(error, "stack")) || "", ...(json && { problem: json }) }));
 }
 function begin(params, time, ...seed) {
   globalThis.params = parse(params);
@@ -169,7 +169,7 @@ function run(main) {
   main().then((value) => {
     let json;
     try { json = toText(value) ?? ""; } catch (error) { fail(error); return; }
-    finish(true, json);
+    returned(json);
   }, fail);
 }
 return { begin, answer, run };

@@ -42,7 +42,7 @@ export function createWorkerThread(): WorkerThread {
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MB },
   });
   let alive = true;
-  let running: { onMessage(message: FromWorker): void; stop(why: StopReason): void } | undefined;
+  let running: RunningScript | undefined;
   port.on("message", (message: FromWorker) => {
     try {
       running?.onMessage(message);
@@ -73,73 +73,88 @@ export function createWorkerThread(): WorkerThread {
       return alive;
     },
     end,
-    run: (script, host, signal) => {
-      const { promise, resolve } = Promise.withResolvers<ScriptOutcome>();
-      const logs: string[] = [];
-      const misses: Miss[] = [];
-      const state = new SharedArrayBuffer(SHARED_BYTES);
-      const { clock, answers } = sharedState(state);
-      const { timeMs, computeMs } = script.limits;
+    run: async (script, host, signal) => {
       keepsProcess(true);
-      const finish = (outcome: ScriptEnd) => {
-        if (!running) return;
-        running = undefined;
-        clearTimeout(timer);
-        clearInterval(watch);
-        signal.removeEventListener("abort", cancel);
-        keepsProcess(false);
-        resolve({ end: outcome, logs, misses });
-      };
-      /** A thread whose script was not at its end cannot be used again. */
-      const stop = (why: StopReason) => {
-        if (running) void end();
-        finish({ end: "stopped", why });
-      };
-      const cancel = () => stop(signal.reason === STOPPED ? "stopped" : "cancelled");
-      const timer = setTimeout(() => stop("time"), timeMs);
-      const watch = setInterval(() => {
-        const since = Atomics.load(clock, 0);
-        const busy = since === 0 ? 0 : ((Date.now() % CLOCK) + 1 - since + CLOCK) % CLOCK;
-        if (busy > computeMs + GRACE_MS) stop("compute");
-      }, CHECK_MS);
-      const mine = {
-        stop,
-        onMessage: (message: FromWorker) => {
-          if (message.type === "log") logs.push(message.text);
-          else if (message.type === "miss") misses.push(message.miss);
-          else if (message.type === "end") finish(message.outcome);
-          else if (message.type === "request")
-            serve(message, host, (answer) => {
-              // A call may outlive its script; the thread then has another one.
-              if (running !== mine) return;
-              post(answer);
-              Atomics.add(answers, 0, 1);
-              Atomics.notify(answers, 0);
-            });
-        },
-      };
-      running = mine;
-      signal.addEventListener("abort", cancel, { once: true });
-      if (signal.aborted) cancel();
-      else post({ type: "start", script, state });
-      return promise;
+      const post = (message: ToWorker) => port.postMessage(message);
+      running = startScript(script, host, signal, post, () => void end());
+      const outcome = await running.ended;
+      running = undefined;
+      keepsProcess(false);
+      return outcome;
     },
   };
-
-  function post(message: ToWorker): void {
-    port.postMessage(message);
-  }
 }
 
-/** The reason of a signal that ends a script because its host wants no more of it. */
-export const STOPPED = "stopped";
+interface RunningScript {
+  readonly ended: Promise<ScriptOutcome>;
+  onMessage(message: FromWorker): void;
+  stop(why: StopReason): void;
+}
 
-function serve(
-  { number, json }: Extract<FromWorker, { type: "request" }>,
+/** Starts a script and serves it until it ends. `endThread` is called if it had to be stopped. */
+function startScript(
+  script: Script,
   host: ScriptHost,
-  reply: (answer: Extract<ToWorker, { type: "answer" }>) => void,
-): void {
-  host.request(JSON.parse(json), number, (answer) => reply({ type: "answer", text: toText(number, answer) }));
+  signal: AbortSignal,
+  post: (message: ToWorker) => void,
+  endThread: () => void,
+): RunningScript {
+  const { promise: ended, resolve } = Promise.withResolvers<ScriptOutcome>();
+  const logs: string[] = [];
+  const misses: Miss[] = [];
+  const state = new SharedArrayBuffer(SHARED_BYTES);
+  const { clock, answers } = sharedState(state);
+  const { timeMs, computeMs } = script.limits;
+  let requests = 0;
+  let isOver = false;
+  const timer = setTimeout(() => stop("time"), timeMs);
+  const watch = setInterval(() => {
+    const since = Atomics.load(clock, 0);
+    const busy = since === 0 ? 0 : ((Date.now() % CLOCK) + 1 - since + CLOCK) % CLOCK;
+    if (busy > computeMs + GRACE_MS) stop("compute");
+  }, CHECK_MS);
+  const cancel = () => stop("cancelled");
+  signal.addEventListener("abort", cancel, { once: true });
+  if (signal.aborted) cancel();
+  else post({ script, state });
+
+  function finish(end: ScriptEnd): void {
+    isOver = true;
+    clearTimeout(timer);
+    clearInterval(watch);
+    signal.removeEventListener("abort", cancel);
+    resolve({ end, logs, misses });
+  }
+
+  /** A thread whose script was not at its end cannot be used again. */
+  function stop(why: StopReason): void {
+    if (isOver) return;
+    endThread();
+    finish({ end: "stopped", why });
+  }
+
+  function serve(json: string): void {
+    const number = ++requests;
+    host.request(JSON.parse(json), number, (answer) => {
+      // A call may outlive its script; the thread then has another one.
+      if (isOver) return;
+      post(toText(number, answer));
+      Atomics.add(answers, 0, 1);
+      Atomics.notify(answers, 0);
+    });
+  }
+
+  return {
+    ended,
+    stop,
+    onMessage: (message) => {
+      if (isOver) return;
+      if (typeof message === "string") serve(message);
+      else if (message.type === "log") logs.push(message.text);
+      else if (message.type === "miss") misses.push(message.miss);
+      else if (message.type === "end") finish(message.outcome);
+    },
+  };
 }
 
 /** An answer as the prelude takes it. The text of a problem stays as it is, because the host knows problems by it. */

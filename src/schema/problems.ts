@@ -8,7 +8,7 @@ import { SCRIPT_PROBLEMS } from "./script-problems.ts";
 export const PROBLEMS = {
   NOT_FOUND: {
     sentence: "{name} not found.",
-    next: ["Check the spelling against the nearest names.", "Or find it with {ask}."],
+    next: ["Check the spelling.", "Or find it with {ask}."],
     when: "A route, op or help path names nothing that the caller may see.",
   },
   INVALID_INPUT: {
@@ -23,7 +23,7 @@ export const PROBLEMS = {
   },
   ACCESS_DENIED: {
     sentence: "{name} is in the {lane} lane, and this tool only reads.",
-    next: "Call {exec} with the op in help_path.",
+    next: "Call it with {exec}.",
     when: 'A tool that may change something was called through an operation that only reads. With `missingScope: "ACCESS_DENIED"` also: the caller lacks a scope of the entry.',
   },
   ADMIN_NEEDED: {
@@ -104,7 +104,7 @@ export const PROBLEMS = {
   },
   INTERNAL: {
     sentence: "{name} failed: {reason}",
-    next: "Read its help and check the args; if they are right, report the trace id.",
+    next: "Read its help and check the args; if they are right, report this error.",
     when: "A tool or resource threw, or Keyhole itself failed.",
   },
   RESULT_INVALID: {

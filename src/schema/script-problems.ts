@@ -9,7 +9,7 @@ export const SCRIPT_PROBLEMS = {
   },
   SCRIPT_STOPPED: {
     sentence: "The script was ended: {reason}.",
-    next: "Make it do less at once. Calls that have run are listed: do not repeat them.",
+    next: "{advice} Calls that have run are listed: do not repeat them.",
     when: "The script of a run took too much time or memory, or waited for something that never comes.",
   },
   PLAN_DIFFERS: {
@@ -33,3 +33,12 @@ export const SCRIPT_PROBLEMS = {
     when: "A recipe made a call that changes something and that its kept version does not name.",
   },
 } as const satisfies Record<string, ProblemRow>;
+
+/** The sentences of APPROVAL_REQUIRED for a plan: the dry run of a plan is one of {run}. */
+export const UNAPPROVED_PLAN = {
+  sentence: "The {name} runs only after a person has approved its effects, and nobody could be asked.",
+  next: [
+    "See what it would do: call {run} with dry_run: true.",
+    "Tell the person that this plan needs a client that can ask them, or an approver at the gateway.",
+  ],
+} as const;

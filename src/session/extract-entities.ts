@@ -15,20 +15,20 @@ const NAME_CHARS = 160;
 
 /** Finds at most five entities in a result. Throws what the tool's own extractor throws. */
 export function extractEntities(tool: Extraction, result: unknown, now = new Date()): Entity[] {
-  const { extraction: schema, extractEntities: own } = tool;
-  if (own) return collect(own(result), (candidate) => toEntity(candidate, now));
+  const { extraction: schema, extractEntities: extract } = tool;
+  if (extract) return collect(extract(result), (candidate) => toEntity(candidate, now));
   if (!schema) return [];
   const found = schema.path === ROOT ? result : follow(result, schema.path);
   const candidates = schema.isArray ? found : [found];
   return collect(candidates, (candidate) => toEntity(read(candidate, schema), now));
 }
 
-function collect(candidates: unknown, toEntity_: (candidate: unknown) => Entity | undefined): Entity[] {
+function collect(candidates: unknown, entityOf: (candidate: unknown) => Entity | undefined): Entity[] {
   if (!Array.isArray(candidates)) return [];
   const entities: Entity[] = [];
   const most = Math.min(candidates.length, MOST_LOOKED_AT);
   for (let index = 0; index < most && entities.length < MOST_FROM_ONE_RESULT; index += 1) {
-    const entity = toEntity_(candidates[index]);
+    const entity = entityOf(candidates[index]);
     if (entity) entities.push(entity);
   }
   return entities;

@@ -3,6 +3,8 @@ import type { Entity } from "../schema/extraction.ts";
 import { reasonOf } from "../util/reason-of.ts";
 import { extractEntities } from "./extract-entities.ts";
 
+const MOST_REPORTED = 1_000;
+
 /** How often entities were looked for and found. */
 interface ExtractionCounts {
   /** Results of tools that have an extraction schema or extractor. */
@@ -24,10 +26,6 @@ export interface Extractor {
 export function createExtractor(onFailed: (detail: string) => void): Extractor {
   const counts = { results: 0, processed: 0, failed: 0, entities: 0 };
   const reported = new Set<string>();
-  const warning = () =>
-    counts.results > 0 && counts.processed === 0
-      ? `${counts.results} tool results received but 0 processed. Entity extraction may be broken.`
-      : undefined;
 
   function fail(op: string, error: unknown): void {
     counts.failed += 1;
@@ -52,12 +50,13 @@ export function createExtractor(onFailed: (detail: string) => void): Extractor {
     },
     counts,
     get warning() {
-      return warning();
+      const { results, processed } = counts;
+      return results > 0 && processed === 0
+        ? `${results} tool results received but 0 processed. Entity extraction may be broken.`
+        : undefined;
     },
   };
 }
-
-const MOST_REPORTED = 1_000;
 
 function extracts({ extraction, extractEntities: own }: ToolEntry): boolean {
   return extraction !== null || own !== undefined;

@@ -2,6 +2,7 @@ import { RE2JS } from "re2js";
 import { escapePart } from "../schema/resolve-pointer.ts";
 import { codePointBoundary } from "../util/cut-text.ts";
 import type { Json } from "../util/json.ts";
+import { toPlainText } from "../util/plain-text.ts";
 import { itemPointers, type Selected } from "./selected.ts";
 
 /** Larger items and longer lines are shown by the surroundings of the match. */
@@ -24,18 +25,18 @@ export function grepResult(selected: Selected, pattern: string): Selected {
   const { value, pointer } = selected;
   if (typeof value === "string") return { value: grepLines(value, find).join("\n") };
   if (value === null || typeof value !== "object")
-    return { value: find(textOf(value)).length > 0 ? value : null };
+    return { value: find(toPlainText(value)).length > 0 ? value : null };
   if (Array.isArray(value)) {
     const pointers = itemPointers(selected);
     const kept = value.flatMap((item, at) => grepItem(item, pointers[at], find));
     return { value: kept.map((one) => one.value), pointers: kept.map((one) => one.pointer) };
   }
   const fields = Object.entries(value).filter(([key, field]) => find(key).length > 0 || matches(field, find));
-  if (fields.every(([, field]) => textOf(field).length <= WHOLE_CHARS))
+  if (fields.every(([, field]) => toPlainText(field).length <= WHOLE_CHARS))
     return { value: Object.fromEntries(fields) };
   const kept = fields.flatMap(([key, field]) => {
     const at = pointer === undefined ? undefined : `${pointer}/${escapePart(key)}`;
-    return textOf(field).length <= WHOLE_CHARS
+    return toPlainText(field).length <= WHOLE_CHARS
       ? [{ value: { [key]: field }, pointer: undefined }]
       : grepItem(field, at, find);
   });
@@ -66,7 +67,7 @@ interface Kept {
 }
 
 function grepItem(item: Json, pointer: string | undefined, find: Find): Kept[] {
-  const text = textOf(item);
+  const text = toPlainText(item);
   if (find(text).length === 0) return [];
   if (text.length <= WHOLE_CHARS) return [{ value: item, pointer }];
   const inside = textsIn(item, pointer ?? "").flatMap(({ path, text: part }) =>
@@ -86,7 +87,7 @@ function grepItem(item: Json, pointer: string | undefined, find: Find): Kept[] {
 }
 
 function matches(value: Json, find: Find): boolean {
-  return find(textOf(value)).length > 0;
+  return find(toPlainText(value)).length > 0;
 }
 
 /** The surroundings of matches; those that overlap become one. */
@@ -135,8 +136,4 @@ function finder(pattern: string): Find {
       return found;
     };
   }
-}
-
-function textOf(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }

@@ -14,7 +14,7 @@ export interface KeyedCall {
   readonly entry: NeededEntry;
   readonly key: string;
   readonly name: string;
-  /** Stands for the op and its exact args. */
+  /** Stands for the tool as it is defined, the program behind it, and the exact args. */
   readonly hash: string;
 }
 
@@ -147,7 +147,10 @@ const NOT_KEPT: Outcome = {
 };
 
 export function otherCall(): Problem {
-  return problem("CONFLICT", { reason: "This idempotency key was already used for a call with other args." });
+  return problem("CONFLICT", {
+    reason:
+      "This idempotency key was already used for another call: with other args, or of the tool before it changed.",
+  });
 }
 
 export function answerNotKept(): Problem {

@@ -6,7 +6,7 @@ const FORMAT = 2;
 /** Its entities and results do not say what they came from, so they are forgotten. */
 const BEFORE = 1;
 const names = z.array(z.string()).readonly();
-const needs = z.object({ scopes: names, routes: names });
+const needs = z.object({ scopes: names, routes: names, version: z.string().exactOptional() });
 
 const storedSchema = z.object({
   format: z.literal([FORMAT, BEFORE]),

@@ -5,11 +5,14 @@ import type { Principal } from "../schema/principal.ts";
 export interface Needs {
   readonly scopes: readonly string[];
   readonly routes: readonly string[];
+  /** The version of the view that it lists. Another view lacks some of it, or has more. */
+  readonly version?: string;
 }
 
 /** The view of a caller, as far as kept things need it. */
 export interface Sight {
   readonly principal: Principal;
+  readonly version: string;
   find(route: string): object | undefined;
 }
 
@@ -21,13 +24,19 @@ export function needsEntry({ scopes, route }: NeededEntry): Needs {
 }
 
 /** The needs of something that a caller made: any of its scopes, and the entries that it called, may be in it. */
-export function needsAll({ scopes }: Principal, called: readonly NeededEntry[]): Needs {
+export function needsAll({ scopes }: Principal, called: readonly Pick<NeededEntry, "route">[]): Needs {
   return { scopes, routes: called.map(({ route }) => route) };
 }
 
+/** The needs of a listing of all that a caller sees. */
+export function needsView({ scopes }: Principal, version: string): Needs {
+  return { scopes, routes: [], version };
+}
+
 /** Whether a caller may still read it. Scopes are taken away from principals, and entries out of views. */
-export function seesStill({ principal, find }: Sight, { scopes, routes }: Needs): boolean {
-  return hasScopes(principal, scopes) && routes.every((route) => find(route) !== undefined);
+export function seesStill(sight: Sight, { scopes, routes, version }: Needs): boolean {
+  if (version !== undefined && version !== sight.version) return false;
+  return hasScopes(sight.principal, scopes) && routes.every((route) => sight.find(route) !== undefined);
 }
 
 export function hasScopes(principal: Principal, scopes: readonly string[]): boolean {

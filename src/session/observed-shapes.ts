@@ -5,6 +5,7 @@ import type { Principal } from "../schema/principal.ts";
 import { contentHash } from "../util/content-hash.ts";
 import { isFields } from "../util/fields.ts";
 import { lazy } from "../util/lazy.ts";
+import { oncePer } from "../util/once-per.ts";
 import { readShapes, type ShapeRecord, writeShapes } from "./shape-file.ts";
 
 /** Remembers what kind of value each tool returns: names of fields and types, never values. */
@@ -73,28 +74,19 @@ export function createObservedShapes(path?: string): ObservedShapes {
   };
 }
 
-const callers = new WeakMap<Caller, string>();
-
 function keyOf(caller: Caller, entry: Entry): string {
-  let hash = callers.get(caller);
-  if (hash === undefined) {
-    hash = contentHash([caller.scopeKey, caller.principal.id]).slice(0, 16);
-    callers.set(caller, hash);
-  }
-  return `${definitionOf(entry)} ${hash}`;
+  return `${definitionOf(entry)} ${hashOf(caller)}`;
 }
 
-const definitions = new WeakMap<Entry, string>();
+const hashOf = oncePer(({ scopeKey, principal }: Caller) =>
+  contentHash([scopeKey, principal.id]).slice(0, 16),
+);
 
 /** A changed definition starts without observations. */
-function definitionOf(entry: Entry): string {
-  const known = definitions.get(entry);
-  if (known !== undefined) return known;
-  const { op, description, inputSchema, origin } = entry;
-  const made = origin?.hash ?? contentHash([op, description, inputSchema]);
-  definitions.set(entry, `${op} ${made}`);
-  return `${op} ${made}`;
-}
+const definitionOf = oncePer(
+  ({ op, description, inputSchema, origin }: Entry) =>
+    `${op} ${origin?.hash ?? contentHash([op, description, inputSchema])}`,
+);
 
 function shapeOf(value: unknown, depth: number): JsonSchema {
   if (value === null || typeof value !== "object") return { type: value === null ? "null" : typeof value };
@@ -108,7 +100,7 @@ function shapeOf(value: unknown, depth: number): JsonSchema {
         .reduce(merge),
     };
   }
-  const fields = Object.entries(value);
+  const fields = firstFields(value, MOST_FIELDS + 1);
   if (depth === 0 || fields.length === 0) return { type: "object" };
   if (fields.length > MOST_FIELDS || fields.some(([name]) => !NAME.test(name))) {
     const items = fields.slice(0, MOST_ITEMS).map(([, item]) => shapeOf(item, depth - 1));
@@ -116,6 +108,15 @@ function shapeOf(value: unknown, depth: number): JsonSchema {
   }
   const properties = Object.fromEntries(fields.map(([name, item]) => [name, shapeOf(item, depth - 1)]));
   return { type: "object", properties, required: fields.map(([name]) => name) };
+}
+
+function firstFields(value: object, most: number): [string, unknown][] {
+  const fields: [string, unknown][] = [];
+  for (const name in value) {
+    fields.push([name, (value as Readonly<Record<string, unknown>>)[name]]);
+    if (fields.length === most) break;
+  }
+  return fields;
 }
 
 /** The shape of values of either shape. */

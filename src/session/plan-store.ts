@@ -24,29 +24,38 @@ export const PLAN_PREFIX = "plan_";
 export const PLAN_KEPT_MS = 24 * 60 * 60_000;
 const MIB = 1024 * 1024;
 
+interface Kept {
+  readonly events: Json[];
+  readonly bytes: number;
+}
+
 /** Keeps plans in memory. A principal over its bound loses its own oldest plans. */
 export function createMemoryPlanStore(): PlanStore {
-  const plans = createFairCache<Json[]>({
+  const plans = createFairCache<Kept>({
     all: { entries: 5_000, size: 256 * MIB },
     perOwner: { entries: 1_000, size: 64 * MIB },
     ttlMs: PLAN_KEPT_MS,
   });
   const find = (handle: string, principalId: string) => {
-    const events = plans.get(handle, principalId);
-    if (!events) throw problem("UNKNOWN_HANDLE", { handle });
-    return events;
+    const plan = plans.get(handle, principalId);
+    if (!plan) throw problem("UNKNOWN_HANDLE", { handle });
+    return plan;
   };
   return {
     open: async (principalId, events) => {
       const handle = mintHandle(PLAN_PREFIX);
-      plans.set(handle, principalId, [...events], heapBytes(events));
+      const bytes = heapBytes(events);
+      plans.set(handle, principalId, { events: [...events], bytes }, bytes);
       return handle;
     },
-    read: async (handle, principalId) => [...find(handle, principalId)],
+    read: async (handle, principalId) => [...find(handle, principalId).events],
     append: async (handle, principalId, position, event) => {
-      const events = find(handle, principalId);
-      if (events.length !== position) throw takenPosition();
-      plans.set(handle, principalId, [...events, event], heapBytes(events) + heapBytes(event));
+      const plan = find(handle, principalId);
+      if (plan.events.length !== position) throw takenPosition();
+      // Counting all events again would make a long script slow.
+      const bytes = plan.bytes + heapBytes(event);
+      plan.events.push(event);
+      plans.set(handle, principalId, { events: plan.events, bytes }, bytes);
     },
     close: () => {},
   };

@@ -67,3 +67,18 @@ test("plans in SQLite outlive their store, and several processes may share them"
   expect(await again.read(handle, "ann")).toEqual([1, 2]);
   again.close();
 });
+
+test("T17: large plans in a file push out the oldest ones of their own principal alone", async () => {
+  const store = openSqlitePlanStore(join(temporaryFolder(), "state.db"), { mostBytes: 1_000_000 });
+  onTestFinished(() => store.close());
+  const other = await store.open("bob", [1]);
+  const handles: string[] = [];
+  for (let count = 0; count < 30; count += 1) {
+    const handle = await store.open("ann", [1]);
+    await store.append(handle, "ann", 1, "x".repeat(100_000));
+    handles.push(handle);
+  }
+  const codes = await Promise.all(handles.map((handle) => codeOf(store.read(handle, "ann"))));
+  expect(codes).toEqual([...Array(21).fill("UNKNOWN_HANDLE"), ...Array(9).fill("ok")]);
+  expect(await store.read(other, "bob")).toEqual([1]);
+});

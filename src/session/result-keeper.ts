@@ -1,11 +1,20 @@
 import type { Principal } from "../schema/principal.ts";
 import { problem } from "../schema/problem.ts";
 import type { Json } from "../util/json.ts";
-import { type NeededEntry, type Needs, needsAll, needsEntry, type Sight, seesStill } from "./needs.ts";
+import { oncePer } from "../util/once-per.ts";
+import {
+  type NeededEntry,
+  type Needs,
+  needsAll,
+  needsEntry,
+  needsView,
+  type Sight,
+  seesStill,
+} from "./needs.ts";
 import { mintResultHandle, type ResultStore } from "./result-store.ts";
 
-/** The origin of a value: the result of one entry, or something made of all that its caller saw and called. */
-export type ResultOrigin = NeededEntry | readonly NeededEntry[];
+/** The origin of a value: one entry, all that its caller saw and called, or the view of this version as a listing. */
+export type ResultOrigin = NeededEntry | readonly Pick<NeededEntry, "route">[] | { readonly version: string };
 
 /**
  * Gives large values their handles at once and stores them meanwhile. A value is kept with what its reader has to
@@ -23,16 +32,8 @@ export interface ResultKeeper {
   read(handle: string, sight: Sight): Promise<Json>;
 }
 
-const keepers = new WeakMap<ResultStore, ResultKeeper>();
-
 /** The one keeper of a store. */
-export function keeperOf(results: ResultStore): ResultKeeper {
-  const known = keepers.get(results);
-  if (known) return known;
-  const made = createKeeper(results);
-  keepers.set(results, made);
-  return made;
-}
+export const keeperOf: (results: ResultStore) => ResultKeeper = oncePer(createKeeper);
 
 function createKeeper(results: ResultStore): ResultKeeper {
   const handles = new WeakMap<object, { readonly handle: string; readonly key: string }>();
@@ -48,9 +49,9 @@ function createKeeper(results: ResultStore): ResultKeeper {
   return {
     keep: (value, principal, origin = []) => {
       const { id } = principal;
-      const needs = "route" in origin ? needsEntry(origin) : needsAll(principal, origin);
+      const needs = needsOf(principal, origin);
       const handle = handleOf(value, keyOf(id, needs));
-      const kept = { needs: { scopes: [...needs.scopes], routes: [...needs.routes] }, value };
+      const kept = { needs: { ...needs, scopes: [...needs.scopes], routes: [...needs.routes] }, value };
       return { handle, needs, stored: results.put(handle, kept, id) };
     },
     read: async (handle, sight) => {
@@ -64,8 +65,13 @@ function createKeeper(results: ResultStore): ResultKeeper {
   };
 }
 
-function keyOf(principalId: string, { scopes, routes }: Needs): string {
-  return JSON.stringify([principalId, scopes, routes]);
+function needsOf(principal: Principal, origin: ResultOrigin): Needs {
+  if ("version" in origin) return needsView(principal, origin.version);
+  return "route" in origin ? needsEntry(origin) : needsAll(principal, origin);
+}
+
+function keyOf(principalId: string, { scopes, routes, version }: Needs): string {
+  return JSON.stringify([principalId, scopes, routes, version]);
 }
 
 type Kept = Json & { readonly needs: Needs; readonly value: Json };

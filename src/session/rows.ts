@@ -2,6 +2,7 @@ import { problem } from "../schema/problem.ts";
 import { cutText } from "../util/cut-text.ts";
 import type { Json } from "../util/json.ts";
 import { nearest } from "../util/nearest.ts";
+import { toPlainText } from "../util/plain-text.ts";
 import { itemPointers, type Selected } from "./selected.ts";
 
 const SEEN_ROWS = 1_000;
@@ -102,15 +103,11 @@ function compare(one: Json, other: Json): number {
   if (typeof one === "number" && typeof other === "number") return one - other;
   if (typeof one === "number") return -1;
   if (typeof other === "number") return 1;
-  const [left, right] = [textOf(one), textOf(other)];
+  const [left, right] = [toPlainText(one), toPlainText(other)];
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
 function shortened(value: Json): Json {
-  const text = textOf(value);
+  const text = toPlainText(value);
   return text.length > GROUP_CHARS ? cutText(text, GROUP_CHARS) : value;
-}
-
-function textOf(value: Json): string {
-  return typeof value === "string" ? value : JSON.stringify(value);
 }

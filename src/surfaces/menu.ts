@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { View } from "../access/view.ts";
-import { listNames } from "../operations/domain-line.ts";
+import { domainsBySize, entriesByDomain, listNames } from "../operations/domain-line.ts";
 import type { Operation } from "../operations/operation.ts";
 import { OPERATIONS } from "../operations/operations.ts";
 import { compactSchema } from "../render/compact-schema.ts";
@@ -8,6 +8,7 @@ import { fitPieces, type Piece } from "../render/fit-pieces.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { contentHash } from "../util/content-hash.ts";
+import { oncePer } from "../util/once-per.ts";
 import type { TokenCounter } from "../util/tokens.ts";
 import type { MapMemo } from "./map-memo.ts";
 import type { MenuTool } from "./menu-tool.ts";
@@ -24,10 +25,10 @@ type AnyOperation = Pick<
 export const MENU_TOKENS = 900;
 const TOP_VERBS = 3;
 const LEAD_CHARS = 90;
+/** A lead that needs no map after it may be longer. */
+const WHOLE_LEAD_CHARS = 110;
 const HEADING = " Behind it:";
 const MORE = ", and more domains";
-
-type Group = readonly [string, readonly Entry[]];
 
 export interface MenuOptions extends ShortcutOptions {
   /** How `native` tools are named. */
@@ -68,10 +69,14 @@ export async function createMenu(
   const tools = [...own, ...(await fitting(own, shortcuts, { loadCounter, memo }))];
   const plain = tools[finder]!;
   const withMap = (map: string) => tools.with(finder, { ...plain, description: plain.description + map });
-  const maps = mapsOf(view);
+  const maps = mapsOf(view.shown);
   const surface = JSON.stringify(tools);
   const known = maps.get(surface);
   if (known !== undefined) return withMap(known);
+  if (needsNoMap(view)) {
+    maps.set(surface, "");
+    return tools;
+  }
   const pieces = toPieces(view);
   const key = contentHash([MENU_TOKENS, HEADING, MORE, finder, tools, pieces]);
   const kept = await memo?.get(key);
@@ -100,14 +105,8 @@ export function menuTool(name: string, view: View): MenuTool {
   return toMenuTool(surfaceTools({}).find((tool) => tool.name === name)!, view);
 }
 
-const mapsInSight = new WeakMap<readonly Entry[], Map<string, string>>();
-
 /** Caches maps by the entries they show, because making one for every conversation would cost too much. */
-function mapsOf({ shown }: View): Map<string, string> {
-  const maps = mapsInSight.get(shown) ?? new Map<string, string>();
-  mapsInSight.set(shown, maps);
-  return maps;
-}
+const mapsOf = oncePer((_shown: readonly Entry[]) => new Map<string, string>());
 
 /** Returns the most detailed map with which the whole menu keeps to its budget. */
 function fitMap(
@@ -151,8 +150,8 @@ function toInputSchema(input: z.ZodType, unlisted: readonly string[]): JsonSchem
 
 /** Domains with counts and leading verbs; the smallest lose their details, then their place, first. */
 function toPieces(view: View): Piece[] {
-  const groups = [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(bySize);
-  return groups.map(([name, entries]): Piece => {
+  return namedDomains(view).map((name): Piece => {
+    const entries = entriesByDomain(view).get(name)!;
     const verbs = leadingVerbs(entries);
     const forms = [
       `${name} (${entries.length}: ${verbs.join(", ")})`,
@@ -169,16 +168,19 @@ function toPieces(view: View): Piece[] {
 
 /** Names domains first: some clients show a model only the beginning of a description. */
 function leadOf(view: View): string {
-  const groups = [...Map.groupBy(view.shown, (entry) => entry.domain)].sort(bySize);
-  const names = listNames(
-    groups.map(([name]) => name),
-    LEAD_CHARS,
-  );
+  const all = namedDomains(view);
+  const names = needsNoMap(view) ? all.join(", ") : listNames(all, LEAD_CHARS);
   return names === "" ? "" : `For ${names}. `;
 }
 
-function bySize([one, its]: Group, [other, others]: Group): number {
-  return others.length - its.length || (one < other ? -1 : 1);
+/** Whether a map would only repeat the names of the lead, with their counts. */
+function needsNoMap(view: View): boolean {
+  return namedDomains(view).join(", ").length <= WHOLE_LEAD_CHARS && !view.shown.some(verbOf);
+}
+
+/** The domains that list something. */
+function namedDomains(view: View): string[] {
+  return domainsBySize(view).filter((name) => entriesByDomain(view).has(name));
 }
 
 function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter): string {
@@ -190,14 +192,18 @@ function toMap(pieces: readonly Piece[], room: number, countTokens: TokenCounter
 
 function leadingVerbs(entries: readonly Entry[]): string[] {
   const counts = new Map<string, number>();
-  for (const { kind, op } of entries) {
-    const last = op.lastIndexOf(".");
-    if (kind !== "tool" || last <= op.indexOf(".")) continue;
-    const verb = op.slice(last + 1);
-    counts.set(verb, (counts.get(verb) ?? 0) + 1);
+  for (const entry of entries) {
+    const verb = verbOf(entry);
+    if (verb) counts.set(verb, (counts.get(verb) ?? 0) + 1);
   }
   return [...counts]
     .sort(([one, count], [other, otherCount]) => otherCount - count || (one < other ? -1 : 1))
     .slice(0, TOP_VERBS)
     .map(([verb]) => verb);
+}
+
+/** The last part of an op that has an entity between its domain and its verb. */
+function verbOf({ kind, op }: Entry): string | undefined {
+  const last = op.lastIndexOf(".");
+  return kind === "tool" && last > op.indexOf(".") ? op.slice(last + 1) : undefined;
 }

@@ -59,7 +59,9 @@ test("a failure is shown, and the chat continues", async () => {
     throw new Error("No list.");
   };
   const agent = createScriptedAgent([failing, () => answer("Well.")], { list });
-  expect(await play(["one", "/tools", "two"], agent)).toEqual([
+  const { lines, ok } = await playAll(["one", "/tools", "two"], agent);
+  expect(ok).toBe(false);
+  expect(lines).toEqual([
     "Half",
     "UNKNOWN: The wire broke.\nTry again; /help lists commands and keys.",
     "UNKNOWN: No list.\nTry again; /help lists commands and keys.",
@@ -67,12 +69,20 @@ test("a failure is shown, and the chat continues", async () => {
   ]);
 });
 
-async function play(lines: readonly string[], agent: ChatAgent): Promise<string[]> {
+test("a chat in which every line was answered went well", async () => {
+  expect((await playAll(["one", "/tools"], createScriptedAgent([() => answer("Well.")]))).ok).toBe(true);
+});
+
+async function play(lines: readonly string[], agent: ChatAgent): Promise<readonly string[]> {
+  return (await playAll(lines, agent)).lines;
+}
+
+async function playAll(lines: readonly string[], agent: ChatAgent) {
   const written: string[] = [];
   const chat = createChat(agent, { isFile: async () => false });
-  await plainChat(chat, {
+  const ok = await plainChat(chat, {
     input: Readable.from(lines.map((line) => `${line}\n`)),
     write: (line) => written.push(line),
   });
-  return written;
+  return { lines: written, ok };
 }

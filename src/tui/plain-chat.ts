@@ -9,17 +9,21 @@ export interface PlainOptions {
 
 /**
  * A chat without a terminal: each input line is sent, and each block is written when it is finished. Nobody can be
- * asked, so questions are answered with deny.
+ * asked, so questions are answered with deny. Resolves to whether no line failed.
  */
-export async function plainChat(chat: Chat, { input, write }: PlainOptions): Promise<void> {
+export async function plainChat(chat: Chat, { input, write }: PlainOptions): Promise<boolean> {
   let printed = 0;
+  let ok = true;
   let conversation = chat.state().conversation;
 
   function print(): void {
     const state = chat.state();
     if (state.conversation !== conversation) printed = 0;
     conversation = state.conversation;
-    for (const block of state.done.slice(printed)) if (block.kind !== "prompt") write(blockText(block));
+    for (const block of state.done.slice(printed)) {
+      if (block.kind === "problem") ok = false;
+      if (block.kind !== "prompt") write(blockText(block));
+    }
     printed = state.done.length;
     if (state.picker) {
       for (const { id, name, text } of state.picker.choices) write(`${id}: ${name} ${text}`.trimEnd());
@@ -43,4 +47,5 @@ export async function plainChat(chat: Chat, { input, write }: PlainOptions): Pro
   } finally {
     stop();
   }
+  return ok;
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
@@ -110,6 +110,36 @@ test.each([[["--help"]], [["-h"]], [["--yes", "--help"]], [["--dry-run", "-h"]]]
     expect(out).toMatch(/^Usage: keyhole COMMAND/);
   },
 );
+
+test("the help groups the commands by what a person wants, on one screen", async () => {
+  const { out } = await keyhole(temporaryFolder(), ["--help"]);
+  const lines = out.trimEnd().split("\n");
+  // One row is left for the prompt.
+  expect(lines.length).toBeLessThan(40);
+  expect(Math.max(...lines.map(({ length }) => length))).toBeLessThanOrEqual(80);
+  const groups = out.split(/^(?=\w[^\n]*:$)/m).slice(1);
+  expect(
+    groups.map((group) => [...group.matchAll(/^(\w[^\n]*):$|^ {2}(\w+) {2}/gm)].map(([, a, b]) => a ?? b)),
+  ).toEqual([
+    ["Set up", "connect", "status", "doctor", "list", "add", "remove", "login", "logout", "completion"],
+    ["Use the tools", "chat", "run", "ask", "help", "get", "exec", "batch", "script"],
+    ["Decide what may run", "approve", "servers", "pins", "trust", "secrets", "token"],
+    ["Serve MCP clients", "serve", "daemon", "logs"],
+    ["Look after a catalog", "report", "lint", "bench", "index", "audit", "dashboard"],
+  ]);
+});
+
+test("a piped chat without a provider fails and says how to set one", () => {
+  const home = temporaryFolder();
+  const { status, stdout } = spawnSync(process.execPath, [resolve("src/cli/main.ts"), "chat"], {
+    cwd: home,
+    env: programEnv(home),
+    input: "hi\n",
+    encoding: "utf8",
+  });
+  expect(stdout).toContain("is not configured: set providers.openai.apiKey or OPENAI_API_KEY");
+  expect(status).toBe(1);
+});
 
 test("a mistyped option is named with the nearest one and the way to the help", async () => {
   const { errors } = await keyhole(temporaryFolder(), ["--jsn"]);

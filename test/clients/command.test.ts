@@ -1,5 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
@@ -8,9 +6,9 @@ import { expect, onTestFinished } from "vitest";
 import { programEnv } from "../program-env.ts";
 import { verifies } from "../requirements.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
+import { MAIN, openProgram } from "../threats/program.ts";
 import { write } from "./kit.ts";
 
-const MAIN = resolve("src/cli/main.ts");
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
 
 /** A person with one server in Cursor, and a way to run the program. */
@@ -26,22 +24,7 @@ function setUp() {
   })} } }`;
   write(path, text);
   const env = programEnv(home);
-  const keyhole = async (...args: string[]) => {
-    const child = spawn(process.execPath, [MAIN, ...args], {
-      cwd: home,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let [out, errors] = ["", ""];
-    child.stdout.on("data", (chunk) => {
-      out += chunk;
-    });
-    child.stderr.on("data", (chunk) => {
-      errors += chunk;
-    });
-    const [code] = await once(child, "close");
-    return { out, errors, code: Number(code) };
-  };
+  const { keyhole } = openProgram({ home, folder: home });
   const ask = async (program: { command: string; args: string[] }, query: string) => {
     const client = new Client({ name: "test", version: "1" });
     await client.connect(new StdioClientTransport({ ...program, cwd: home, env, stderr: "ignore" }));

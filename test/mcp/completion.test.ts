@@ -6,6 +6,7 @@ import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
+import { SURFACES } from "../../src/surfaces/surface-names.ts";
 import { verifies } from "../requirements.ts";
 import { gatewayOf } from "../upstream-kit.ts";
 import { connect, ERAS } from "./connect.ts";
@@ -47,15 +48,17 @@ async function serveCities(): Promise<string> {
 
 verifies(
   "mcp:completion",
-  "arguments of an upstream's prompt are completed by the upstream, if it is approved",
+  "arguments of an upstream's prompt are completed by the upstream on every surface, if it is approved",
   async () => {
     const url = await serveCities();
     for (const trusted of [true, false]) {
       const gateway = gatewayOf([createMcpSource("map", { url }, { trusted })]);
       onTestFinished(() => gateway.close());
       await gateway.ready();
-      const server = createMcpServer(gateway);
-      for (const era of ERAS) {
+      for (const [era, surface] of ERAS.flatMap((era) =>
+        SURFACES.map((surface) => [era, surface] as const),
+      )) {
+        const server = createMcpServer(gateway, { surface });
         const { client } = await connect(server, era);
         const { prompts } = await client.listPrompts();
         const ref = { type: "ref/prompt" as const, name: prompts[0]?.name ?? "visit" };
@@ -67,11 +70,11 @@ verifies(
               context: { arguments: { land } },
             })
           ).completion.values;
-        expect(await suggest("any")).toEqual(trusted ? ["Paris", "Parma"] : []);
+        expect(await suggest("any"), surface).toEqual(trusted ? ["Paris", "Parma"] : []);
         expect(await suggest("none")).toEqual([]);
         await client.close();
+        await server.close();
       }
-      await server.close();
     }
   },
 );

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { Client, LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
+import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createMcpServer } from "keyhole/mcp";
 import { afterAll, beforeAll, describe, expect } from "vitest";
@@ -7,6 +7,7 @@ import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { verifies } from "../requirements.ts";
 import { eventually, gatewayOf } from "../upstream-kit.ts";
 import { type Connected, connect, connectHttp, ERAS } from "./connect.ts";
+import { logsOfCall } from "./surface-calls.ts";
 
 const UPSTREAM = { command: process.execPath, args: [resolve("test/rich-upstream.ts")] };
 
@@ -84,15 +85,8 @@ describe.each(ERAS)("a client of %s", (era) => {
 
     verifies("mcp:fidelity", "hears the logs of its own calls, from the level it wants", () =>
       withClient(async (client) => {
-        const heard: unknown[] = [];
-        client.setNotificationHandler("notifications/message", ({ params }) => {
-          heard.push(params);
-        });
-        const level = "warning" as const;
-        if (era === "2025-11-25") await client.setLoggingLevel(level);
-        const wanted = era === "2025-11-25" ? {} : { _meta: { [LOG_LEVEL_META_KEY]: level } };
-        await client.callTool({ name: "say", arguments: {}, ...wanted });
-        await eventually(() => expect(heard).toEqual([{ level, logger: "rich", data: { said: ["this"] } }]));
+        const heard = await logsOfCall(client, era, { name: "say", arguments: {} }, "warning");
+        expect(heard).toEqual([{ level: "warning", logger: "rich", data: { said: ["this"] } }]);
       }),
     );
 

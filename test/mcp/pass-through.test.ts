@@ -1,22 +1,15 @@
-// The features of an upstream server that reach a client through Keyhole's own tools. `native` has its own tests.
+// The features of an upstream server that reach a client on every surface.
 import { resolve } from "node:path";
-import { LOG_LEVEL_META_KEY } from "@modelcontextprotocol/client";
 import { createMcpServer } from "keyhole/mcp";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
+import { SURFACES } from "../../src/surfaces/surface-names.ts";
 import { verifies } from "../requirements.ts";
 import { eventually, gatewayOf, operator } from "../upstream-kit.ts";
 import { connect, ERAS } from "./connect.ts";
+import { logsOfCall, SURFACE_CALLS } from "./surface-calls.ts";
 
 const UPSTREAM = { command: process.execPath, args: [resolve("test/rich-upstream.ts")] };
-
-/** Calls a tool of the server with the words of a surface. */
-const CALLS = {
-  lanes: (tool: string) => ({ name: "exec", arguments: { op: `rich.${tool}` } }),
-  routes: (tool: string) => ({ name: "get", arguments: { routes: [`rich://tools/${tool}`] } }),
-  commands: (tool: string) => ({ name: "tool_exec", arguments: { op: `rich.${tool}` } }),
-  code: (tool: string) => ({ name: "run", arguments: { code: `return tools.rich.${tool}({})` } }),
-};
 
 const gateway = gatewayOf([createMcpSource("rich", UPSTREAM, { trusted: true })], { principal: operator });
 
@@ -24,9 +17,9 @@ beforeAll(() => eventually(async () => expect((await gateway.view()).entries).to
 afterAll(() => gateway.close());
 
 describe.each(ERAS)("a client of %s", (era) => {
-  describe.each(Object.keys(CALLS) as (keyof typeof CALLS)[])("on the surface %s", (surface) => {
+  describe.each(SURFACES)("on the surface %s", (surface) => {
     const server = createMcpServer(gateway, { surface });
-    const call = CALLS[surface];
+    const call = (tool: string) => SURFACE_CALLS[surface]("rich", tool);
     afterAll(() => server.close());
 
     verifies("mcp:passed-through", "hears the progress of a server's tool", async () => {
@@ -41,15 +34,8 @@ describe.each(ERAS)("a client of %s", (era) => {
 
     verifies("mcp:passed-through", "hears the logs of its call, from the level that it wants", async () => {
       const { client } = await connect(server, era);
-      const heard: unknown[] = [];
-      client.setNotificationHandler("notifications/message", ({ params }) => {
-        heard.push(params);
-      });
-      const level = "warning" as const;
-      if (era === "2025-11-25") await client.setLoggingLevel(level);
-      const wanted = era === "2025-11-25" ? {} : { _meta: { [LOG_LEVEL_META_KEY]: level } };
-      await client.callTool({ ...call("say"), ...wanted });
-      await eventually(() => expect(heard).toEqual([{ level, logger: "rich", data: { said: ["this"] } }]));
+      const heard = await logsOfCall(client, era, call("say"), "warning");
+      expect(heard).toEqual([{ level: "warning", logger: "rich", data: { said: ["this"] } }]);
       await client.close();
     });
 
@@ -69,7 +55,7 @@ describe.each(ERAS)("a client of %s", (era) => {
     const server = createMcpServer(gateway);
     const { client, received } = await connect(server, era);
     if (era === "2025-11-25") await client.setLoggingLevel("emergency");
-    await client.callTool(CALLS.lanes("say"));
+    await client.callTool(SURFACE_CALLS.lanes("rich", "say"));
     expect(received.filter((message) => message.includes("notifications/message"))).toEqual([]);
     await server.close();
   });

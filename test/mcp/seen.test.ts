@@ -38,6 +38,16 @@ verifies("mcp:seen", "the domains come first, not their number", async () => {
   }
 });
 
+test("the words do not depend on which domain was there first, so prompt caches hold", async () => {
+  const domains = ["github", "notion", "files"].map(domain);
+  const [one, other] = [
+    await seen(createGateway({ domains })),
+    await seen(createGateway({ domains: domains.toReversed() })),
+  ];
+  expect(one.instructions).toBe(other.instructions);
+  expect(one.tools).toEqual(other.tools);
+});
+
 test("of many domains the first are named, and the menu keeps its budget", async () => {
   const names = Array.from({ length: 60 }, (_, at) => `domain-${String.fromCharCode(97 + (at % 26))}-${at}`);
   const { instructions, ask, tools } = await seen(createGateway({ domains: names.map(domain) }));

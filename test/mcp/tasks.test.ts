@@ -7,10 +7,12 @@ import { createMcpServer } from "keyhole/mcp";
 import { expect, onTestFinished } from "vitest";
 import { z } from "zod";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
+import { SURFACES } from "../../src/surfaces/surface-names.ts";
 import { verifies } from "../requirements.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { eventually, gatewayOf, operator } from "../upstream-kit.ts";
 import { connect, connectHttp, ERAS } from "./connect.ts";
+import { SURFACE_CALLS } from "./surface-calls.ts";
 
 const TOOL = "everything_simulate-research-query";
 const OP = "everything.simulate-research-query";
@@ -40,16 +42,13 @@ async function open(): Promise<{ gateway: Gateway; sent(method: string): number 
 
 verifies(
   "mcp:tasks",
-  "a tool that runs only as a task answers exec and native calls, and reports its progress",
+  "a tool that runs only as a task answers on every surface, and reports its progress",
   async () => {
     const { gateway, sent } = await open();
     const answers = ERAS.flatMap((era) =>
-      (["lanes", "native"] as const).map(async (surface) => {
+      SURFACES.map(async (surface) => {
         const { client, received } = await connect(createMcpServer(gateway, { surface }), era);
-        const call =
-          surface === "native"
-            ? { name: TOOL, arguments: { topic: "tides" } }
-            : { name: "exec", arguments: { op: OP, args: { topic: "tides" } } };
+        const call = SURFACE_CALLS[surface]("everything", "simulate-research-query", { topic: "tides" });
         const answer = await client.callTool(call, { onprogress: () => {} });
         expect(answer.isError, JSON.stringify(answer)).not.toBe(true);
         expect(JSON.stringify(answer.content)).toContain("Research Report: tides");
@@ -57,22 +56,28 @@ verifies(
       }),
     );
     await Promise.all(answers);
-    expect(sent("tasks/result")).toBe(4);
+    expect(sent("tasks/result")).toBe(ERAS.length * SURFACES.length);
   },
 );
 
-verifies("mcp:tasks", "a call that is cancelled cancels its task at the server", async () => {
-  const { gateway, sent } = await open();
-  const { client, received } = await connect(createMcpServer(gateway, { surface: "native" }), ERAS[1]);
-  const gone = new AbortController();
-  const answer = client
-    .callTool({ name: TOOL, arguments: { topic: "tides" } }, { signal: gone.signal, onprogress: () => {} })
-    .catch(String);
-  await eventually(() => expect(progressOf(received).length).toBeGreaterThan(0));
-  gone.abort();
-  expect(await answer).toContain("abort");
-  await eventually(() => expect(sent("tasks/cancel")).toBe(1));
-});
+verifies(
+  "mcp:tasks",
+  "a call that is cancelled cancels its task at the server, on every surface",
+  async () => {
+    const { gateway, sent } = await open();
+    const calls = SURFACES.map(async (surface) => {
+      const { client, received } = await connect(createMcpServer(gateway, { surface }), ERAS[1]);
+      const gone = new AbortController();
+      const call = SURFACE_CALLS[surface]("everything", "simulate-research-query", { topic: "tides" });
+      const answer = client.callTool(call, { signal: gone.signal, onprogress: () => {} }).catch(String);
+      await eventually(() => expect(progressOf(received).length).toBeGreaterThan(0));
+      gone.abort();
+      expect(await answer).toContain("abort");
+    });
+    await Promise.all(calls);
+    await eventually(() => expect(sent("tasks/cancel")).toBe(SURFACES.length));
+  },
+);
 
 verifies("mcp:tasks", "a client of 2025-11-25 that asks for a task gets one", async () => {
   const { gateway } = await open();

@@ -5,7 +5,7 @@ import { verifies } from "../requirements.ts";
 import type { StateKind } from "./open-state.ts";
 
 const call = (key: string, hash = "h", principalId = "ann") => ({
-  view: { principal: { id: principalId, scopes: [], allowWrite: true }, find: () => ({}) },
+  view: { principal: { id: principalId, scopes: [], allowWrite: true }, version: "1", find: () => ({}) },
   entry: { route: "till://charge", scopes: [] },
   key,
   name: "till.charge",

@@ -139,7 +139,7 @@ test("T17: a failure with very large details is not kept whole, and does not run
 
 function callOf(id: string) {
   return {
-    view: { principal: { id, scopes: [], allowWrite: true }, find: () => ({}) },
+    view: { principal: { id, scopes: [], allowWrite: true }, version: "1", find: () => ({}) },
     entry: { route: "a://b", scopes: [] },
   };
 }

@@ -6,36 +6,36 @@ const before: Principal = { id: "a", scopes: ["pay"], allowWrite: true };
 const after: Principal = { ...before, scopes: [] };
 const other: Principal = { ...before, id: "b" };
 
-function open() {
-  const paid: number[] = [];
-  const gateway = createGateway({
-    domains: [
-      defineDomain({
-        name: "pay",
-        description: "Pays salaries.",
-        tools: [
-          defineTool({
-            name: "list_salaries",
-            op: "pay.salary.list",
-            description: "Lists salaries.",
-            lane: "read",
-            requiredScopes: ["pay"],
-            inputSchema: z.object({}),
-            execute: () => [1_001, 1_002],
-          }),
-          defineTool({
-            name: "create_payment",
-            op: "pay.payment.create",
-            description: "Pays a sum.",
-            lane: "write",
-            requiredScopes: ["pay"],
-            inputSchema: z.object({ sum: z.number() }),
-            execute: ({ sum }) => ({ number: paid.push(sum) }),
-          }),
-        ],
+function payDomain(paid: number[], description: string) {
+  return defineDomain({
+    name: "pay",
+    description: "Pays salaries.",
+    tools: [
+      defineTool({
+        name: "list_salaries",
+        op: "pay.salary.list",
+        description: "Lists salaries.",
+        lane: "read",
+        requiredScopes: ["pay"],
+        inputSchema: z.object({}),
+        execute: () => [1_001, 1_002],
+      }),
+      defineTool({
+        name: "create_payment",
+        op: "pay.payment.create",
+        description,
+        lane: "write",
+        requiredScopes: ["pay"],
+        inputSchema: z.object({ sum: z.number() }),
+        execute: ({ sum }) => ({ number: paid.push(sum) }),
       }),
     ],
   });
+}
+
+function open() {
+  const paid: number[] = [];
+  const gateway = createGateway({ domains: [payDomain(paid, "Pays a sum.")] });
   onTestFinished(() => gateway.close());
   return { gateway, paid };
 }
@@ -49,6 +49,21 @@ test("T4: an idempotency key answers its own principal alone, and only while its
   expect(await pay(other)).toMatchObject({ ok: true, result: { number: 2 } });
   expect(await pay(after)).toMatchObject({ ok: false, error: { code: "NOT_FOUND" } });
   expect(paid).toEqual([5, 5]);
+});
+
+test("T4: an idempotency key answers no call of another tool that took over the op, and runs nothing", async () => {
+  const { gateway, paid } = open();
+  const pay = () =>
+    gateway.exec(
+      { op: "pay.payment.create", args: { sum: 5 }, idempotency_key: "same" },
+      { principal: before },
+    );
+  expect(await pay()).toMatchObject({ ok: true, result: { number: 1 } });
+  await gateway.setDomains([payDomain(paid, "Pays a sum in advance.")]);
+  expect(await pay()).toMatchObject({ ok: false, error: { code: "CONFLICT" } });
+  await gateway.setDomains([payDomain(paid, "Pays a sum.")]);
+  expect(await pay()).toMatchObject({ ok: true, result: { number: 1 } });
+  expect(paid).toEqual([5]);
 });
 
 test("T4: a plan runs by the scopes of whoever runs it, not by those that made it", async () => {

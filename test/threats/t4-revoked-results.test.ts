@@ -42,9 +42,30 @@ function payDomain(scope: string) {
   });
 }
 
+/** More tools than a listing shows, with more args than their help shows. */
+function manyDomain(scope: string) {
+  const args = Object.fromEntries(Array.from({ length: 300 }, (_, at) => [`arg_${at}`, z.string()]));
+  return defineDomain({
+    name: "many",
+    description: "Makes many things.",
+    tools: Array.from({ length: 600 }, (_, at) =>
+      defineTool({
+        name: `make_${at}`,
+        op: `many.thing.make_${at}`,
+        description: "Makes a thing.",
+        lane: "read",
+        requiredScopes: [scope],
+        inputSchema: z.object(at === 0 ? args : {}),
+        execute: () => at,
+      }),
+    ),
+  });
+}
+
 async function open(kind: StateKind) {
   const { sessions, results, idempotency } = await (await kind.create()).open();
-  const gateway = createGateway({ domains: [payDomain("pay")], sessions, results, idempotency });
+  const limits = { resultTokens: 2_000, helpTokens: 500 };
+  const gateway = createGateway({ domains: [payDomain("pay")], sessions, results, idempotency, limits });
   onTestFinished(() => gateway.close());
   const read = (route: string, principal: Principal) => gateway.get({ routes: [{ route }] }, { principal });
   return { gateway, results, read };
@@ -88,6 +109,30 @@ describe.each([MEMORY, FILES, PGLITE])("in $name", (kind) => {
     expect(await read(computed, before)).toMatchObject(closed(computed));
     await gateway.setDomains([payDomain("pay")]);
     expect(await read(handle, before)).toMatchObject({ ok: true });
+  });
+
+  test("T4: a stored listing is closed once an entry that it lists is no longer seen", async () => {
+    const { gateway, read } = await open(kind);
+    await gateway.setDomains([payDomain("pay"), manyDomain("mail")]);
+    const described = async (path: string, more = {}) =>
+      HANDLE.exec((await gateway.help({ path, ...more }, { principal: before })).text)![0];
+    const listed = await described("many");
+    const entry = await described("many.thing.make_0", { include_schemas: true });
+    const wrong = await gateway.exec({ op: "many.thing.make_0", args: { arg_0: 1 } }, { principal: before });
+    const [details] = HANDLE.exec(wrong.text)!;
+    for (const handle of [listed, entry, details]) {
+      expect(await read(handle, before)).toMatchObject({ ok: true });
+      expect(await read(handle, narrow)).toMatchObject(closed(handle));
+    }
+    // Entries that nobody listed do not matter.
+    await gateway.setDomains([payDomain("audit"), manyDomain("mail")]);
+    for (const handle of [entry, details]) expect(await read(handle, before)).toMatchObject({ ok: true });
+    await gateway.setDomains([payDomain("pay"), manyDomain("audit")]);
+    for (const handle of [listed, entry, details])
+      expect(await read(handle, before)).toMatchObject(closed(handle));
+    await gateway.setDomains([payDomain("pay"), manyDomain("mail")]);
+    for (const handle of [listed, entry, details])
+      expect(await read(handle, before)).toMatchObject({ ok: true });
   });
 
   test("T4: a session names no result and no entity of a tool whose scope is gone", async () => {
@@ -135,7 +180,7 @@ test("T4: the same value kept for two tools is closed for each by its own scopes
   const first = keeper.keep(SALARIES, before, entry("a://open", []));
   const second = keeper.keep(SALARIES, before, entry("a://closed", ["pay"]));
   expect(keeper.keep(SALARIES, before, entry("a://open", [])).handle).not.toBe(second.handle);
-  const sight = { principal: after, find: () => ({}) };
+  const sight = { principal: after, version: "1", find: () => ({}) };
   expect(await keeper.read(first.handle, sight)).toEqual(SALARIES);
   await expect(keeper.read(second.handle, sight)).rejects.toMatchObject({ code: "UNKNOWN_HANDLE" });
 });

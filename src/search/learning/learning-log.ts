@@ -26,9 +26,10 @@ export function openLearningLog(path: string | undefined): LearningLog {
   const lines = path === undefined ? [] : readLines(path);
   let events = lines.map(parseEvent).filter((event) => event !== undefined);
   events = events.slice(-KEPT_EVENTS);
-  if (events.length < lines.length) rewrite(path, events);
+  if (events.length < lines.length) rewrite(path, toLines(events));
 
   let pending: LearningEvent[] = [];
+  let written = events.length;
   let isCut = false;
   function flush(): void {
     const unwritten = pending;
@@ -41,7 +42,16 @@ export function openLearningLog(path: string | undefined): LearningLog {
     attempt(() => {
       appendFileSync(path, `${start}${text}`, { mode: OWNER_ONLY });
       isCut = false;
+      written += unwritten.length;
     });
+    if (written > 2 * KEPT_EVENTS) shorten(path);
+  }
+
+  /** Drops the oldest lines, so that a gateway that runs for long does not fill the disk. Others may write too. */
+  function shorten(path: string): void {
+    const kept = readLines(path).slice(-KEPT_EVENTS);
+    rewrite(path, kept.map((line) => `${line}\n`).join(""));
+    written = kept.length;
   }
   if (path !== undefined) attempt(() => mkdirSync(dirname(path), { recursive: true }));
   return {
@@ -59,7 +69,8 @@ export function openLearningLog(path: string | undefined): LearningLog {
       const before = events.length;
       events = events.filter((event) => !isForgotten(event, what));
       pending = [];
-      rewrite(path, events);
+      rewrite(path, toLines(events));
+      written = events.length;
       return before - events.length;
     },
   };
@@ -70,11 +81,11 @@ function readLines(path: string): string[] {
   return text.split("\n").filter((line) => line !== "");
 }
 
-function rewrite(path: string | undefined, events: readonly LearningEvent[]): void {
+function rewrite(path: string | undefined, text: string): void {
   if (path === undefined) return;
   const draft = `${path}.tmp`;
   attempt(() => {
-    writeFileSync(draft, toLines(events), { mode: OWNER_ONLY });
+    writeFileSync(draft, text, { mode: OWNER_ONLY });
     renameSync(draft, path);
   });
 }

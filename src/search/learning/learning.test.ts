@@ -3,7 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { knowSecrets } from "../../net/known-secrets.ts";
 import { createLearning, type Learning } from "./learning.ts";
+import { KEPT_EVENTS, openLearningLog } from "./learning-log.ts";
 
 const HITS = [
   { id: "a", score: 1 },
@@ -180,6 +182,16 @@ test("secrets in queries are neither kept nor compared", async () => {
   expect(await firstOf(learning, "log in with")).toBe("b");
 });
 
+test("T14: the value of a configured secret in a query is neither kept nor compared", async () => {
+  knowSecrets(["plain-Words-7731-door"]);
+  const log = path();
+  const learning = createLearning(termsOf, { log });
+  await useOnce(learning, "log in with plain-Words-7731-door now", "b");
+  await learning.close();
+  expect(readFileSync(log, "utf8")).toContain("log in with");
+  expect(readFileSync(log, "utf8")).not.toContain("7731");
+});
+
 test("forgotten uses no longer count, nor are they in the log", async () => {
   const log = path();
   const learning = createLearning(termsOf, { log });
@@ -297,4 +309,25 @@ test("a log that cannot be written breaks nothing", async () => {
   await useOnce(learning, "ring the bell", "b");
   await learning.close();
   expect(await firstOf(learning, "ring the bell")).toBe("b");
+});
+
+test("T17: the log does not grow for as long as its gateway runs, and keeps the newest events of all", async () => {
+  const file = path();
+  const [log, other] = [openLearningLog(file), openLearningLog(file)];
+  const event = (route: string) => ({ ...use(route), at: 1 });
+  other.append(event("other"));
+  await other.close();
+  for (let number = 0; number < 45_000; number += 1) log.append(event(String(number)));
+  await log.close();
+  const routes = readFileSync(file, "utf8")
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line).route);
+  expect(routes.length).toBeLessThanOrEqual(2 * KEPT_EVENTS);
+  expect(routes.slice(-KEPT_EVENTS)).toEqual(
+    Array.from({ length: KEPT_EVENTS }, (_, at) => String(45_000 - KEPT_EVENTS + at)),
+  );
+  other.append(event("late"));
+  await other.close();
+  expect(openLearningLog(file).events.at(-1)).toMatchObject({ route: "late" });
 });
