@@ -72,7 +72,7 @@ test.each(ERAS.flatMap((era) => [connect, connectHttp].map((open) => [era, open]
   "a client of %s is greeted and shown the menu while servers start, with their names (%o)",
   async (era, open) => {
     const { client } = await open(serveWaiting({}), era);
-    expect(client.getInstructions()).toContain("of good, files.");
+    expect(client.getInstructions()).toContain("of files, good.");
     const { tools } = await client.listTools();
     expect(tools.find(({ name }) => name === "ask")?.description).toContain("files");
   },
