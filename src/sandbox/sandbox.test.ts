@@ -40,7 +40,7 @@ describe("a script", () => {
   });
 
   test("gets and gives every text as it is", async () => {
-    const text = "Grüße, 世界 👩‍👩‍👧 \u0000\u2028\uFEFF \\ \" end";
+    const text = 'Grüße, 世界 👩‍👩‍👧 \u0000\u2028\uFEFF \\ " end';
     const lone = "\ud83d";
     const value = { [text]: [text, lone] };
     const code = "const r = await call('x', params); return [r, params, Object.keys(r.value)[0].length]";
