@@ -54,10 +54,10 @@ export async function liftByPhrases(
   const isMeant = examples.leastLikeness(terms, vector, nearest) >= same;
   const best = hits[0]?.score || 1;
   const values = new Map(hits.map(({ id, score }) => [id, score / best]));
-  for (const [route, likeness] of likenesses) {
-    const trust = isMeant && route === nearest.route ? 1 : agreement;
+  // A query that nearly is a phrase is of the kind that the authors had in mind.
+  const trust = isMeant ? 1 : agreement;
+  for (const [route, likeness] of likenesses)
     values.set(route, (values.get(route) ?? 0) + trust * ((likeness - UNLIKE) / (1 - UNLIKE)) ** 2);
-  }
   const order = inOrder(hits, values, Number.POSITIVE_INFINITY, (route) => examples.knows(route));
   return liftInOrder(hits, values, isMeant ? withMeant(nearest.route, order, values) : order);
 }

@@ -28,7 +28,7 @@ describe("European languages", () => {
     expect(await verbs("erstelle einen Pull Request")).toBe("create pull request");
     expect(await verbs("crée une pull request")).toBe("create pull request");
     expect(await verbs("cherche un fichier")).toBe("search fichier");
-    expect(await verbs("удали папку")).toBe("delete папку");
+    expect(await verbs("удали папку")).toBe("delete remove папку");
     expect(await verbs("das Wetter in Berlin")).toBeUndefined();
     expect(await embedder.readForeign!("create a pull request")).toBeUndefined();
     expect(await embedder.readForeign!("创建一个文件")).toBeUndefined();

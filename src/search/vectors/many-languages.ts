@@ -74,12 +74,12 @@ export async function loadManyLanguages(
     return last.words;
   }
 
-  const verbs = lazy(async () => createToolVerbs(english.embed, await euro.vectors()));
+  const toolVerbs = lazy(async () => createToolVerbs(english.embed, await euro.vectors()));
 
   async function readForeign(query: string): Promise<ForeignQuery | undefined> {
     const words = hasCjk(query) ? undefined : read(query.slice(0, MAXIMUM_CHARACTERS));
     if (words === undefined) return undefined;
-    const verbOf = await verbs();
+    const verbsOf = await toolVerbs();
     const foreign = new Set<string>();
     let hasVerb = false;
     const texts = words.map((word) => {
@@ -87,9 +87,9 @@ export async function loadManyLanguages(
       if (form === undefined) return word.text;
       foreign.add(word.text);
       if (isStopWord(word.text)) return "";
-      const verb = verbOf(form);
-      hasVerb ||= verb !== undefined;
-      return verb ?? word.text;
+      const verbs = verbsOf(form);
+      hasVerb ||= verbs.length > 0;
+      return verbs.length > 0 ? verbs.join(" ") : word.text;
     });
     const inVerbsOfTools = hasVerb ? texts.filter((text) => text !== "").join(" ") : undefined;
     return { words: foreign, inVerbsOfTools };

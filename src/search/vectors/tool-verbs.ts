@@ -9,21 +9,27 @@ const VERBS =
 /** Words of other languages for such a verb are at least this near to it; others come to half of that. */
 const SAME_VERB = 0.6;
 
-/** Finds the verb of tools that a word of another language stands for. */
+/** Verbs this much less near are meant too: "suchen" is to search and to find. */
+const NEXT = 0.1;
+
+/** Finds the verbs of tools that a word of another language stands for. Most words stand for none. */
 export function createToolVerbs(
   embed: (text: string) => Float32Array,
   { add }: EuroVectors,
-): (word: EuroWord) => string | undefined {
+): (word: EuroWord) => readonly string[] {
   const verbs = VERBS.map((verb) => ({ verb, vector: embed(verb) }));
   return (word) => {
     const own = new Float32Array(verbs[0]!.vector.length);
     add(word, own);
     normalize(own);
-    let best: { readonly verb: string; readonly cosine: number } | undefined;
-    for (const { verb, vector } of verbs) {
-      const cosine = vector.reduce((sum, value, at) => sum + value * own[at]!, 0);
-      if (cosine >= SAME_VERB && cosine > (best?.cosine ?? 0)) best = { verb, cosine };
-    }
-    return best?.verb;
+    const near = verbs.map(({ verb, vector }) => ({ verb, cosine: dot(vector, own) }));
+    const best = Math.max(...near.map(({ cosine }) => cosine));
+    return near
+      .filter(({ cosine }) => cosine >= SAME_VERB && cosine >= best - NEXT)
+      .map(({ verb }) => verb);
   };
+}
+
+function dot(one: Float32Array, other: Float32Array): number {
+  return one.reduce((sum, value, at) => sum + value * other[at]!, 0);
 }
