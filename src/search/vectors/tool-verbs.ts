@@ -24,9 +24,7 @@ export function createToolVerbs(
     normalize(own);
     const near = verbs.map(({ verb, vector }) => ({ verb, cosine: dot(vector, own) }));
     const best = Math.max(...near.map(({ cosine }) => cosine));
-    return near
-      .filter(({ cosine }) => cosine >= SAME_VERB && cosine >= best - NEXT)
-      .map(({ verb }) => verb);
+    return near.filter(({ cosine }) => cosine >= SAME_VERB && cosine >= best - NEXT).map(({ verb }) => verb);
   };
 }
 
