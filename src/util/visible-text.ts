@@ -1,4 +1,5 @@
 import { cutText } from "./cut-text.ts";
+import { lazy } from "./lazy.ts";
 import { spellLookalikes } from "./spell-lookalikes.ts";
 
 /**
@@ -19,19 +20,22 @@ const MARK = "[\\u200E\\u200F\\u061C]";
 /** A neighbour that is hidden itself will be spelt out, so nothing is needed beside it. */
 const SEEN = "--\\p{Default_Ignorable_Code_Point}]";
 /** Hidden characters that the text of some languages and emoji need, in the places where they need them. */
-const NEEDED = new RegExp(
-  [
-    "\\r(?=\\n)",
-    `(?<=[[${JOINING}]${SEEN})[\\u200C\\u200D](?=[[\\p{L}\\p{M}]${SEEN})`,
-    `(?<=\\p{L})[\\u200C\\u200D](?=[[${JOINING}]${SEEN})`,
-    // Some words end with a mark and a joiner.
-    `(?<=[[[${JOINING}]&&\\p{M}]${SEEN})\\u200D(?!${MARK}|[\\u200C\\u200D])`,
-    "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}]|\\p{Emoji}\\uFE0F)\\u200D(?=\\p{Extended_Pictographic})",
-    "(?<=\\p{Emoji})[\\uFE0E\\uFE0F]",
-    `(?<=[[${RIGHT_TO_LEFT}]${SEEN} ?)${MARK}(?!${MARK})`,
-    `(?<!${MARK})${MARK}(?= ?[[${RIGHT_TO_LEFT}]${SEEN})`,
-  ].join("|"),
-  "vy",
+const needed = lazy(
+  () =>
+    new RegExp(
+      [
+        "\\r(?=\\n)",
+        `(?<=[[${JOINING}]${SEEN})[\\u200C\\u200D](?=[[\\p{L}\\p{M}]${SEEN})`,
+        `(?<=\\p{L})[\\u200C\\u200D](?=[[${JOINING}]${SEEN})`,
+        // Some words end with a mark and a joiner.
+        `(?<=[[[${JOINING}]&&\\p{M}]${SEEN})\\u200D(?!${MARK}|[\\u200C\\u200D])`,
+        "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}]|\\p{Emoji}\\uFE0F)\\u200D(?=\\p{Extended_Pictographic})",
+        "(?<=\\p{Emoji})[\\uFE0E\\uFE0F]",
+        `(?<=[[${RIGHT_TO_LEFT}]${SEEN} ?)${MARK}(?!${MARK})`,
+        `(?<!${MARK})${MARK}(?= ?[[${RIGHT_TO_LEFT}]${SEEN})`,
+      ].join("|"),
+      "vy",
+    ),
 );
 
 /**
@@ -71,8 +75,9 @@ function spell(text: string): string {
   if (!UNUSUAL.test(text) || !HIDDEN.test(text)) return text;
   return text.replace(EACH_HIDDEN, (character, at: number) => {
     if (!MAY_BE_NEEDED.has(character)) return spellUnits(character);
-    NEEDED.lastIndex = at;
-    return NEEDED.test(text) ? character : spellUnits(character);
+    const isNeeded = needed();
+    isNeeded.lastIndex = at;
+    return isNeeded.test(text) ? character : spellUnits(character);
   });
 }
 
