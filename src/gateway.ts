@@ -33,6 +33,7 @@ import { keepResult } from "./session/working-memory.ts";
 import type { RecipeSource } from "./sources/recipes/recipe-source.ts";
 import { createMenu } from "./surfaces/menu.ts";
 import { publish } from "./telemetry/events.ts";
+import { lazy } from "./util/lazy.ts";
 import { reasonOf } from "./util/reason-of.ts";
 import { loadTokenCounter } from "./util/tokens.ts";
 
@@ -146,7 +147,8 @@ function toGateway(
       await index.ready?.();
       return searchStatus();
     },
-    close: async () => {
+    // Closing twice does no harm.
+    close: lazy(async () => {
       catalog.end();
       await ledger.close();
       if (services.extractor.warning) notice("extraction-idle", services.extractor.warning);
@@ -155,7 +157,7 @@ function toGateway(
       await sources.close();
       await live.close();
       await audit?.flush().catch((error: unknown) => notice("audit-failed", reasonOf(error)));
-    },
+    }),
   };
 }
 

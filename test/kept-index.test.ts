@@ -1,7 +1,8 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { createGateway } from "keyhole";
-import { expect, onTestFinished } from "vitest";
+import { createEmbeddedIndex } from "keyhole/search";
+import { expect, onTestFinished, test } from "vitest";
 import { openIndex } from "../src/cli/open-index.ts";
 import { onNotice } from "../src/telemetry/events.ts";
 import { verifies } from "./requirements.ts";
@@ -31,3 +32,14 @@ verifies(
     expect(told.filter((text) => text.includes("snapshot"))).toEqual([]);
   },
 );
+
+test("closing a gateway twice keeps its index once and tells of no failure", async () => {
+  const told: string[] = [];
+  onTestFinished(onNotice((event) => told.push(event.notice)));
+  const snapshot = join(temporaryFolder(), "index");
+  const gateway = createGateway({ domains: createShop().domains, index: createEmbeddedIndex({ snapshot }) });
+  await gateway.ask({ query: "refund" });
+  await gateway.close();
+  await gateway.close();
+  expect(told).not.toContain("snapshot-failed");
+});
