@@ -1,6 +1,7 @@
 import type { Entry } from "../schema/entry.ts";
 import { analyze } from "../search/analysis/analyze.ts";
 import { addressOf } from "../util/address-of.ts";
+import { oncePer } from "../util/once-per.ts";
 
 const MOST_GROUPS = 2;
 const MOST_SHOWN = 4;
@@ -30,14 +31,14 @@ export function alikeHits(hits: readonly Entry[]): string[] {
 }
 
 /** The same for `create_issue` and `issue.create`. Names of one word ("search") say too little to be alike. */
-function keyOf({ kind, name }: Entry): string | undefined {
-  const words = analyze(name).filter(({ joined }) => !joined);
-  if (kind !== "tool" || words.length < 2) return undefined;
+const keyOf = oncePer(({ kind, name }: Entry): string | undefined => {
+  const words = kind === "tool" ? analyze(name).filter(({ joined }) => !joined) : [];
+  if (words.length < 2) return undefined;
   return words
     .map(({ text }) => text)
     .sort()
     .join(" ");
-}
+});
 
 function describe(group: readonly Entry[]): string {
   const params = group.map(({ inputSchema }) => Object.keys(propertiesOf(inputSchema)));
