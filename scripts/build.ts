@@ -16,6 +16,7 @@ import {
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { rolldown } from "rolldown";
 import { buildConsole } from "./build-console.ts";
+import { leanImports } from "./lean-imports.ts";
 import { manifestFiles } from "./manifests.ts";
 import { zip } from "./zip.ts";
 
@@ -68,7 +69,7 @@ const PARTS: readonly (readonly [name: string, test: RegExp])[] = [
   ["spawn-daemon", /src\/cli\/spawn-daemon\.ts$/],
   ["core", /src\/(?:index|gateway)\.ts$/],
   ["mcp", /src\/mcp\/mcp-server\.ts$/],
-  ["upstreams", /src\/cli\/(?:open-config|read-json-config)\.ts$|src\/sources\/mcp\/from-mcp-config\.ts$/],
+  ["upstreams", /src\/cli\/(?:open-config|serve-here)\.ts$|src\/sources\/mcp\/from-mcp-config\.ts$/],
 ];
 const bundle = await rolldown({
   input: Object.fromEntries(inputs),
@@ -108,7 +109,7 @@ await relay.write({
   chunkFileNames: "[name]-[hash].cjs",
 });
 for (const file of globSync("dist/{**/*.js,relay/*.cjs}"))
-  writeFileSync(file, toAscii(readFileSync(file, "utf8")));
+  writeFileSync(file, toAscii(leanImports(readFileSync(file, "utf8"))));
 writeFileSync(
   "dist/THIRD-PARTY.md",
   thirdParty([

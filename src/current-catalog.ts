@@ -14,6 +14,8 @@ export interface CurrentCatalog {
   ready(): Promise<void>;
   /** @throws CLOSED after the gateway was closed. */
   current(): Promise<Generation>;
+  /** The catalog without waiting for servers that are starting. @throws CLOSED after the gateway was closed. */
+  shown(): Promise<Generation>;
   /** Waits a while for the servers that these addresses name. Call it after `ready`. */
   started(addresses: readonly string[], principal: Principal): Promise<Generation>;
   /** Waits a while for all servers of this principal. */
@@ -24,7 +26,7 @@ export interface CurrentCatalog {
 
 export function createCurrentCatalog(
   live: Pick<LiveCatalog, "current" | "until">,
-  sources: Pick<LiveSources, "ready">,
+  sources: Pick<LiveSources, "ready" | "shown">,
   pins: Pick<Pins, "refresh">,
 ): CurrentCatalog {
   let ended = false;
@@ -33,14 +35,17 @@ export function createCurrentCatalog(
     return ended ? Promise.reject(problem("CLOSED")) : sources.ready();
   }
 
+  async function after(loaded: Promise<void>): Promise<Generation> {
+    await loaded;
+    // Approvals that another gateway has revoked must not count from now on.
+    if (pins.refresh) await pins.refresh();
+    return live.current;
+  }
+
   return {
     ready,
-    current: async () => {
-      await ready();
-      // Approvals that another gateway has revoked must not count from now on.
-      if (pins.refresh) await pins.refresh();
-      return live.current;
-    },
+    current: () => after(ready()),
+    shown: () => after(ended ? ready() : sources.shown()),
     started: async (addresses, principal) => {
       const isStarted = ({ viewFor }: Generation) => {
         const { starting } = viewFor(principal);

@@ -1,3 +1,4 @@
+import type { View } from "./access/view.ts";
 import type { AuditStore } from "./audit/audit-store.ts";
 import type { Approve } from "./calls/call-environment.ts";
 import type { CallDecision, CallPolicy } from "./calls/decide-call.ts";
@@ -11,6 +12,8 @@ import type { Words } from "./schema/say.ts";
 import type { Source } from "./schema/source.ts";
 import type { SpentApprovals } from "./session/spent-approvals.ts";
 import type { ChooseShortcuts } from "./surfaces/choose-shortcuts.ts";
+import type { MenuOptions } from "./surfaces/menu.ts";
+import type { MenuTool } from "./surfaces/menu-tool.ts";
 import type { SurfaceOptions } from "./surfaces/surface.ts";
 import type { Clock } from "./util/clock.ts";
 
@@ -66,6 +69,10 @@ export interface GatewayCore {
   run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
   /** Decides about the calls that an input would make, without making them. */
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
+  /** The view as far as it is known at once, without waiting for servers that are starting. Default: the owner's. */
+  shown(principal?: Principal): Promise<View>;
+  /** The menu of a view. */
+  menuOf(view: View, options: MenuOptions): Promise<MenuTool[]>;
   /** Waits a while for the servers of this principal that are still starting. */
   allStarted(principal: Principal): Promise<void>;
   readonly clock: Clock;

@@ -98,7 +98,7 @@ export function createGateway(options: GatewayOptions): Gateway {
 /** The gateway as applications use it. */
 function toGateway(
   { parts, domains, live, sources, catalog, runner }: Assembly,
-  { noteMenu, audit }: GatewayCore,
+  { noteMenu, menuOf, audit }: GatewayCore,
 ): Gateway {
   const { owner, pins, index, sessions, ledger, services } = parts;
   const { learning } = services;
@@ -114,10 +114,7 @@ function toGateway(
     },
     pins: services.audit ? auditPins(pins, services.audit, owner.id) : pins,
     menu: async ({ principal = owner, session, ...menu } = {}) => {
-      const view = (await catalog.current()).viewFor(principal);
-      const shortcuts = await parts.chooseShortcuts(view, menu);
-      const counting = { loadCounter: loadTokenCounter, memo: parts.menus };
-      const tools = await createMenu(view, counting, { ...menu, shortcuts });
+      const tools = await menuOf((await catalog.current()).viewFor(principal), menu);
       if (session !== undefined) await noteMenu(tools, { principal, session });
       return tools;
     },
@@ -169,6 +166,12 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
     ...runner,
     clock: parts.clock,
     chooseShortcuts: parts.chooseShortcuts,
+    shown: async (principal = owner) => (await catalog.shown()).viewFor(principal),
+    menuOf: async (view, menu) => {
+      const shortcuts = await parts.chooseShortcuts(view, menu);
+      const counting = { loadCounter: loadTokenCounter, memo: parts.menus };
+      return createMenu(view, counting, { ...menu, shortcuts });
+    },
     allStarted: catalog.allStarted,
     approvals: parts.approvals,
     audit: options.audit?.store,

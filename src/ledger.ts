@@ -4,6 +4,7 @@ import type { CallSession } from "./session/session-store.ts";
 import { addTokens, type Cause, NO_TOKENS, sumTokens, type Tokens } from "./session/tokens-by-cause.ts";
 import { countMenu } from "./surfaces/count-menu.ts";
 import { nativeTools, toNativeTool } from "./surfaces/native-tools.ts";
+import { countLongText } from "./util/count-long-text.ts";
 import type { TokenCounter } from "./util/tokens.ts";
 
 /** An answer as it goes into an agent's context. */
@@ -124,10 +125,10 @@ export function createLedger(loadCounter: () => Promise<TokenCounter>): Ledger {
   };
 }
 
-/** Counts the whole text exactly; everything but the asides belongs to the answer's own cause. */
+/** Counts the whole text; everything but the asides belongs to the answer's own cause. */
 function countGiven({ cause, text, asides, tokens, counted }: Given, countTokens: TokenCounter): Tokens {
   const counts = { ...NO_TOKENS };
-  let rest = tokens ?? countTokens(text);
+  let rest = tokens ?? countLongText(text, countTokens);
   counted?.(rest);
   for (const aside of asides) {
     const share = Math.min(rest, countTokens(aside.text));

@@ -39,8 +39,8 @@ export interface LiveCatalog {
   settle(): void;
   /** Replaces the content of these sources. Rejects invalid content, which changes nothing. */
   update(changes: Changes): Promise<void>;
-  /** Holds updates back until then, so that one catalog is built from them. */
-  gather(until: Promise<unknown>): void;
+  /** Holds updates back until then, so that one catalog is built from them. Resolves when it is in use. */
+  gather(until: Promise<unknown>): Promise<void>;
   /** Indexes everything again. Entries can be found all the time. */
   reindex(): Promise<void>;
   /** Resolves when the catalog in use meets the condition, at the latest after this time. */
@@ -256,8 +256,10 @@ export function createLiveCatalog(
         });
     },
     update,
-    gather: (until) => {
+    gather: async (until) => {
       updates = updates.then(async () => void (await until));
+      await until;
+      await updates;
     },
     reindex: () => {
       const done = updates

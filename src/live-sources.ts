@@ -35,6 +35,8 @@ export interface LifecycleResult {
 export interface LiveSources {
   /** Starts the sources, once. Resolves when each has delivered, failed or taken too long. */
   ready(): Promise<void>;
+  /** Starts them, too. Resolves when the catalog has what is known at once: nobody waits for a server that starts. */
+  shown(): Promise<void>;
   /** Replaces the sources, together with other changes. Sources that stay the same keep running. */
   replace(sources: readonly Source[], changes?: Changes): Promise<void>;
   /** Reads one source again. Rejects if that fails. */
@@ -82,6 +84,7 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
   const followed = new Map<string, Following>();
   const retiring = new Set<Following>();
   let started: Promise<void> | undefined;
+  let shown: Promise<void> = Promise.resolve();
   let turn: Promise<unknown> = Promise.resolve();
   let closed = false;
 
@@ -115,7 +118,7 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
           offered.resolve();
           // Another source may have replaced this one.
           if (followed.get(source.id) === following) await take(following, content);
-          first.resolve();
+          if (!content.isStarting) first.resolve();
         }
       } catch (error) {
         if (!stop.signal.aborted) fail(following, error);
@@ -141,6 +144,7 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
     }
     try {
       await live.update({ [id]: content });
+      if (content.isStarting) return;
       following.entries = countDrafts(content);
       following.takenAt = Date.now();
       delete following.error;
@@ -179,7 +183,7 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
   async function start(): Promise<void> {
     live.fill();
     const begun = sources.map(follow);
-    live.gather(gathered(begun));
+    shown = live.gather(gathered(begun));
     await soonest(Promise.all(begun.map(({ first }) => first)), FIRST_CONTENT_MS);
     // Without sources, nothing else compares the catalog with the restored snapshot.
     if (begun.length === 0) await live.update({});
@@ -189,6 +193,11 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
   function ready(): Promise<void> {
     started ??= start();
     return started;
+  }
+
+  async function known(): Promise<void> {
+    // A start that fails has shown nothing.
+    await Promise.race([ready(), shown]);
   }
 
   async function replace(next: readonly Source[], changes: Changes = {}): Promise<void> {
@@ -273,6 +282,7 @@ export function createLiveSources(live: LiveCatalog, given: readonly Source[], c
 
   return {
     ready,
+    shown: known,
     replace: (next, changes) => {
       const done = turn.then(() => replace(next, changes));
       turn = done.catch(() => {});

@@ -35,6 +35,7 @@ import { keepResult } from "./session/working-memory.ts";
 import { surfaceTools, wordsOf } from "./surfaces/surface.ts";
 import { isHeard, publish } from "./telemetry/events.ts";
 import { addressOf } from "./util/address-of.ts";
+import { countLongText } from "./util/count-long-text.ts";
 import type { InFlight } from "./util/in-flight.ts";
 import { loadTokenCounter, type TokenCounter } from "./util/tokens.ts";
 import { toVisibleText } from "./util/visible-text.ts";
@@ -130,7 +131,7 @@ export function createRunner(parts: RunnerParts): Runner {
         const text = hideSecrets(toVisibleText(shown + ignoredText(ignored)));
         const errors = operation.errors(output);
         const { error, code } = judge(errors);
-        const tokens = isHeard() ? countTokens(text) : undefined;
+        const tokens = isHeard() ? countLongText(text, countTokens) : undefined;
         const poison = poisonOf(output, errors);
         if (poison.length > 0) context.notice("poison-found", `${targets.join(", ")}: ${poison.join(", ")}`);
         if (tokens !== undefined) record.end(code, tokens, { targets, session, poison });

@@ -1,3 +1,4 @@
+import type { View } from "./access/view.ts";
 import type { CallDecision } from "./calls/decide-call.ts";
 import type { CallOptions, Gateway } from "./gateway-api.ts";
 import { coreOf, type FaceOptions } from "./gateway-core.ts";
@@ -74,6 +75,12 @@ export async function createToolbox(gateway: Gateway, options: ToolboxOptions = 
   return { tools, call: (name, args, callOptions) => toolbox.call(name, args, { ...call, ...callOptions }) };
 }
 
+export interface FaceToolboxOptions extends MenuOptions, Pick<CallOptions, "principal"> {
+  readonly refuses?: (name: string) => boolean;
+  /** Default: the view of the principal, as soon as all servers have started. */
+  readonly view?: View;
+}
+
 export async function createFaceToolbox(
   gateway: Gateway,
   {
@@ -85,10 +92,11 @@ export async function createFaceToolbox(
     learnedShortcuts = 0,
     principal: given,
     refuses,
-  }: MenuOptions & Pick<CallOptions, "principal"> & { readonly refuses?: (name: string) => boolean },
+    view: known,
+  }: FaceToolboxOptions,
 ): Promise<FaceToolbox> {
   const core = coreOf(gateway);
-  const view = await gateway.view(given && { principal: given });
+  const view = known ?? (await gateway.view(given && { principal: given }));
   const { principal } = view;
   const shortcuts = await core.chooseShortcuts(view, { shortcuts: configured, learnedShortcuts });
   const entries =
@@ -101,7 +109,7 @@ export async function createFaceToolbox(
   const tools =
     surface === "native"
       ? [...entries].map(([name, entry]) => toNativeTool(name, entry))
-      : await gateway.menu({ principal, ...face.surface, shortcuts });
+      : await core.menuOf(view, { ...face.surface, shortcuts });
   const listed = new Set(tools.map(({ name }) => name));
   const short = new Map(
     [...shortcutsOf(view, { ...face.surface, shortcuts })].filter(([name]) => listed.has(name)),

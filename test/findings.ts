@@ -83,6 +83,8 @@ export const FINDINGS = {
       "T17: a reader that sends 10,001 keys does not make another's charge run twice",
       "T17: keys on 10,000 answers of 1 MB keep few bytes, and none of the calls runs again",
       "T17: a principal that opens 20,000 sessions ends only its own",
+      "T17: large results of tasks push out the oldest ones of their own principal alone",
+      "T17: a request in chunks of one byte takes little more memory than its bytes",
     ],
   },
   floods: {

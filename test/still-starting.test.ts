@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { createMcpServer } from "keyhole/mcp";
+import { createMcpServer, type McpServerOptions } from "keyhole/mcp";
 import { expect, onTestFinished, test } from "vitest";
 import { connect, connectHttp, ERAS, type Era } from "./mcp/connect.ts";
 import { programEnv } from "./program-env.ts";
@@ -56,6 +56,32 @@ function openHung(options: ChaosOptions = {}) {
   onTestFinished(() => gateway.close());
   return gateway;
 }
+
+/** Serves a gateway whose good server and hung server are waited for longer than a test takes. */
+function serveWaiting(options: McpServerOptions, words: readonly string[] = ["silent"]) {
+  const gateway = gatewayOf([chaos("good"), chaos("files", { words })]);
+  const server = createMcpServer(gateway, options);
+  onTestFinished(async () => {
+    await server.close();
+    await gateway.close();
+  });
+  return server;
+}
+
+test.each(ERAS.flatMap((era) => [connect, connectHttp].map((open) => [era, open] as const)))(
+  "a client of %s is greeted and shown the menu while servers start, with their names (%o)",
+  async (era, open) => {
+    const { client } = await open(serveWaiting({}), era);
+    expect(client.getInstructions()).toContain("of files, good.");
+    const { tools } = await client.listTools();
+    expect(tools.find(({ name }) => name === "ask")?.description).toContain("files");
+  },
+);
+
+test.each(ERAS)("a list of the tools of servers waits for them, for a client of %s", async (era) => {
+  const { client } = await connect(serveWaiting({ surface: "native" }, []), era);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain("files_add");
+});
 
 test("an ask names what is still starting, and says of no tool that it is not there", async () => {
   const gateway = openHung();

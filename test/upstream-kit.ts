@@ -6,6 +6,9 @@ import { createMcpSource } from "../src/sources/mcp/mcp-source.ts";
 
 export const operator: Principal = { id: "operator", scopes: [], allowWrite: true };
 
+/** A busy machine starts servers slowly, and most tests want what they offer. */
+export const PATIENT = { startingMs: 30_000 };
+
 const CHAOS = resolve("src/testing/chaos-upstream.ts");
 
 export interface ChaosOptions extends McpSourceOptions {
@@ -23,8 +26,7 @@ export function chaos(
   const config = wrapped
     ? { command: "sh", args: ["-c", '"$0" "$@"; echo done >&2', process.execPath, ...args], env }
     : { command: process.execPath, args, env };
-  // A busy machine starts servers slowly, and most tests want what they offer.
-  const limits = { startingMs: 30_000, ...options.limits };
+  const limits = { ...PATIENT, ...options.limits };
   return createMcpSource(label, config, { trusted: true, ...options, limits });
 }
 

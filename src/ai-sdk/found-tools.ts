@@ -1,18 +1,16 @@
 import { jsonSchema, type ModelMessage, type StepResult, type ToolSet } from "ai";
+import type { View } from "../access/view.ts";
 import type { Gateway } from "../gateway-api.ts";
-import { coreOf, type FaceOptions } from "../gateway-core.ts";
-import type { AskOutput } from "../operations/ask-input.ts";
-import { blocksOf } from "../operations/blocks-of.ts";
-import type { Entry } from "../schema/entry.ts";
+import type { FaceOptions } from "../gateway-core.ts";
 import type { Words } from "../schema/say.ts";
-import { discover, type WorkingMemory } from "../session/working-memory.ts";
+import type { WorkingMemory } from "../session/working-memory.ts";
 import { menuTool } from "../surfaces/menu.ts";
 import { isNative } from "../surfaces/native-tools.ts";
 import { callOperation, type ToolCall, toEntryCall } from "../toolbox.ts";
-import { addressOf } from "../util/address-of.ts";
 import { argsOf, type DisclosedTools, type ModeOptions } from "./disclosed-tools.ts";
+import { createFoundSearch } from "./found-search.ts";
 import { FOUND_NAMES, GET, nameTools } from "./named-tools.ts";
-import { type SdkDefinition, toSdkTool, traced } from "./to-sdk-tool.ts";
+import { type SdkDefinition, toSdkTool } from "./to-sdk-tool.ts";
 import {
   createToolSearch,
   DEFAULT_LIMIT,
@@ -20,15 +18,10 @@ import {
   TOOL_SEARCH,
   type ToolSearchInput,
   type ToolSearchOutput,
-  toSearchOutput,
-  toSearchText,
-  withEntry,
 } from "./tool-search.ts";
 
 /** Vendors accept at most 128 tools in one request. */
 const MOST_ACTIVE = 120;
-/** Further hits are only named: a call of one discovers it. */
-const MOST_NAMED = 2;
 /** How many tools used in earlier turns stay active. */
 const RECENTLY_USED = 5;
 /** How many found or unveiled tools stay active: as many as one search finds. */
@@ -50,75 +43,6 @@ export async function createFoundTools(
   const named = nameTools(view, { names, hands, taken: ownNames.union(new Set(FOUND_NAMES)) });
   const nameAt = (address: string) => named.names.get(view.find(address)?.route ?? "");
 
-  async function search(input: ToolSearchInput, signal?: AbortSignal): Promise<ToolSearchOutput> {
-    const entry = input.call && named.entries.get(input.call.name);
-    const discovers = entry ? 1 : (input.limit ?? DEFAULT_LIMIT);
-    const limit = entry ? discovers : discovers + MOST_NAMED;
-    const options = { ...call, ...(signal && { signal }), ...traced(trace) };
-    const makes = entry && input.call?.input !== undefined && (await onlyReads(entry, input.call.input));
-    const toOutput = (answer: AskOutput) => {
-      const output = toSearchOutput(input.query, answer, discovers, (route) => named.names.get(route));
-      return entry ? withEntry(output, named.definition(input.call!.name)!) : output;
-    };
-    const { ok, text, data } = await callOperation(
-      gateway,
-      { operation: "ask", input: { query: entry?.op ?? input.query, limit } },
-      {
-        ...options,
-        discovers,
-        toText: (answer) => toSearchText({ ...toOutput(answer as AskOutput), ...(makes && { result: "" }) }),
-      },
-    );
-    if (!ok) return { tools: [], rules: "", instruction: text };
-    const output = toOutput(data as AskOutput);
-    if (!entry) return output;
-    // A hidden entry can be called by its name, but no search finds it.
-    await session.update((memory) => discover(memory, [addressOf(entry)]));
-    if (!makes) return output;
-    const made = await callOperation(gateway, toEntryCall(entry, input.call?.input), options);
-    const blocks = blocksOf(made.data);
-    return { ...output, result: made.text, ...(blocks.length > 0 && { blocks }) };
-  }
-
-  /** The tools used, unveiled or found last; the others can still be called or found again. */
-  function remembered(
-    messages: readonly ModelMessage[],
-    { discoveredTools, unveiled, usedTools }: WorkingMemory,
-  ): string[] {
-    const isFresh = turnsSinceSearch(messages) <= FRESH_TURNS;
-    const used = usedTools.map(({ name }) => name).filter((name) => !ownNames.has(name));
-    const addresses = [
-      ...used.slice(-RECENTLY_USED),
-      ...(isFresh ? discoveredTools.slice(-RECENTLY_FOUND) : []),
-      ...unveiled.slice(-RECENTLY_FOUND),
-    ];
-    return addresses.flatMap((address) => nameAt(address) ?? []);
-  }
-
-  /** `get` reads documents and stored results. It is shown once there are any. */
-  function hasToRead(
-    steps: readonly StepResult<ToolSet>[],
-    { results, unveiled, discoveredTools }: WorkingMemory,
-  ): boolean {
-    const isDocument = (address: string) => {
-      const entry = view.find(address);
-      return entry !== undefined && !isNative(entry);
-    };
-    return (
-      results.length > 0 ||
-      [...unveiled, ...discoveredTools].some(isDocument) ||
-      steps.some((step) => searchesOf(step).some(({ documents = [] }) => documents.length > 0))
-    );
-  }
-
-  /** A tool that changes something is called only once the model has seen its definition. */
-  async function onlyReads(entry: Entry, args: unknown): Promise<boolean> {
-    const { operation, input } = toEntryCall(entry, args);
-    const decisions = await coreOf(gateway).decide(operation, input, call);
-    const isRead = (await gateway.view(call)).find(entry.route)?.lane === "read";
-    return isRead && decisions.every((decision) => decision.do === "run");
-  }
-
   const toTool = (definition: SdkDefinition, toCall: (input: unknown) => ToolCall) =>
     toSdkTool(definition, {
       toCall,
@@ -132,6 +56,7 @@ export async function createFoundTools(
     operation: GET,
     input,
   }));
+  const search = createFoundSearch(gateway, named, { call, session, trace });
   const tools: ToolSet = { [TOOL_SEARCH]: createToolSearch(search), [GET]: reader };
   for (const [name, entry] of named.entries) {
     tools[name] = toTool(named.sdkDefinitions.get(name)!, (input) => toEntryCall(entry, input));
@@ -147,10 +72,10 @@ export async function createFoundTools(
     definition: (name) => own.get(name) ?? named.definition(name),
     instructions: hands.length > 0 ? INSTRUCTIONS_WITH_HANDS : INSTRUCTIONS,
     active: (steps, messages, memory) => {
-      const found = [...new Set([...remembered(messages, memory), ...steps.flatMap(foundIn)])].slice(
-        -MOST_ACTIVE,
-      );
-      const wanted = [...named.hands, TOOL_SEARCH, ...(hasToRead(steps, memory) ? [GET] : []), ...found];
+      const known = remembered(messages, memory, ownNames).flatMap((address) => nameAt(address) ?? []);
+      const found = [...new Set([...known, ...steps.flatMap(foundIn)])].slice(-MOST_ACTIVE);
+      const reads = hasToRead(steps, memory, view) ? [GET] : [];
+      const wanted = [...named.hands, TOOL_SEARCH, ...reads, ...found];
       // The list only grows, at its end, so that the vendor's cache holds.
       const grown = [...new Set([...shown, ...wanted])];
       shown = grown.length > MOST_ACTIVE ? wanted : grown;
@@ -164,6 +89,38 @@ export async function createFoundTools(
       return { ...toolCall, toolName: TOOL_SEARCH, input: JSON.stringify(input) };
     },
   };
+}
+
+/** The tools used, unveiled or found last; the others can still be called or found again. */
+function remembered(
+  messages: readonly ModelMessage[],
+  { discoveredTools, unveiled, usedTools }: WorkingMemory,
+  ownNames: ReadonlySet<string>,
+): string[] {
+  const isFresh = turnsSinceSearch(messages) <= FRESH_TURNS;
+  const used = usedTools.map(({ name }) => name).filter((name) => !ownNames.has(name));
+  return [
+    ...used.slice(-RECENTLY_USED),
+    ...(isFresh ? discoveredTools.slice(-RECENTLY_FOUND) : []),
+    ...unveiled.slice(-RECENTLY_FOUND),
+  ];
+}
+
+/** `get` reads documents and stored results. It is shown once there are any. */
+function hasToRead(
+  steps: readonly StepResult<ToolSet>[],
+  { results, unveiled, discoveredTools }: WorkingMemory,
+  view: View,
+): boolean {
+  const isDocument = (address: string) => {
+    const entry = view.find(address);
+    return entry !== undefined && !isNative(entry);
+  };
+  return (
+    results.length > 0 ||
+    [...unveiled, ...discoveredTools].some(isDocument) ||
+    steps.some((step) => searchesOf(step).some(({ documents = [] }) => documents.length > 0))
+  );
 }
 
 function turnsSinceSearch(messages: readonly ModelMessage[]): number {

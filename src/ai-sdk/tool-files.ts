@@ -1,6 +1,7 @@
 import type { LanguageModel, ModelMessage, ToolResultPart } from "ai";
 import { blocksOf } from "../operations/blocks-of.ts";
 import type { ToolAnswer } from "../toolbox.ts";
+import { toPlainText } from "../util/plain-text.ts";
 
 type ToolOutput = ToolResultPart["output"];
 
@@ -34,8 +35,7 @@ export function outputFiles(output: ToolOutput): { readonly mediaType: string; r
 export function outputText(output: ToolOutput): string {
   if (output.type === "content")
     return output.value.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
-  if (!("value" in output)) return "";
-  return typeof output.value === "string" ? output.value : JSON.stringify(output.value);
+  return "value" in output ? toPlainText(output.value) : "";
 }
 
 /**

@@ -3,36 +3,41 @@ import { z } from "zod";
 import type { Entry } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
 import { contentHash } from "../util/content-hash.ts";
+import { lazy } from "../util/lazy.ts";
 import { writeFileAtomic } from "../util/write-file-atomic.ts";
 
-const recordSchema = z.object({
-  op: z.string(),
-  route: z.string(),
-  tool_name: z.string(),
-  description: z.string(),
-  parameters_schema: z.record(z.string(), z.unknown()),
-  group: z.string(),
-  kind: z.enum(["read", "write"]),
-  lane: z.enum(["read", "write", "destructive"]),
-  entity: z.string().optional(),
-  action: z.string().optional(),
-  examples: z.array(z.unknown()).optional(),
-  policy: z.record(z.string(), z.unknown()).optional(),
-});
+const recordSchema = lazy(() =>
+  z.object({
+    op: z.string(),
+    route: z.string(),
+    tool_name: z.string(),
+    description: z.string(),
+    parameters_schema: z.record(z.string(), z.unknown()),
+    group: z.string(),
+    kind: z.enum(["read", "write"]),
+    lane: z.enum(["read", "write", "destructive"]),
+    entity: z.string().optional(),
+    action: z.string().optional(),
+    examples: z.array(z.unknown()).optional(),
+    policy: z.record(z.string(), z.unknown()).optional(),
+  }),
+);
 
-const registrySchema = z.object({
-  format: z.literal(1),
-  /** The version of its catalog. */
-  registry_version: z.string(),
-  /** Hash of `ops`, which reveals damage. */
-  checksum: z.string(),
-  ops: z.record(z.string(), recordSchema),
-});
+const registrySchema = lazy(() =>
+  z.object({
+    format: z.literal(1),
+    /** The version of its catalog. */
+    registry_version: z.string(),
+    /** Hash of `ops`, which reveals damage. */
+    checksum: z.string(),
+    ops: z.record(z.string(), recordSchema()),
+  }),
+);
 
 /** One tool of a registry file. */
-export type RegistryOp = z.output<typeof recordSchema>;
+export type RegistryOp = z.output<ReturnType<typeof recordSchema>>;
 /** The tools of a catalog as a file: op to entry, with schemas and version. */
-export type Registry = z.output<typeof registrySchema>;
+export type Registry = z.output<ReturnType<typeof registrySchema>>;
 
 /** Makes the registry of a catalog's tools. See {@link writeRegistry}. */
 export function toRegistry(catalog: {
@@ -84,7 +89,7 @@ export async function readRegistry(path: string): Promise<Registry> {
   } catch {
     throw refuse("it is not JSON");
   }
-  const parsed = registrySchema.safeParse(content);
+  const parsed = registrySchema().safeParse(content);
   if (!parsed.success)
     throw refuse(
       parsed.error.issues.map(({ path: at, message }) => `${at.join(".")}: ${message}`).join("; "),

@@ -54,19 +54,22 @@ function toText({ pid, version, clients, configs, servers, memoryMb, upSeconds }
 }
 
 async function runDaemon(): Promise<void> {
-  const [{ startDaemon }, { createDaemonConfigs }, { openLog }, { openTelemetry }] = await Promise.all([
-    import("../daemon/daemon.ts"),
-    import("./daemon-configs.ts"),
-    import("./open-log.ts"),
-    import("./open-telemetry.ts"),
-  ]);
+  const [{ startDaemon }, { createDaemonConfigs }, { openLog }, { openTelemetry }, { loadSettings }] =
+    await Promise.all([
+      import("../daemon/daemon.ts"),
+      import("./daemon-configs.ts"),
+      import("./open-log.ts"),
+      import("./open-telemetry.ts"),
+      import("../config/load-settings.ts"),
+    ]);
   // The folder that it happens to start in decides nothing.
   process.chdir(homedir());
-  void openLog();
+  const loading = loadSettings();
+  void openLog(loading);
   const idleMs = readIdle() * 1_000;
   const configs = createDaemonConfigs({ idleMs });
   const daemon = await startDaemon({ place: daemonPlace(), version: PROGRAM_VERSION, idleMs, ...configs });
-  const telemetry = openTelemetry();
+  const telemetry = openTelemetry(loading);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => daemon.stop());
   await daemon.ended;
   await configs.close();

@@ -4,7 +4,7 @@ import type { ModelMessage } from "ai";
 import { outputText } from "../ai-sdk/tool-files.ts";
 import { hideSecrets } from "../net/known-secrets.ts";
 import { problem } from "../schema/problem.ts";
-import { fenced } from "../util/fenced.ts";
+import { toCodeBlock } from "../util/code-block.ts";
 import { createRedact } from "../util/redact.ts";
 import { toVisibleText } from "../util/visible-text.ts";
 
@@ -41,8 +41,8 @@ function partsOf({ role, content }: ModelMessage): string[] {
   const parts = content.flatMap((part): string[] => {
     if (part.type === "text") return part.text.trim() === "" ? [] : [part.text.trim()];
     if (part.type === "tool-call")
-      return [`**${part.toolName}**`, fenced(JSON.stringify(part.input, null, 2))];
-    if (part.type === "tool-result") return [fenced(outputText(part.output))];
+      return [`**${part.toolName}**`, toCodeBlock(JSON.stringify(part.input, null, 2))];
+    if (part.type === "tool-result") return [toCodeBlock(outputText(part.output))];
     return part.type === "file" || part.type === "image" ? ["(an image)"] : [];
   });
   return role === "tool" || parts.length === 0 ? parts : [heading, ...parts];

@@ -17,7 +17,7 @@ import { fillSecrets } from "./fill-secrets.ts";
 import { loadModule } from "./load-module.ts";
 import { openPins } from "./open-pins.ts";
 import { withSecrets } from "./open-secrets.ts";
-import type { Report } from "./read-json-config.ts";
+import { type Report, readJsonConfig, workspaceOf } from "./read-json-config.ts";
 import { setStateFolder } from "./user-folders.ts";
 import { watchConfig } from "./watch-config.ts";
 
@@ -175,7 +175,6 @@ function serverReader({
     async function readServers(): Promise<McpSource[]> {
       if (json === undefined)
         return settingsServers(loaded, { home: homedir(), project: folder }, options, report);
-      const { readJsonConfig, workspaceOf } = await import("./read-json-config.ts");
       return readJsonConfig(json, { ...options, cwd: workspaceOf(json) }, report);
     }
   };

@@ -1,33 +1,39 @@
+import type { LoadedSettings } from "../config/load-settings.ts";
 import { type KeyholeEvent, onEvent, onNotice } from "../telemetry/events.ts";
 import { type LogLevel, toLogLine } from "../telemetry/log-line.ts";
-import { reasonOf } from "../util/reason-of.ts";
 
 /**
- * Tells events on stderr, at the level of the settings or of LOG_LEVEL. Events wait until that level is known. Must
- * not reject: a log never ends a server.
+ * Tells events on stderr, at the level of the settings or of LOG_LEVEL. Events wait until that level is known, and then
+ * for the work at hand: a start with many servers has many. Must not reject: a log never ends a server.
  */
-export async function openLog(config?: string): Promise<void> {
+export async function openLog(loading: Promise<LoadedSettings>): Promise<void> {
   let level: LogLevel | undefined;
-  const waiting: KeyholeEvent[] = [];
+  let waiting: KeyholeEvent[] = [];
+  let isFlushing = false;
+  const flush = () => {
+    isFlushing = false;
+    const events = waiting;
+    waiting = [];
+    const lines = events.flatMap((event) => toLogLine(event, level ?? "info") ?? []);
+    if (lines.length > 0) console.error(lines.join("\n"));
+  };
+  const flushSoon = () => {
+    if (isFlushing || level === undefined || waiting.length === 0) return;
+    isFlushing = true;
+    setImmediate(flush);
+  };
   const tell = (event: KeyholeEvent) => {
-    if (level === undefined) return void waiting.push(event);
-    const line = toLogLine(event, level);
-    if (line !== undefined) console.error(line);
+    waiting.push(event);
+    flushSoon();
   };
   const stop = onNotice(tell);
-  level = await readLevel(config);
-  for (const event of waiting) tell(event);
+  process.once("exit", flush);
+  level = await loading.then(
+    ({ settings }) => settings.logging.level,
+    () => "info" as const,
+  );
+  flushSoon();
   if (level !== "debug") return;
   stop();
   onEvent(tell);
-}
-
-async function readLevel(config: string | undefined): Promise<LogLevel> {
-  try {
-    const { loadSettings } = await import("../config/load-settings.ts");
-    return (await loadSettings({ config })).settings.logging.level;
-  } catch (error) {
-    console.error(`The level of the log is info: ${reasonOf(error)}`);
-    return "info";
-  }
 }

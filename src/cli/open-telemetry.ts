@@ -1,11 +1,11 @@
+import type { LoadedSettings } from "../config/load-settings.ts";
 import type { Telemetry } from "../config/start-telemetry.ts";
 import { reasonOf } from "../util/reason-of.ts";
 
-/** Starts telemetry if the settings enable it, also those of a JSON config. Never throws; problems go to stderr. */
-export async function openTelemetry(config?: string): Promise<Telemetry | undefined> {
+/** Starts telemetry if the settings enable it. Never throws; problems go to stderr. */
+export async function openTelemetry(loading: Promise<LoadedSettings>): Promise<Telemetry | undefined> {
   try {
-    const { loadSettings } = await import("../config/load-settings.ts");
-    const { settings, problems } = await loadSettings({ config });
+    const { settings, problems } = await loading;
     for (const { message, next } of problems) console.error(`${message} ${next}`);
     if (!settings.telemetry.enabled) return undefined;
     const [{ startTelemetry }, { secretsOf }] = await Promise.all([

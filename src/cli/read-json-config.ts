@@ -44,17 +44,17 @@ export async function readJsonConfig(
   const parsed = await parseJsonc(text);
   if (!parsed.ok) throw wrongAt(path, parsed.position, parsed.reason);
   const place = PLACES.find((candidate) => isFields(valueAt(parsed.value, candidate)));
-  if (!place) throw withoutServers(path, parsed);
+  if (!place) throw await withoutServers(path, parsed);
   const { overrides, profiles } = fieldsOf(parsed.value);
   const servers = valueAt(parsed.value, place) as Fields;
   const { usable, broken, notes } = sortServers({ servers, overrides }, folders);
-  const problems = broken.map(({ name, config, error }) =>
-    wrongServer(path, parsed, [...place, name], config, error),
+  const problems = await Promise.all(
+    broken.map(({ name, config, error }) => wrongServer(path, parsed, [...place, name], config, error)),
   );
   if (problems.length > 0 && Object.keys(usable).length === 0) throw problems[0];
   for (const { message } of problems) report(`${message} Its other servers are used.`);
   for (const { name, key, note } of notes) {
-    const { line, column } = parsed.positionOf([...place, name, key]);
+    const { line, column } = await parsed.positionOf([...place, name, key]);
     report(`${path}:${line}:${column}: ${note}`);
   }
   for (const stranger of strangers(parsed.value, Object.keys(servers))) {
@@ -88,16 +88,16 @@ function readPlain(text: string, folders: Folders): Fields | undefined {
   }
 }
 
-function withoutServers(path: string, { value, positionOf }: Parsed) {
+async function withoutServers(path: string, { value, positionOf }: Parsed) {
   const keys = isFields(value) ? Object.keys(value) : [];
   const given = keys.find((key) => ROOTS.includes(key)) ?? findSlip(keys, ROOTS)?.given;
   const hint = given === undefined ? "" : `; ${JSON.stringify(given)} is close, and must be an object`;
   const reason = `it has neither mcpServers nor servers${hint}`;
-  return wrongAt(path, positionOf(given === undefined ? [] : [given]), reason);
+  return wrongAt(path, await positionOf(given === undefined ? [] : [given]), reason);
 }
 
 /** Points at a misspelt field rather than at the missing one, because it is the likelier cause. */
-function wrongServer(
+async function wrongServer(
   path: string,
   parsed: Parsed,
   place: readonly string[],
@@ -108,7 +108,7 @@ function wrongServer(
   const keys = isFields(config) ? Object.keys(config) : [];
   const slip = findSlip(keys, SERVER_FIELDS);
   const hint = slip ? `; the field nearest to ${JSON.stringify(slip.given)} is ${slip.meant}` : "";
-  const position = parsed.positionOf(slip ? [...place, slip.given] : place);
+  const position = await parsed.positionOf(slip ? [...place, slip.given] : place);
   return wrongAt(path, position, `the server ${JSON.stringify(place.at(-1))}: ${reason}${hint}`);
 }
 

@@ -5,7 +5,6 @@ import { createMcpServer, type McpServer } from "../mcp/mcp-server.ts";
 import { problem } from "../schema/problem.ts";
 import { loadTokenCounter } from "../util/tokens.ts";
 import { chooseSurface } from "./choose-surface.ts";
-import { isJsonConfig } from "./config-files.ts";
 import { closeAudit, openAudit } from "./open-audit.ts";
 import { isEmpty, type OpenedConfig, openConfig } from "./open-config.ts";
 import type { HttpArgs } from "./open-http.ts";
@@ -41,9 +40,10 @@ export async function serveHere({
   allowWrite,
   http,
 }: ServeOptions): Promise<void> {
-  const json = isJsonConfig(path) ? path : undefined;
-  void openLog(json);
-  const opened = await openConfig({ config: path, profile: chosen, trust: trusted });
+  const opening = openConfig({ config: path, profile: chosen, trust: trusted });
+  const loading = opening.then(({ loaded }) => loaded);
+  void openLog(loading);
+  const opened = await opening;
   // A client starts this before its person has added a server, and servers that come later are served too.
   if (isEmpty(opened)) console.error(`${problem("NO_SERVERS").message} ${problem("NO_SERVERS").next}`);
   const { profile } = opened;
@@ -66,7 +66,7 @@ export async function serveHere({
     shortcuts,
     learnedShortcuts,
   });
-  const telemetry = openTelemetry(json);
+  const telemetry = openTelemetry(loading);
   const face = http ? await openHttpFace(gateway, server, http, opened) : server.connect();
   const stopWatching = opened.watch(gateway.sources.set);
   if (process.stderr.isTTY) void tell(gateway, opened, "url" in face ? String(face.url) : undefined);

@@ -78,8 +78,8 @@ export async function loadSettings({
     ...(isOwn || config === undefined ? [] : [named]),
     { from: "environment", path: environment.names.join(" "), state: "read", value: environment.value },
   ];
-  const untrusted = refused.map((path) => {
-    const at = readProject.state === "read" ? readProject.positionOf(path) : { line: 1, column: 1 };
+  const untrusted = refused.map(async (path) => {
+    const at = readProject.state === "read" ? await readProject.positionOf(path) : { line: 1, column: 1 };
     const fills = { file: projectFile, ...at, setting: path.join("."), folder: resolve(project) };
     return problem("FOLDER_NOT_TRUSTED", fills, { file: projectFile, ...at, path });
   });
@@ -94,7 +94,7 @@ export async function loadSettings({
     sources,
     problems: [
       ...[readUser, readProject, readNamed].flatMap(problemsOf),
-      ...untrusted,
+      ...(await Promise.all(untrusted)),
       ...environment.problems,
     ],
     trusted,

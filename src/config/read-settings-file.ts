@@ -16,7 +16,7 @@ export type ReadSettings =
       readonly value: SettingsFile;
       /** The value as it stands in the file, with its servers under the name that they have there. */
       readonly written: SettingsFile;
-      positionOf(path: readonly string[]): Position;
+      positionOf(path: readonly string[]): Promise<Position>;
     }
   | { readonly state: "wrong"; readonly problems: readonly Problem[] };
 
@@ -64,10 +64,8 @@ export async function readSettingsFile(
       written: checked.data,
       positionOf: parsed.positionOf,
     };
-  const problems = checked.error.issues
-    .slice(0, MAX_ISSUES)
-    .flatMap((issue) => toProblems(file, parsed, issue));
-  return { state: "wrong", problems };
+  const problems = checked.error.issues.slice(0, MAX_ISSUES).map((issue) => toProblems(file, parsed, issue));
+  return { state: "wrong", problems: (await Promise.all(problems)).flat() };
 }
 
 /** Both names of the servers mean the same. */
@@ -80,26 +78,28 @@ export function issueReason(issue: z.core.$ZodIssue): string {
   return issue.message.charAt(0).toLowerCase() + issue.message.slice(1);
 }
 
-function toProblems(
+async function toProblems(
   file: string,
   { positionOf }: Extract<ParsedJsonc, { ok: true }>,
   issue: z.core.$ZodIssue,
-): Problem[] {
+): Promise<Problem[]> {
   const path = issue.path.map(String);
   if (issue.code !== "unrecognized_keys") {
     const where = path.length === 0 ? "the file" : fieldPath(issue.path);
-    return [wrongAt(file, positionOf(path), `${where}: ${issueReason(issue)}`)];
+    return [wrongAt(file, await positionOf(path), `${where}: ${issueReason(issue)}`)];
   }
   const known = keysAt(path);
-  return issue.keys.slice(0, MAX_ISSUES).map((key) => {
+  const problems = issue.keys.slice(0, MAX_ISSUES).map(async (key) => {
     const slip = findSlip([key], known);
     const hint = Object.hasOwn(REPLACED, key)
       ? `; ${REPLACED[key]}`
       : slip
         ? `; the nearest key is ${slip.meant}`
         : `; known keys: ${known.join(", ")}`;
-    return wrongAt(file, positionOf([...path, key]), `${fieldPath([...path, key])} is not known${hint}`);
+    const position = await positionOf([...path, key]);
+    return wrongAt(file, position, `${fieldPath([...path, key])} is not known${hint}`);
   });
+  return Promise.all(problems);
 }
 
 /** The sections of another program's file that are also Keyhole's. A misspelt one stays, so that it is told. */

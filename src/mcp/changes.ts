@@ -1,4 +1,5 @@
 import type { Gateway } from "../gateway-api.ts";
+import { coreOf } from "../gateway-core.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { Principal } from "../schema/principal.ts";
 import type { Listing, Listings } from "./listing.ts";
@@ -50,7 +51,7 @@ export function followChanges({ gateway, listings, debounceMs, onError }: Follow
 
   async function look(audience: Audience): Promise<Sight> {
     const { listing, principal } = await listings.for(audience.principal());
-    const { entries, starting } = await gateway.view({ principal });
+    const { entries, starting } = await coreOf(gateway).shown(principal);
     return { listing, entries, isFilling: starting.size > 0 };
   }
 

@@ -31,6 +31,7 @@ export interface Listing {
 }
 
 export interface Listings {
+  /** Waits for no server that is starting. */
   for(principal: Principal | undefined): Promise<{ listing: Listing; principal: Principal }>;
 }
 
@@ -46,7 +47,7 @@ export function createListings(gateway: Gateway, options: ListingOptions): Listi
   });
 
   async function listingFor(given: Principal | undefined) {
-    const view = await gateway.view(given && { principal: given });
+    const view = await coreOf(gateway).shown(given);
     const { principal } = view;
     // Learned shortcuts may differ between principals who see the same entries.
     const learned = options.learnedShortcuts ? await coreOf(gateway).chooseShortcuts(view, options) : [];
@@ -63,7 +64,7 @@ export function createListings(gateway: Gateway, options: ListingOptions): Listi
 }
 
 async function createListing(gateway: Gateway, view: View, options: ListingOptions): Promise<Listing> {
-  const toolbox = await createFaceToolbox(gateway, { ...options, principal: view.principal });
+  const toolbox = await createFaceToolbox(gateway, { ...options, view });
   return {
     version: view.version,
     tools: toolbox.entries.size > 0 ? (toolbox.tools as readonly Tool[]) : toolbox.tools.map(alwaysLoaded),

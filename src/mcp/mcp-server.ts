@@ -126,6 +126,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     name: options.name ?? "keyhole",
     version: options.version ?? PROGRAM_VERSION,
     listTtlMs: options.listTtlMs ?? LIST_TTL_MS,
+    listsEntries: surface === "native",
     accepted: (envelope) => httpLane.accept(envelope),
     tasks,
   };
@@ -150,7 +151,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
   const stdio = new Set<{ close(): Promise<void> }>();
 
   const principalOr = async (given: Principal | undefined) =>
-    given ?? options.principal ?? (await gateway.view()).principal;
+    given ?? options.principal ?? (await coreOf(gateway).shown()).principal;
 
   const fetchAs: FetchAs = async (request, caller, ended) => {
     const principal = await principalOr(caller.principal);
@@ -161,6 +162,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));
     if (isLegacy) return methodMismatch(body, request.headers) ?? legacy.fetch(request, body, principal);
     if (menu.surface === "native") {
+      await gateway.view();
       const { listing } = await listings.for(principal);
       const mismatch = headerMismatch(body, request.headers, listing.toolbox.entries);
       if (mismatch) return mismatch;

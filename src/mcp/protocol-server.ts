@@ -25,6 +25,8 @@ export interface ServerParts extends CallParts {
   readonly name: string;
   readonly version: string;
   readonly listTtlMs: number;
+  /** Whether the list of tools has those of the servers. */
+  readonly listsEntries: boolean;
   /** The SDK has accepted a call of a single request with this envelope. */
   accepted(envelope: unknown): void;
 }
@@ -76,6 +78,11 @@ export async function createProtocolServer(
     connection.principal = principal ?? given;
     return listings.for(connection.principal);
   };
+  /** Lists of what servers offer wait a while for those that are starting. */
+  const wholeOf = async (principal: Principal | undefined) => {
+    await gateway.view();
+    return connection ? callerOf(principal) : listings.for(given);
+  };
   const cached = { ttlMs: listTtlMs, cacheScope: "private" as const };
   const server = new Server(
     { name: parts.name, version: parts.version },
@@ -114,7 +121,7 @@ export async function createProtocolServer(
     const incoming = fromContext(context);
     return traced(incoming, target, (trace) =>
       guarded(async () => {
-        const caller = await callerOf(principalOf(context));
+        const caller = await wholeOf(principalOf(context));
         const { entry, params, show } = await find(caller);
         const request = { incoming, principal: caller.principal, known: await known(), trace, clock };
         return inRound(request, (round) => load(parts, entry, params, round, show));
@@ -123,7 +130,7 @@ export async function createProtocolServer(
   };
 
   server.setRequestHandler("tools/list", async ({ params }, context) => {
-    const { listing, principal } = await callerOf(principalOf(context));
+    const { listing, principal } = await (parts.listsEntries ? wholeOf : callerOf)(principalOf(context));
     const { tools, version } = listing;
     const { page, ...next } = toPage(tools, version, params?.cursor);
     // The pages after the first belong to the same list.
@@ -148,7 +155,7 @@ export async function createProtocolServer(
     );
 
   server.setRequestHandler("prompts/list", async ({ params }, context) => {
-    const { prompts, version } = (await callerOf(principalOf(context))).listing;
+    const { prompts, version } = (await wholeOf(principalOf(context))).listing;
     const { page, ...next } = toPage(prompts, version, params?.cursor);
     return { prompts: page, ...next };
   });
@@ -162,12 +169,12 @@ export async function createProtocolServer(
   );
 
   server.setRequestHandler("resources/list", async ({ params }, context) => {
-    const { resources, version } = (await callerOf(principalOf(context))).listing;
+    const { resources, version } = (await wholeOf(principalOf(context))).listing;
     const { page, ...next } = toPage(resources, version, params?.cursor);
     return { resources: page, ...next };
   });
   server.setRequestHandler("resources/templates/list", async ({ params }, context) => {
-    const { templates, version } = (await callerOf(principalOf(context))).listing;
+    const { templates, version } = (await wholeOf(principalOf(context))).listing;
     const { page, ...next } = toPage(templates, version, params?.cursor);
     return { resourceTemplates: page, ...next };
   });
@@ -192,19 +199,19 @@ export async function createProtocolServer(
   });
 
   server.setRequestHandler("skills/list", { params: listSkillsParams }, async ({ cursor }, context) => {
-    const { skills, version } = (await callerOf(principalOf(context))).listing;
+    const { skills, version } = (await wholeOf(principalOf(context))).listing;
     const { page, ...next } = toPage(skills, version, cursor);
     return { skills: page, ...next, ...cached };
   });
   server.setRequestHandler("skills/get", { params: getSkillParams }, async ({ uri }, context) => {
-    const skill = (await callerOf(principalOf(context))).listing.skills.find((one) => one.uri === uri);
+    const skill = (await wholeOf(principalOf(context))).listing.skills.find((one) => one.uri === uri);
     if (!skill) throw unknownName("skill", uri);
     return { skill, ...cached };
   });
 
   server.setRequestHandler("completion/complete", async ({ params }, context) => {
     const { ref, argument } = params;
-    const { promptEntries, templateEntries } = (await callerOf(principalOf(context))).listing;
+    const { promptEntries, templateEntries } = (await wholeOf(principalOf(context))).listing;
     const entry = ref.type === "ref/prompt" ? promptEntries.get(ref.name) : templateEntries.get(ref.uri);
     return complete(entry, argument, params.context?.arguments ?? {}, context.mcpReq.signal);
   });

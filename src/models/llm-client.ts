@@ -1,5 +1,6 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { createModel, modelNameOf, serverUrlOf } from "./create-model.ts";
+import { createConfiguredModel } from "./configured-model.ts";
+import { modelNameOf, serverUrlOf } from "./create-model.ts";
 import { toFinishReason } from "./finish-reason.ts";
 import type {
   InvokeResult,
@@ -9,14 +10,9 @@ import type {
   LLMInput,
   StreamChunk,
 } from "./llm-client-api.ts";
-import { type Callee, generateOnce, type StartedStream, streamOnce } from "./model-calls.ts";
-import { DEFAULT_PROVIDER, retryConfigSchema } from "./models-config.ts";
-import {
-  errorResponse,
-  type ModelErrorResponse,
-  type ModelResponse,
-  successResponse,
-} from "./providers/model-response.ts";
+import { generateOnce, type StartedStream, streamOnce } from "./model-calls.ts";
+import { retryConfigSchema } from "./models-config.ts";
+import { errorResponse, type ModelErrorResponse, successResponse } from "./providers/model-response.ts";
 import { createHost } from "./providers/provider-host.ts";
 import { type RetryContext, withRetry } from "./retry.ts";
 import { type Attempt, createRetryingModel } from "./retrying-model.ts";
@@ -44,34 +40,8 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
   const { config, callbacks = {}, retry, random = Math.random } = options;
   const host = createHost(options.host);
   const { clock } = host;
-  let kept: { readonly key: string; readonly making: Promise<ModelResponse<Callee>> } | undefined;
-
   const configNow = () => (typeof config === "function" ? config() : config);
-  const providerNow = () => configNow().providers?.default ?? DEFAULT_PROVIDER;
-
-  const idleNow = () => configNow().idleTimeoutMs ?? host.idleMs;
-
-  const partNow = () => {
-    const providers: Readonly<Record<string, unknown>> = configNow().providers ?? {};
-    return Object.hasOwn(providers, providerNow()) ? providers[providerNow()] : undefined;
-  };
-
-  /** Keeps the model until its config changes. A failed attempt is not kept. */
-  async function getCallee(): Promise<ModelResponse<Callee>> {
-    const key = JSON.stringify([providerNow(), partNow(), idleNow()]);
-    if (kept?.key !== key) kept = { key, making: makeCallee() };
-    const mine = kept;
-    const made = await mine.making;
-    if (!made.success && kept === mine) kept = undefined;
-    return made;
-  }
-
-  async function makeCallee(): Promise<ModelResponse<Callee>> {
-    const provider = providerNow();
-    const made = await createModel(provider, partNow(), { ...host, idleMs: idleNow() });
-    if (!made.success) return made;
-    return { ...made, result: { ...made.result, provider, now: clock.now } };
-  }
+  const model = createConfiguredModel(configNow, host);
 
   const attempt: Attempt = async (operation, signal) => {
     const rules = retryConfigSchema.safeParse({ ...configNow().retry, ...retry });
@@ -93,30 +63,10 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
     return response;
   }
 
-  async function* toChunks(parts: StartedStream["parts"]): AsyncGenerator<StreamChunk, void> {
-    for await (const part of parts) {
-      if (part.type === "text-delta") {
-        tell(() => callbacks.onStreamChunk?.(part.delta));
-        yield { type: "text-delta", text: part.delta };
-      } else if (part.type === "finish") {
-        const usage = extractTokenUsage(part.usage);
-        tell(() => callbacks.onStreamEnd?.(usage));
-        yield {
-          type: "finish",
-          finishReason: toFinishReason(part.finishReason.unified),
-          ...(usage ? { usage } : {}),
-        };
-      } else if (part.type === "failure") {
-        const { success: _, ...failure } = failed(part.response);
-        yield { type: "error", ...failure };
-      }
-    }
-  }
-
   return {
     invoke: async <T>(input: LLMInput, callOptions?: InvokeOptions<T>) => {
       const response = await attempt(async () => {
-        const callee = await getCallee();
+        const callee = await model.callee();
         return callee.success ? generateOnce(callee.result, toCall(input, callOptions)) : callee;
       }, callOptions?.signal);
       if (!response.success) return response;
@@ -134,20 +84,46 @@ export function createLLMClient(options: LLMClientOptions): LLMClient {
     stream: async (input, callOptions) => {
       tell(() => callbacks.onStreamStart?.());
       const response = await attempt(async () => {
-        const callee = await getCallee();
+        const callee = await model.callee();
         return callee.success ? streamOnce(callee.result, toCall(input, callOptions)) : callee;
       }, callOptions?.signal);
-      return response.success ? { ...response, result: toChunks(response.result.parts) } : response;
+      return response.success
+        ? { ...response, result: toChunks(response.result.parts, callbacks, failed) }
+        : response;
     },
     languageModel: async () => {
-      const callee = await getCallee();
+      const callee = await model.callee();
       if (!callee.success) return failed(callee);
       return successResponse(createRetryingModel(callee.result, attempt), callee.message);
     },
-    getProviderName: providerNow,
-    getServerUrl: () => serverUrlOf(providerNow(), partNow(), host.env),
-    getModelName: () => modelNameOf(providerNow(), partNow()),
+    getProviderName: model.provider,
+    getServerUrl: () => serverUrlOf(model.provider(), model.part(), host.env),
+    getModelName: () => modelNameOf(model.provider(), model.part()),
   };
+}
+
+async function* toChunks(
+  parts: StartedStream["parts"],
+  callbacks: NonNullable<LLMClientOptions["callbacks"]>,
+  failed: (response: ModelErrorResponse) => ModelErrorResponse,
+): AsyncGenerator<StreamChunk, void> {
+  for await (const part of parts) {
+    if (part.type === "text-delta") {
+      tell(() => callbacks.onStreamChunk?.(part.delta));
+      yield { type: "text-delta", text: part.delta };
+    } else if (part.type === "finish") {
+      const usage = extractTokenUsage(part.usage);
+      tell(() => callbacks.onStreamEnd?.(usage));
+      yield {
+        type: "finish",
+        finishReason: toFinishReason(part.finishReason.unified),
+        ...(usage ? { usage } : {}),
+      };
+    } else if (part.type === "failure") {
+      const { success: _, ...failure } = failed(part.response);
+      yield { type: "error", ...failure };
+    }
+  }
 }
 
 type InvokeOptions<T> = LLMCallOptions & { readonly output?: OutputSchema<T> };

@@ -1,21 +1,23 @@
 import { z } from "zod";
 import { problem } from "../schema/problem.ts";
 import { contentHash } from "../util/content-hash.ts";
+import { lazy } from "../util/lazy.ts";
 import { toJson } from "../util/to-json.ts";
 
-const address = z.string().min(1).max(2_000);
-const args = z.record(z.string(), z.unknown()).nullish();
-
-const requestSchema = z.discriminatedUnion("kind", [
-  z.object({ kind: z.literal("call"), address, args }),
-  z.object({ kind: z.literal("get"), address, args }),
-  z.object({ kind: z.literal("ask"), query: z.string().min(1).max(2_000) }),
-  z.object({ kind: z.literal("help"), path: z.string().max(600).optional() }),
-  z.object({ kind: z.literal("sleep"), ms: z.number().min(0).max(600_000) }),
-]);
+const requestSchema = lazy(() => {
+  const address = z.string().min(1).max(2_000);
+  const args = z.record(z.string(), z.unknown()).nullish();
+  return z.discriminatedUnion("kind", [
+    z.object({ kind: z.literal("call"), address, args }),
+    z.object({ kind: z.literal("get"), address, args }),
+    z.object({ kind: z.literal("ask"), query: z.string().min(1).max(2_000) }),
+    z.object({ kind: z.literal("help"), path: z.string().max(600).optional() }),
+    z.object({ kind: z.literal("sleep"), ms: z.number().min(0).max(600_000) }),
+  ]);
+});
 
 /** A request that a script may make of its host. */
-export type Request = z.output<typeof requestSchema>;
+export type Request = z.output<ReturnType<typeof requestSchema>>;
 
 /**
  * Reads a request as the script sent it.
@@ -24,7 +26,7 @@ export type Request = z.output<typeof requestSchema>;
  */
 export function readRequest(given: unknown): Request {
   const json = toJson(given);
-  const read = requestSchema.safeParse(json.ok ? json.value : undefined);
+  const read = requestSchema().safeParse(json.ok ? json.value : undefined);
   if (read.success) return read.data;
   const reason = json.ok
     ? read.error.issues.map(({ path, message }) => `${path.join(".") || "request"}: ${message}`).join("; ")

@@ -1,7 +1,6 @@
 import type { Gateway } from "../gateway-api.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { createToolbox, type ToolboxOptions } from "../toolbox.ts";
-import { parseArguments } from "./parse-arguments.ts";
 
 /** A tool in the format of OpenAI's chat completions API, which compatible servers share. */
 export interface OpenAITool {
@@ -59,4 +58,15 @@ export async function toOpenAITools(gateway: Gateway, options?: ToolboxOptions):
       return { role: "tool", tool_call_id: id, content };
     },
   };
+}
+
+/** Parses arguments as a model wrote them, which may not be JSON. */
+function parseArguments(text: string): { readonly value: unknown } | { readonly refusal: string } {
+  try {
+    return { value: text.trim() === "" ? {} : JSON.parse(text) };
+  } catch {
+    return {
+      refusal: "INVALID_INPUT: The arguments are not JSON.\nWrite them as one JSON object and call again.",
+    };
+  }
 }

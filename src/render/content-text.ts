@@ -21,21 +21,28 @@ function rowsText(items: readonly Json[]): string | undefined {
 
 /** A record with one list of rows: the other fields as JSON in one line, then the rows as a table. */
 function recordText(record: Fields): string | undefined {
-  const tables = Object.entries(record).flatMap(([name, field]) => {
+  let only: { readonly name: string; readonly table: string } | undefined;
+  for (const name in record) {
+    const field = record[name]!;
     const table = Array.isArray(field) ? toTable(field) : undefined;
-    return table === undefined ? [] : [{ name, table }];
-  });
-  const [only, another] = tables;
-  if (!only || another) return undefined;
+    if (table === undefined) continue;
+    if (only) return undefined;
+    only = { name, table };
+  }
+  if (!only) return undefined;
   const { [only.name]: _, ...rest } = record;
   const head = Object.keys(rest).length > 0 ? `${JSON.stringify(rest)}\n` : "";
   const text = `${head}${JSON.stringify(only.name)} as a table:\n${only.table}`;
   return text.length < JSON.stringify(record).length ? text : undefined;
 }
 
+const MIXED = new Set(["text", "structured", "content", "blocks"]);
+
 /** The parts of a result that has more than text: the text or structure, then each block. */
-function mixedText({ text, structured, content, blocks = content, ...rest }: Fields): string | undefined {
-  if (!Array.isArray(blocks) || blocks.length === 0 || Object.keys(rest).length > 0) return undefined;
+function mixedText(record: Fields): string | undefined {
+  const { text, structured, content, blocks = content } = record;
+  if (!Array.isArray(blocks) || blocks.length === 0) return undefined;
+  if (Object.keys(record).some((name) => !MIXED.has(name))) return undefined;
   const lines = blocks.map((block) => blockText(block));
   if (lines.some((line) => line === undefined)) return undefined;
   const main = text ?? structured;

@@ -9,6 +9,8 @@ type Fields = { readonly [key: string]: Json };
 /** More parts than this are not named one by one. */
 const MOST_LEFT = 4;
 const MOST_PATH_CHARS = 200;
+/** A field has quotes, a colon, a comma and a value. */
+const LEAST_FIELD_CHARS = 5;
 /** The beginning of a value needs some room to be of use. */
 const LEAST_CHARS = 16;
 
@@ -28,8 +30,9 @@ function pageOf(value: Json, maxChars: number, request: PageRequest): Page {
   if (value === null || typeof value !== "object") return { content: value, left: [] };
   if (Array.isArray(value)) return itemsPage(value, maxChars, request);
   const { offset = 0, limit } = request;
-  const all = offset === 0 && (limit === undefined || limit >= Object.keys(value).length);
-  return (all ? smallFields(value, maxChars) : undefined) ?? fieldsPage(value, maxChars, request);
+  const keys = Object.keys(value);
+  const all = offset === 0 && (limit === undefined || limit >= keys.length);
+  return (all ? smallFields(value, keys, maxChars) : undefined) ?? fieldsPage(value, keys, maxChars, request);
 }
 
 function itemsPage(items: readonly Json[], maxChars: number, { offset = 0, limit }: PageRequest): Page {
@@ -57,8 +60,12 @@ function itemsPage(items: readonly Json[], maxChars: number, { offset = 0, limit
 }
 
 /** Fields in their order, from an offset on. */
-function fieldsPage(record: Fields, maxChars: number, { offset = 0, limit }: PageRequest): Page {
-  const keys = Object.keys(record);
+function fieldsPage(
+  record: Fields,
+  keys: readonly string[],
+  maxChars: number,
+  { offset = 0, limit }: PageRequest,
+): Page {
   const end = Math.min(keys.length, offset + (limit ?? keys.length));
   const shown: [string, Json][] = [];
   const left: Left[] = [];
@@ -87,8 +94,9 @@ function fieldsPage(record: Fields, maxChars: number, { offset = 0, limit }: Pag
  * The small fields of a record whole, and the beginning of others, in their order. Undefined if too many would have
  * to be named as left out.
  */
-function smallFields(record: Fields, maxChars: number): Page | undefined {
-  const keys = Object.keys(record);
+function smallFields(record: Fields, keys: readonly string[], maxChars: number): Page | undefined {
+  // More than fit and than could be named: no need to measure them.
+  if (keys.length > maxChars / LEAST_FIELD_CHARS + MOST_LEFT) return undefined;
   const sizes = keys.map((key) => ({ key, size: jsonChars(record[key]!, maxChars) + key.length + 4 }));
   const shown = new Map<string, Json>();
   const left: Left[] = [];

@@ -39,6 +39,28 @@ describe("a script", () => {
     expect(await returned("return params.city", { params: '{"city":"Oslo"}' })).toBe("Oslo");
   });
 
+  test("gets and gives every text as it is", async () => {
+    const text = 'Grüße, 世界 👩‍👩‍👧 \u0000\u2028\uFEFF \\ " end';
+    const lone = "\ud83d";
+    const value = { [text]: [text, lone] };
+    const code = "const r = await call('x', params); return [r, params, Object.keys(r.value)[0].length]";
+    const serve = ({ args }: ScriptRequest) => ({ ok: true, value: { value, args } });
+    expect(await returned(code, { serve, params: JSON.stringify({ text }) })).toEqual([
+      { value, args: { text } },
+      { text },
+      text.length,
+    ]);
+    expect(await returned(`return ${JSON.stringify(text)}`)).toBe(text);
+  });
+
+  test("reads results that are larger than the memory was", async () => {
+    const value = "é".repeat(7_000_000);
+    const limits = { memoryBytes: 256 * 1024 * 1024 };
+    const code = "const all = await call('x'); return [all.length, all.at(-1)]";
+    expect(await returned(code, { serve: () => ({ ok: true, value }), limits })).toEqual([7_000_000, "é"]);
+    expect(await returned("return 1")).toBe(1);
+  });
+
   test("has no clock but the start, and the same random numbers each time", async () => {
     const code =
       "return [Date.now(), new Date().getTime(), new (new Date()).constructor().getTime(), typeof performance]";

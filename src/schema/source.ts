@@ -10,6 +10,8 @@ export interface SourceContent {
   readonly errors?: readonly string[];
   /** Parts that were left out or kept as they were. One sentence each, for the owner. */
   readonly warnings?: readonly string[];
+  /** Whether it only stands for an origin that is still starting: the first content is yet to come. */
+  readonly isStarting?: boolean;
 }
 
 /** The number of entries in a content. */

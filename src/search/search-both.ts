@@ -1,11 +1,10 @@
-import { cutQuery } from "./analysis/analyze-query.ts";
-import { plainNeed } from "./analysis/plain-need.ts";
 import { splitClauses } from "./analysis/split-clauses.ts";
 import { explainHit } from "./explain-hit.ts";
 import type { LexicalIndex } from "./lexical/lexical-index.ts";
 import { type ClauseRanking, rankClauses } from "./lexical/rank-clauses.ts";
 import type { SearchHit, SearchRequest } from "./port/search-index.ts";
 import { fuse, type Scored } from "./ranking/fusion.ts";
+import { readNeed } from "./read-need.ts";
 import { seenShare } from "./seen-share.ts";
 import type { VectorSide } from "./vector-side.ts";
 
@@ -20,14 +19,15 @@ export async function searchBoth(
   request: SearchRequest,
 ): Promise<readonly SearchHit[]> {
   const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
-  const query = plainNeed(cutQuery(request.query));
   if (limit === 0) return [];
   const watch = startWatch();
+  const need = await readNeed(request.query, side?.isReady ? side : undefined);
+  const { query } = need;
   const vectors = side?.isReady && side.reads(query) ? await queryVectors(side, query) : undefined;
   const embedMs = watch();
   // Words only after the wait for vectors, so that both look at the same documents.
   const depth = vectors === undefined ? limit : Math.max(BLEND_DEPTH, limit);
-  const ranking = rankClauses(words, query, request.filter, depth);
+  const ranking = rankClauses(words, need, request.filter, depth);
   const wordsMs = watch();
   if (side === undefined || vectors === undefined) {
     const waiting = side?.isReady === false && side.reason === undefined ? side.waitingCount : 0;

@@ -7,7 +7,7 @@ import type { SearchDocument, SearchFilter } from "./port/search-index.ts";
 import { blendCosines } from "./ranking/blend-cosines.ts";
 import { bestFirst, type Scored } from "./ranking/fusion.ts";
 import type { SavedVectors } from "./snapshot.ts";
-import type { Embedder } from "./vectors/embedder.ts";
+import type { Embedder, ForeignQuery } from "./vectors/embedder.ts";
 import { createVectorStore, type VectorStore } from "./vectors/vector-store.ts";
 import { vectorText } from "./vectors/vector-text.ts";
 
@@ -115,6 +115,10 @@ export class VectorSide {
 
   reads(query: string): boolean {
     return this.embedder.reads?.(query) ?? true;
+  }
+
+  readForeign(query: string): Promise<ForeignQuery | undefined> {
+    return this.embedder.readForeign?.(query) ?? Promise.resolve(undefined);
   }
 
   fluency(query: string): number {

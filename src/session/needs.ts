@@ -39,6 +39,6 @@ export function seesStill(sight: Sight, { scopes, routes, version }: Needs): boo
   return hasScopes(sight.principal, scopes) && routes.every((route) => sight.find(route) !== undefined);
 }
 
-export function hasScopes(principal: Principal, scopes: readonly string[]): boolean {
+function hasScopes(principal: Principal, scopes: readonly string[]): boolean {
   return scopes.every((scope) => principal.scopes.includes(scope));
 }

@@ -100,7 +100,7 @@ function shapeOf(value: unknown, depth: number): JsonSchema {
         .reduce(merge),
     };
   }
-  const fields = Object.entries(value);
+  const fields = firstFields(value, MOST_FIELDS + 1);
   if (depth === 0 || fields.length === 0) return { type: "object" };
   if (fields.length > MOST_FIELDS || fields.some(([name]) => !NAME.test(name))) {
     const items = fields.slice(0, MOST_ITEMS).map(([, item]) => shapeOf(item, depth - 1));
@@ -108,6 +108,15 @@ function shapeOf(value: unknown, depth: number): JsonSchema {
   }
   const properties = Object.fromEntries(fields.map(([name, item]) => [name, shapeOf(item, depth - 1)]));
   return { type: "object", properties, required: fields.map(([name]) => name) };
+}
+
+function firstFields(value: object, most: number): [string, unknown][] {
+  const fields: [string, unknown][] = [];
+  for (const name in value) {
+    fields.push([name, (value as Readonly<Record<string, unknown>>)[name]]);
+    if (fields.length === most) break;
+  }
+  return fields;
 }
 
 /** The shape of values of either shape. */

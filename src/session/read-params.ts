@@ -1,26 +1,28 @@
 import { z } from "zod";
 import { problem } from "../schema/problem.ts";
 import { isFields } from "../util/fields.ts";
+import { lazy } from "../util/lazy.ts";
 import { nearest } from "../util/nearest.ts";
 
 /** Options for reading a stored result, applied in this order: path, grep, sort, group, select, count, page. */
-const schema = z.object({
-  path: z.string().max(2_000).optional(),
-  grep: z.string().min(1).max(500).optional(),
-  /** Fields of each item; dots lead into records. */
-  select: z.preprocess(toNames, z.array(z.string().min(1)).min(1).max(64)).optional(),
-  /** A field; a minus before it sorts from high to low. */
-  sort: z.string().min(1).max(200).optional(),
-  /** Counts the items for each value of a field. */
-  group: z.string().min(1).max(200).optional(),
-  count: z.preprocess(toBoolean, z.boolean()).optional(),
-  offset: z.preprocess((value) => toNumber(value, 0), z.int()).optional(),
-  limit: z.preprocess((value) => toNumber(value, 1), z.int()).optional(),
-  unit: z.preprocess(toUnit, z.enum(["lines", "chars"])).optional(),
-});
-export type ReadParams = z.output<typeof schema>;
+const schema = lazy(() =>
+  z.object({
+    path: z.string().max(2_000).optional(),
+    grep: z.string().min(1).max(500).optional(),
+    /** Fields of each item; dots lead into records. */
+    select: z.preprocess(toNames, z.array(z.string().min(1)).min(1).max(64)).optional(),
+    /** A field; a minus before it sorts from high to low. */
+    sort: z.string().min(1).max(200).optional(),
+    /** Counts the items for each value of a field. */
+    group: z.string().min(1).max(200).optional(),
+    count: z.preprocess(toBoolean, z.boolean()).optional(),
+    offset: z.preprocess((value) => toNumber(value, 0), z.int()).optional(),
+    limit: z.preprocess((value) => toNumber(value, 1), z.int()).optional(),
+    unit: z.preprocess(toUnit, z.enum(["lines", "chars"])).optional(),
+  }),
+);
+export type ReadParams = z.output<ReturnType<typeof schema>>;
 
-const NAMES = Object.keys(schema.shape);
 const ALIASES: Readonly<Record<string, string>> = {
   fields: "select",
   columns: "select",
@@ -40,21 +42,22 @@ const ALIASES: Readonly<Record<string, string>> = {
  */
 export function readParams(handle: string, given: unknown): ReadParams {
   const fields: Record<string, unknown> = {};
+  const names = Object.keys(schema().shape);
   for (const [name, value] of Object.entries(isFields(given) ? given : {})) {
     if (value === null || value === undefined || (value === "" && name !== "path")) continue;
-    const known = NAMES.includes(name) ? name : Object.hasOwn(ALIASES, name) ? ALIASES[name]! : undefined;
-    if (known === undefined) throw unknownOption(handle, name);
+    const known = names.includes(name) ? name : Object.hasOwn(ALIASES, name) ? ALIASES[name]! : undefined;
+    if (known === undefined) throw unknownOption(handle, name, names);
     fields[known] ??= value;
   }
-  const parsed = schema.safeParse(fields);
+  const parsed = schema().safeParse(fields);
   if (parsed.success) return parsed.data;
   const reason = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; ");
   throw problem("INVALID_INPUT", { operation: handle, reason });
 }
 
-function unknownOption(handle: string, name: string) {
-  const [near] = nearest(name, NAMES);
-  const hint = near === undefined ? `use ${NAMES.join(", ")}` : `nearest: ${near}`;
+function unknownOption(handle: string, name: string, names: readonly string[]) {
+  const [near] = nearest(name, names);
+  const hint = near === undefined ? `use ${names.join(", ")}` : `nearest: ${near}`;
   return problem("INVALID_INPUT", {
     operation: handle,
     reason: `${name} is no option of a stored result; ${hint}`,

@@ -126,8 +126,10 @@ export function followSource(options: FollowOptions): FollowedSource {
   async function begin(own: Following): Promise<void> {
     const restored = await options.restore?.().catch(() => undefined);
     if (restored && !isLocal) {
-      void show(restored, own);
-      if (freshness().isFresh) return readLater(own);
+      const taken = show(restored, own);
+      // Starting an origin takes time that the first answers need.
+      if (restored.content.isStarting) await taken;
+      else if (freshness().isFresh) return readLater(own);
     }
     await tryToRead(own, restored);
   }

@@ -10,7 +10,7 @@ export interface MenuTool {
     readonly readOnlyHint?: boolean;
     readonly destructiveHint?: boolean;
   };
-  /** Annotations as the upstream server declares them. */
+  /** This and the rest are as the upstream server declares them. */
   readonly outputSchema?: JsonSchema;
   readonly execution?: { readonly taskSupport: "optional" };
   readonly icons?: readonly unknown[];

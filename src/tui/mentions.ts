@@ -1,5 +1,5 @@
 import { isAbsolute, normalize } from "node:path";
-import { fenced } from "../util/fenced.ts";
+import { toCodeBlock } from "../util/code-block.ts";
 
 /** A file that a prompt mentions. */
 export interface Mention {
@@ -67,6 +67,6 @@ export interface IncludedFile {
 /** The prompt, followed by the files. */
 export function withFiles(prompt: string, files: readonly IncludedFile[]): string {
   if (files.length === 0) return prompt;
-  const parts = files.map(({ path, text }) => `File ${path}:\n${fenced(text)}`);
+  const parts = files.map(({ path, text }) => `File ${path}:\n${toCodeBlock(text)}`);
   return [prompt, ...parts].join("\n\n");
 }

@@ -14,7 +14,8 @@ export function heapBytes(value: unknown, limit = Number.POSITIVE_INFINITY): num
     }
     return bytes;
   }
-  for (const [key, member] of Object.entries(value)) {
+  for (const key in value) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
     bytes += 2 * POINTER + key.length + heapBytes(member, limit - bytes);
     if (bytes > limit) return bytes;
   }

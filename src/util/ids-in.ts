@@ -1,3 +1,5 @@
+import { lazy } from "./lazy.ts";
+
 const MOST_IDS = 200;
 const MOST_VALUES = 5_000;
 const ID_CHARS = 256;
@@ -5,7 +7,7 @@ const TEXT_CHARS = 20_000;
 /** Fields that identify a thing: `id`, `task_id`, `taskId`, `issue_ids`, `number`, `path` and the like. */
 const ID_FIELD = /(?:^|_)(?:ids?|uuids?|guid|key|slug|number|path|uri|url)$|[a-z](?:Ids?|Uuid)$/i;
 /** Words of a text that look like an id, because they have a digit. */
-const ID_WORD = /[\p{L}\p{N}_:.-]{0,64}\d[\p{L}\p{N}_:.-]{0,64}/gu;
+const idWord = lazy(() => /[\p{L}\p{N}_:.-]{0,64}\d[\p{L}\p{N}_:.-]{0,64}/gu);
 
 interface Field {
   readonly name: string;
@@ -42,7 +44,7 @@ function addFields({ name, value }: Field, fields: Field[]): void {
 }
 
 function addWords(text: string, ids: Set<string>): void {
-  for (const [word] of text.slice(0, TEXT_CHARS).matchAll(ID_WORD)) {
+  for (const [word] of text.slice(0, TEXT_CHARS).matchAll(idWord())) {
     if (ids.size >= MOST_IDS) return;
     ids.add(word.replace(/[.:-]{1,64}$/, ""));
   }

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync } from "node:fs";
+import { lstatSync, mkdirSync, type Stats } from "node:fs";
 
 /** Makes a folder of the owner alone. False if it cannot be made, or if anybody else may write or look into it. */
 export function makeOwnFolder(folder: string): boolean {
@@ -12,10 +12,15 @@ export function makeOwnFolder(folder: string): boolean {
 
 /** Whether a file or folder exists, and is the owner's, and nobody else may write to it. */
 export function isOwn(path: string): boolean {
+  return ownFile(path) !== undefined;
+}
+
+/** Tells about a file or folder for which {@link isOwn} is true. */
+export function ownFile(path: string): Stats | undefined {
   const about = lstatSync(path, { throwIfNoEntry: false });
-  if (!about || about.isSymbolicLink()) return false;
-  if (process.platform === "win32") return true;
-  return about.uid === process.getuid?.() && (about.mode & 0o022) === 0;
+  if (!about || about.isSymbolicLink()) return undefined;
+  if (process.platform === "win32") return about;
+  return about.uid === process.getuid?.() && (about.mode & 0o022) === 0 ? about : undefined;
 }
 
 /** Whether a folder exists and is of the owner alone. */

@@ -15,14 +15,21 @@ of them */
     value: { servers: { a: { command: "x // y", args: ["/* no */", '"//'] } } },
   });
   if (!parsed.ok) return;
-  expect(parsed.positionOf(["servers", "a"])).toEqual({ line: 5, column: 3 });
-  expect(parsed.positionOf(["servers", "b"])).toEqual({ line: 3, column: 2 });
+  expect(await parsed.positionOf(["servers", "a"])).toEqual({ line: 5, column: 3 });
+  expect(await parsed.positionOf(["servers", "b"])).toEqual({ line: 3, column: 2 });
+});
+
+test("plain JSON has positions, too", async () => {
+  const parsed = await parseJsonc('{\n  "a:\\"b": { "c": [1] }\n}');
+  expect(parsed.ok && parsed.value).toEqual({ 'a:"b': { c: [1] } });
+  expect(parsed.ok && (await parsed.positionOf(['a:"b', "c"]))).toEqual({ line: 2, column: 14 });
 });
 
 test.each([
   ['{\n  "a": {\n', 3],
   ['{\n  "a": tru e x\n  "b": }', 2],
   ['{\n  "a": 1,\n  "a": 2\n}', 3],
+  ['{\n  "x": [{ "a": 1,\n  "\\u0061" : 2 }]\n}', 3],
   ['{ "a": "never ends', 1],
   [`${"[".repeat(100_000)}`, 1],
   [`\n${'{"a":'.repeat(70)}`, 2],
@@ -41,9 +48,11 @@ test("JSON is read as JSON.parse reads it", async () => {
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), fc.constantFrom(undefined, 1, "\t"), async (value, space) => {
       const text = JSON.stringify(value, undefined, space);
-      const parsed = await parseJsonc(`// first\n${text} /* last */`);
-      expect(parsed).toMatchObject({ ok: true });
-      expect(parsed.ok && parsed.value).toEqual(JSON.parse(text));
+      for (const written of [text, `// first\n${text} /* last */`]) {
+        const parsed = await parseJsonc(written);
+        expect(parsed).toMatchObject({ ok: true });
+        expect(parsed.ok && parsed.value).toEqual(JSON.parse(text));
+      }
     }),
   );
 });

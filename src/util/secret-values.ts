@@ -5,36 +5,9 @@ const MIN_CHARS = 8;
 const MIN_NAMED_CHARS = 6;
 /** Values that stand in a thousand configurations as they do in ordinary text. */
 const COMMON = new Set(
-  [
-    "password",
-    "passw0rd",
-    "changeme",
-    "changeit",
-    "postgres",
-    "postgresql",
-    "localhost",
-    "127.0.0.1",
-    "default",
-  ]
-    .concat([
-      "example",
-      "undefined",
-      "disabled",
-      "required",
-      "production",
-      "development",
-      "testtest",
-      "password1",
-    ])
-    .concat([
-      "12345678",
-      "123456789",
-      "1234567890",
-      "administrator",
-      "application/json",
-      "anonymous",
-      "none-needed",
-    ]),
+  `password passw0rd changeme changeit postgres postgresql localhost 127.0.0.1 default example
+    undefined disabled required production development testtest password1 12345678 123456789
+    1234567890 administrator application/json anonymous none-needed`.split(/\s+/),
 );
 const SCHEME = /^(bearer|basic|token|apikey) +(\S+)$/i;
 const FLAG = /^--?([\w-]{1,64})(?:=([\s\S]*))?$/;

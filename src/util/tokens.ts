@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { createMerger } from "./create-merger.ts";
+import { lazy } from "./lazy.ts";
 import { packagedFile } from "./packaged-file.ts";
 import { openTokenTable } from "./token-table.ts";
 
@@ -66,7 +67,7 @@ async function load(): Promise<TokenCounter> {
 
   function countPiece(piece: string): number {
     let count = 0;
-    for (const word of piece.match(WORDS) ?? []) {
+    for (const word of piece.match(words()) ?? []) {
       count += word.length < LONG_WORD ? countWord(word) : countLongWord(word);
     }
     return count;
@@ -85,17 +86,20 @@ const LONG_WORD = 64;
 const MAX_LONG_WORDS = 512;
 
 /** The words that the vocabulary is made for: no token crosses their borders. */
-const WORDS = new RegExp(
-  [
-    String.raw`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?:'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE]))?`,
-    String.raw`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?:'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE]))?`,
-    String.raw`\p{N}{1,3}`,
-    String.raw` ?[^\s\p{L}\p{N}]+[\r\n/]*`,
-    String.raw`\s*[\r\n]+`,
-    String.raw`\s+(?!\S)`,
-    String.raw`\s+`,
-  ].join("|"),
-  "gu",
+const words = lazy(
+  () =>
+    new RegExp(
+      [
+        String.raw`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?:'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE]))?`,
+        String.raw`[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?:'(?:[sSdDmMtT]|[lL][lL]|[vV][eE]|[rR][eE]))?`,
+        String.raw`\p{N}{1,3}`,
+        String.raw` ?[^\s\p{L}\p{N}]+[\r\n/]*`,
+        String.raw`\s*[\r\n]+`,
+        String.raw`\s+(?!\S)`,
+        String.raw`\s+`,
+      ].join("|"),
+      "gu",
+    ),
 );
 
 const MAX_RUN = 256;
@@ -107,7 +111,7 @@ const PIECE_LENGTH = 100_000;
  */
 function* toPieces(text: string): Generator<string> {
   let start = 0;
-  for (const { 0: run, index } of text.matchAll(RUNS)) {
+  for (const { 0: run, index } of text.matchAll(runs())) {
     const length = index - start;
     if (length >= PIECE_LENGTH && (run.startsWith(" ") || length >= 2 * PIECE_LENGTH)) {
       yield text.slice(start, index);
@@ -121,4 +125,4 @@ function* toPieces(text: string): Generator<string> {
 }
 
 // Bounded counts keep the regular expression's own stack flat. Digits are encoded in threes, hence 255.
-const RUNS = /\p{L}[\p{L}\p{M}]{0,255}|[^\s\p{L}\p{N}]{1,256}|\s{1,256}|\p{N}{1,255}/gu;
+const runs = lazy(() => /\p{L}[\p{L}\p{M}]{0,255}|[^\s\p{L}\p{N}]{1,256}|\s{1,256}|\p{N}{1,255}/gu);

@@ -86,6 +86,15 @@ describe("toVisibleText", () => {
     );
   });
 
+  test.each([
+    ["a joiner before a selector", "م\u200d\ufe0f", "م\\u200d\\ufe0f"],
+    ["a joiner after a selector", "a\ufe0f\u200d😀", "a\\ufe0f\\u200d😀"],
+    ["a mark after a mark", "a\u061c\u200eb", "a\\u061c\\u200eb"],
+    ["a joiner after a hidden letter", "a\u180b\u200db", "a\\u180b\\u200db"],
+  ])("T8: spells out %s that is hidden itself", (_, text, spelt) => {
+    expect(toVisibleText(text)).toBe(spelt);
+  });
+
   test("JSON stays JSON with the same data", () => {
     fc.assert(
       fc.property(fc.dictionary(hostile, hostile), (value) => {

@@ -1,4 +1,5 @@
 import { cutText } from "./cut-text.ts";
+import { lazy } from "./lazy.ts";
 import { spellLookalikes } from "./spell-lookalikes.ts";
 
 /**
@@ -16,20 +17,25 @@ const JOINING = ["Arab", "Syrc", "Mong", "Nkoo", "Mand", "Deva", "Beng", "Guru",
   .join("");
 const RIGHT_TO_LEFT = "\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Syrc}\\p{scx=Thaa}\\p{scx=Nkoo}";
 const MARK = "[\\u200E\\u200F\\u061C]";
+/** A neighbour that is hidden itself will be spelt out, so nothing is needed beside it. */
+const SEEN = "--\\p{Default_Ignorable_Code_Point}]";
 /** Hidden characters that the text of some languages and emoji need, in the places where they need them. */
-const NEEDED = new RegExp(
-  [
-    "\\r(?=\\n)",
-    `(?<=[${JOINING}])[\\u200C\\u200D](?=[\\p{L}\\p{M}])`,
-    `(?<=\\p{L})[\\u200C\\u200D](?=[${JOINING}])`,
-    // Some words end with a mark and a joiner.
-    `(?<=[[${JOINING}]&&\\p{M}])\\u200D(?!${MARK}|[\\u200C\\u200D])`,
-    "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\uFE0F])\\u200D(?=\\p{Extended_Pictographic})",
-    "(?<=\\p{Emoji})[\\uFE0E\\uFE0F]",
-    `(?<=[${RIGHT_TO_LEFT}] ?)${MARK}(?!${MARK})`,
-    `(?<!${MARK})${MARK}(?= ?[${RIGHT_TO_LEFT}])`,
-  ].join("|"),
-  "vy",
+const needed = lazy(
+  () =>
+    new RegExp(
+      [
+        "\\r(?=\\n)",
+        `(?<=[[${JOINING}]${SEEN})[\\u200C\\u200D](?=[[\\p{L}\\p{M}]${SEEN})`,
+        `(?<=\\p{L})[\\u200C\\u200D](?=[[${JOINING}]${SEEN})`,
+        // Some words end with a mark and a joiner.
+        `(?<=[[[${JOINING}]&&\\p{M}]${SEEN})\\u200D(?!${MARK}|[\\u200C\\u200D])`,
+        "(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}]|\\p{Emoji}\\uFE0F)\\u200D(?=\\p{Extended_Pictographic})",
+        "(?<=\\p{Emoji})[\\uFE0E\\uFE0F]",
+        `(?<=[[${RIGHT_TO_LEFT}]${SEEN} ?)${MARK}(?!${MARK})`,
+        `(?<!${MARK})${MARK}(?= ?[[${RIGHT_TO_LEFT}]${SEEN})`,
+      ].join("|"),
+      "vy",
+    ),
 );
 
 /**
@@ -62,28 +68,37 @@ export function hidesText(text: string): boolean {
 /** Plain text is recognised many times faster than hidden characters are. */
 const UNUSUAL = /[^\t\n\x20-\x7e]/;
 
+/** No others are {@link NEEDED}, and looking around each takes long. */
+const MAY_BE_NEEDED = new Set("\r\u200c\u200d\ufe0e\ufe0f\u200e\u200f\u061c");
+
 function spell(text: string): string {
   if (!UNUSUAL.test(text) || !HIDDEN.test(text)) return text;
   return text.replace(EACH_HIDDEN, (character, at: number) => {
-    NEEDED.lastIndex = at;
-    return NEEDED.test(text) ? character : spellUnits(character);
+    if (!MAY_BE_NEEDED.has(character)) return spellUnits(character);
+    const isNeeded = needed();
+    isNeeded.lastIndex = at;
+    return isNeeded.test(text) ? character : spellUnits(character);
   });
 }
 
+const spelt = new Map<string, string>();
+
+/** A text may hide millions of characters, of which there are a few thousand. */
 function spellUnits(characters: string): string {
-  return Array.from(
-    { length: characters.length },
-    (_, at) => `\\u${characters.charCodeAt(at).toString(16).padStart(4, "0")}`,
-  ).join("");
+  const known = spelt.get(characters);
+  if (known !== undefined) return known;
+  const units = characters.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
+  const made = units.map((unit) => `\\u${unit}`).join("");
+  if (spelt.size < MOST_SPELT) spelt.set(characters, made);
+  return made;
 }
+
+const MOST_SPELT = 8_192;
 
 const ODD = /[^\x20-\x7e]/;
 
 /** Escapes the same characters within JSON, whose value stays the same. */
 export function toVisibleJson(json: string): string {
   if (!ODD.test(json)) return json;
-  return json.replace(EACH_HIDDEN, (character) => {
-    const units = character.split("").map((unit) => unit.charCodeAt(0).toString(16));
-    return units.map((unit) => `\\u${unit.padStart(4, "0")}`).join("");
-  });
+  return json.replace(EACH_HIDDEN, spellUnits);
 }

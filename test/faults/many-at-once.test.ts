@@ -21,20 +21,23 @@ const queue = "/proc/sys/net/core/somaxconn";
 const isSmall = !existsSync(queue) || Number(readFileSync(queue, "utf8")) < CLIENTS;
 if (isSmall) console.warn(`Skipped: this system has no queue for ${CLIENTS} connections.`);
 
-test.skipIf(isSmall)("1,000 clients that connect while the gateway is busy are all taken in", async () => {
-  const gateway = createGateway({ domains: [] });
-  const server = createMcpServer(gateway);
-  const http = await serveHttp(server);
-  const port = Number(new URL(http.url).port);
-  const sockets = Array.from({ length: CLIENTS }, () => connect(port, "127.0.0.1").on("error", () => {}));
-  onTestFinished(async () => {
-    for (const socket of sockets) socket.destroy();
-    await http.close();
-    await server.close();
-    await gateway.close();
-  });
-  await new Promise((sent) => process.nextTick(sent));
-  // The gateway accepts nothing while its thread waits.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
-  expect(takenIn(port)).toBe(CLIENTS);
-});
+test.skipIf(isSmall)(
+  "reconnect-storm: 1,000 clients that connect while the gateway is busy are all taken in",
+  async () => {
+    const gateway = createGateway({ domains: [] });
+    const server = createMcpServer(gateway);
+    const http = await serveHttp(server);
+    const port = Number(new URL(http.url).port);
+    const sockets = Array.from({ length: CLIENTS }, () => connect(port, "127.0.0.1").on("error", () => {}));
+    onTestFinished(async () => {
+      for (const socket of sockets) socket.destroy();
+      await http.close();
+      await server.close();
+      await gateway.close();
+    });
+    await new Promise((sent) => process.nextTick(sent));
+    // The gateway accepts nothing while its thread waits.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300);
+    expect(takenIn(port)).toBe(CLIENTS);
+  },
+);

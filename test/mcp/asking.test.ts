@@ -7,7 +7,7 @@ import { createMcpServer } from "keyhole/mcp";
 import { afterAll, beforeAll, describe, expect } from "vitest";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { verifies } from "../requirements.ts";
-import { gatewayOf } from "../upstream-kit.ts";
+import { gatewayOf, PATIENT } from "../upstream-kit.ts";
 import { connectHttp } from "./connect.ts";
 
 const FORM = inputRequired.elicit({
@@ -59,7 +59,7 @@ afterAll(() => http.closeAllConnections());
 describe.each([true, false])("a server with trusted: %s", (trusted) => {
   async function ask(name: string) {
     const pins = createPins();
-    const gateway = gatewayOf([createMcpSource("curious", { url }, { trusted })], { pins });
+    const gateway = gatewayOf([createMcpSource("curious", { url }, { trusted, limits: PATIENT })], { pins });
     await gateway.ready();
     await gateway.pins.approve({ source: "curious" });
     const server = createMcpServer(gateway, { surface: "native", nativeNames: "names" });

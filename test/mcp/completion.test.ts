@@ -8,7 +8,7 @@ import { z } from "zod";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { SURFACES } from "../../src/surfaces/surface-names.ts";
 import { verifies } from "../requirements.ts";
-import { gatewayOf } from "../upstream-kit.ts";
+import { gatewayOf, PATIENT } from "../upstream-kit.ts";
 import { connect, ERAS } from "./connect.ts";
 
 /** A server that suggests cities for an argument of its prompt. */
@@ -52,7 +52,7 @@ verifies(
   async () => {
     const url = await serveCities();
     for (const trusted of [true, false]) {
-      const gateway = gatewayOf([createMcpSource("map", { url }, { trusted })]);
+      const gateway = gatewayOf([createMcpSource("map", { url }, { trusted, limits: PATIENT })]);
       onTestFinished(() => gateway.close());
       await gateway.ready();
       for (const [era, surface] of ERAS.flatMap((era) =>

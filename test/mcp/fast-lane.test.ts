@@ -10,6 +10,7 @@ import { createLineTransport } from "../../src/mcp/line-transport.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import type { Surface } from "../../src/surfaces/surface-names.ts";
 import { verifies } from "../requirements.ts";
+import { PATIENT } from "../upstream-kit.ts";
 
 const ENVELOPE = {
   "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -70,7 +71,7 @@ beforeAll(async () => {
           .concat(waiting as never),
       }),
     ],
-    sources: [createMcpSource("echo", echo, { trusted: true })],
+    sources: [createMcpSource("echo", echo, { trusted: true, limits: PATIENT })],
   });
   await gateway.ready();
   for (const surface of ["lanes", "native"] as const)

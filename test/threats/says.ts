@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { Gateway } from "keyhole";
 import type { McpSourceOptions } from "keyhole/sources";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
-import { gatewayOf } from "../upstream-kit.ts";
+import { gatewayOf, PATIENT } from "../upstream-kit.ts";
 
 /** A gateway before a real server that answers with these lists and results. */
 export function gatewaySaying(
@@ -12,7 +12,7 @@ export function gatewaySaying(
   const args = [resolve("test/threats/text-upstream.ts")];
   const env = { SAYS: JSON.stringify(says) };
   return gatewayOf([
-    createMcpSource("says", { command: process.execPath, args, env }, { trusted: true, ...options }),
+    createMcpSource("says", { command: process.execPath, args, env }, { trusted: true, limits: PATIENT, ...options }),
   ]);
 }
 

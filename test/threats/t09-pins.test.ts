@@ -8,11 +8,11 @@ import { diffDefinitions } from "../../src/access/diff-definitions.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { tmuxMissing } from "../tmux.ts";
-import { gatewayOf } from "../upstream-kit.ts";
+import { gatewayOf, PATIENT } from "../upstream-kit.ts";
 import { chaos, listedHash, openProgram, type Program } from "./program.ts";
 
 async function states(path: string, config: object, cwd: string) {
-  const source = createMcpSource("files", config as { command: string }, { cwd });
+  const source = createMcpSource("files", config as { command: string }, { cwd, limits: PATIENT });
   const gateway = gatewayOf([source], { pins: createPins({ path }) });
   onTestFinished(() => gateway.close());
   await gateway.ready();
@@ -46,7 +46,7 @@ test("T9: another issuer of the login to a server starts without approvals", asy
     await logins.save(`mail ${url}`, { issuer });
     // The server answers whoever issued the login.
     const headers = { authorization: `Bearer ${token}` };
-    const gateway = gatewayOf([createMcpSource("mail", { url, headers }, { logins })], {
+    const gateway = gatewayOf([createMcpSource("mail", { url, headers }, { logins, limits: PATIENT })], {
       pins: createPins({ path }),
     });
     await gateway.ready();

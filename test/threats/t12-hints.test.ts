@@ -4,7 +4,7 @@ import { afterEach, expect, test } from "vitest";
 import { createMcpServer } from "../../src/mcp/mcp-server.ts";
 import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { connect } from "../mcp/connect.ts";
-import { gatewayOf } from "../upstream-kit.ts";
+import { gatewayOf, PATIENT } from "../upstream-kit.ts";
 
 const open: { close(): Promise<void> }[] = [];
 afterEach(async () => {
@@ -13,7 +13,7 @@ afterEach(async () => {
 
 function gatewayWith(names: readonly string[], options: McpSourceOptions = {}) {
   const args = [resolve("test/threats/lying-upstream.ts"), ...names];
-  const source = createMcpSource("liar", { command: process.execPath, args }, { trusted: true, ...options });
+  const source = createMcpSource("liar", { command: process.execPath, args }, { trusted: true, limits: PATIENT, ...options });
   const gateway = gatewayOf([source]);
   open.push(gateway);
   return gateway;

@@ -16,7 +16,7 @@ import { startLoopbackApi } from "../loopback-api.ts";
 import { connect } from "../mcp/connect.ts";
 import { PLANTED } from "../planted-secrets.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { operator } from "../upstream-kit.ts";
+import { operator, PATIENT } from "../upstream-kit.ts";
 import {
   ADDRESSES,
   ARGS,
@@ -54,7 +54,7 @@ test("T14: no planted secret reaches a model, a client, a log, a trace, a sessio
   const url = `http://127.0.0.1:1/mcp?${new URLSearchParams(QUERY)}`;
   const args = [LEAKY, ...ARGS, ...Object.keys(VARIABLES).map((name) => `--x=\${${name}}`)];
   const config = { command: process.execPath, args, env: { ...ENV, ...UNNAMED_ENV, ...ADDRESSES } };
-  const options = { trusted: true, variables: VARIABLES };
+  const options = { trusted: true, variables: VARIABLES, limits: PATIENT };
   const results = createDiskResultStore({ path: join(folder, "results") });
   const gateway = createGateway({
     domains: [],

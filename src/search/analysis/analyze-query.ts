@@ -18,6 +18,15 @@ export interface WordWeight {
   readonly weight: number;
   /** Only the joined form of words that are there too. */
   readonly joined: boolean;
+  /** A word of another language, which is not misspelt. */
+  readonly foreign: boolean;
+}
+
+/** A query as it is searched by words. */
+export interface WordQuery {
+  readonly words: string;
+  /** Words that are not English, and so not misspelt: folded, in lower case. */
+  readonly foreign?: ReadonlySet<string>;
 }
 
 /** Numbers are mostly values, not what is asked for. */
@@ -32,7 +41,7 @@ export function cutQuery(query: string): string {
 }
 
 /** The words of a query that `cutQuery` has cut. */
-export function analyzeQuery(query: string): QueryWords {
+export function analyzeQuery(query: string, foreign?: ReadonlySet<string>): QueryWords {
   const text = foldAccents(query);
   const compounds = splitCompounds(text, MAX_QUERY);
   const found: Term[] = [];
@@ -41,7 +50,8 @@ export function analyzeQuery(query: string): QueryWords {
   const terms = new Map<string, WordWeight>();
   for (const { text: term, word, joined } of kept.length > 0 ? kept : found) {
     if (terms.has(term)) continue;
-    terms.set(term, { weight: NUMBER.test(word) ? NUMBER_WEIGHT : 1, joined });
+    const weight = NUMBER.test(word) ? NUMBER_WEIGHT : 1;
+    terms.set(term, { weight, joined, foreign: foreign?.has(word) ?? false });
   }
   return { text, compounds, terms };
 }

@@ -8,7 +8,18 @@ const SHORT_FORMS: readonly (readonly [form: RegExp, words: string])[] = [
   [/\bk8s\b/i, "kubernetes"],
   [/\bfolders?\b/i, "directory"],
   [/\b(?:remember|memorize|memorise)\b/i, "memory"],
+  [
+    /\b(?:merken? (?:dir|mir|euch|uns)|souviens-toi|retiens|recuerda|ricorda|lembre|onthoud)\b/i,
+    "remember memory",
+  ],
 ];
+
+/** An address of the web, with its scheme or by its host. */
+const ADDRESS =
+  "https?://\\S+|(?:www\\.)?[a-z\\d-]+(?:\\.[a-z\\d-]+)*\\.(?:com|org|net|io|dev|app|ai|edu|gov)(?:/\\S*)?";
+const SITE = "(?:(?:an?|the|this|that)\\s+)?(?:web ?sites?|web ?pages?|links?|urls?)\\b";
+/** People go to an address or open a website, and tools navigate to a URL. */
+const VISIT = new RegExp(`\\b(?:go to|visit|open|browse(?: to)?|load)\\s+(?:${ADDRESS}|${SITE})`, "i");
 
 /** Things that people open, submit, file or raise, and that tools create. */
 const FILED =
@@ -30,6 +41,7 @@ const NOT_NEW = /\b(?:list|show|get|find|all|any|count|close|which|what)\b/i;
 export function plainNeed(query: string): string {
   const filed = filingIn(query)?.[1];
   const plain = SHORT_FORMS.filter(([form]) => form.test(query)).map(([, words]) => words);
+  if (VISIT.test(query)) plain.push("navigate to URL");
   if (filed === undefined && plain.length === 0) return query;
   const thing = SHORT_FORMS.find(([form]) => filed !== undefined && form.test(filed))?.[1] ?? singular(filed);
   const created = TRACKED.test(thing) ? [`create ${thing}`, "create issue"] : [`create ${thing}`];

@@ -1,3 +1,5 @@
+import { lazy } from "../../util/lazy.ts";
+
 /**
  * Characters of scripts that are written without spaces between words, and Hangul, whose words carry
  * particles. For use inside a character class of a regular expression with the `v` flag.
@@ -8,5 +10,7 @@ const WORD = "[\\p{L}\\p{N}\\p{M}]";
 const SPACED = `[${WORD}--${UNSPACED}]`;
 
 /** Runs of unspaced script, or words of the others with single `_`, `-` or `.` inside them. */
-export const COMPOUNDS: RegExp = new RegExp(`${UNSPACED}+|${SPACED}+(?:[_\\-.]${SPACED}+)*`, "gv");
-export const STARTS_UNSPACED: RegExp = new RegExp(`^${UNSPACED}`, "v");
+export const compounds: () => RegExp = lazy(
+  () => new RegExp(`${UNSPACED}+|${SPACED}+(?:[_\\-.]${SPACED}+)*`, "gv"),
+);
+export const startsUnspaced: () => RegExp = lazy(() => new RegExp(`^${UNSPACED}`, "v"));

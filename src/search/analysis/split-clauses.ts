@@ -1,4 +1,4 @@
-import { STARTS_UNSPACED } from "./scripts.ts";
+import { startsUnspaced } from "./scripts.ts";
 
 const MAX_CLAUSES = 8;
 /** A clause shorter than this (counting a character of an unspaced script twice) joins the one before it. */
@@ -22,5 +22,5 @@ export function splitClauses(query: string): string[] {
 }
 
 function weightOf(clause: string): number {
-  return STARTS_UNSPACED.test(clause) ? clause.length * 2 : clause.length;
+  return startsUnspaced().test(clause) ? clause.length * 2 : clause.length;
 }

@@ -1,4 +1,5 @@
-import { COMPOUNDS, STARTS_UNSPACED } from "./scripts.ts";
+import { lazy } from "../../util/lazy.ts";
+import { compounds as compoundsOf, startsUnspaced } from "./scripts.ts";
 
 /** A written word with the words inside it: `getUserInfo` has `get`, `User`, `Info`. */
 export interface Compound {
@@ -13,7 +14,8 @@ export interface Compound {
 
 const ASCII = /^[\0-\x7f]*$/;
 const JOINTS = /[_\-.]+/;
-const CASED = /\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{Lt}\p{M}]+|\p{Lu}+(?!\p{Ll})|\p{Lu}|\p{N}+/gu;
+/** Tables of Unicode take time to open, and most text needs none. */
+const cased = lazy(() => /\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{Lt}\p{M}]+|\p{Lu}+(?!\p{Ll})|\p{Lu}|\p{N}+/gu);
 
 /** Finds the compounds of a text (accents folded, case kept), each split at case changes, digits and joints. */
 export function splitCompounds(text: string, limit: number): Compound[] {
@@ -31,7 +33,7 @@ export function eachWritten(text: string, limit: number, visit: (start: number, 
     return;
   }
   let left = limit;
-  for (const match of text.matchAll(COMPOUNDS)) {
+  for (const match of text.matchAll(compoundsOf())) {
     visit(match.index, match.index + match[0].length);
     if (--left <= 0) return;
   }
@@ -40,8 +42,8 @@ export function eachWritten(text: string, limit: number, visit: (start: number, 
 /** Splits one written word. */
 export function splitWritten(written: string): Pick<Compound, "parts" | "unspaced"> {
   if (ASCII.test(written)) return { parts: splitAscii(written), unspaced: false };
-  if (STARTS_UNSPACED.test(written)) return { parts: [written], unspaced: true };
-  return { parts: written.split(JOINTS).flatMap((run) => run.match(CASED) ?? [run]), unspaced: false };
+  if (startsUnspaced().test(written)) return { parts: [written], unspaced: true };
+  return { parts: written.split(JOINTS).flatMap((run) => run.match(cased()) ?? [run]), unspaced: false };
 }
 
 const OTHER = -1;
@@ -57,7 +59,7 @@ const KINDS = Int8Array.from({ length: 128 }, (_, code) => {
   return JOINTS.test(character) ? JOINT : OTHER;
 });
 
-/** The same as by `COMPOUNDS`, several times as fast. */
+/** The same as by `compounds`, several times as fast. */
 function eachWrittenInAscii(text: string, limit: number, visit: (start: number, end: number) => void): void {
   const kindAt = (at: number): number => (at < text.length ? KINDS[text.charCodeAt(at)]! : OTHER);
   let left = limit;

@@ -6,15 +6,17 @@ export interface Candidate {
   readonly share: number;
   /** How far search's first hit leads over its second, as a share of the first; 0 for all others. */
   readonly margin: number;
+  /** 1 for search's first hit, 1/2 for its second, 1/3 for its third; 0 where search did not find it. */
+  readonly place: number;
   readonly evidence: Evidence | undefined;
 }
 
 /**
- * Weights before anything is learned, for search's share and margin, certainty, nearness and correction. A place that
- * search got wrong for the same query outweighs search (the last equals the first); distant neighbours alone do not.
- * A first hit that stands alone is surer than one among equals.
+ * Weights before anything is learned, for search's share, margin and place, certainty, nearness and correction. A
+ * place that search got wrong for the same query outweighs search (the last equals the first); distant neighbours
+ * alone do not. A first hit that stands alone is surer than one among equals; where all are equal, places decide.
  */
-const PRIOR = [8, 4, 2, 2, 8] as const;
+const PRIOR = [8, 4, 0.5, 2, 2, 8] as const;
 /** Newer uses weigh more: a use counts half after about a hundred others. */
 const RATE = 0.5;
 /** Pulls weights back to the prior where uses say nothing. */
@@ -36,7 +38,7 @@ export class ChoiceModel {
 
   /** Search's share with what past use adds to it, as a share of search's best score. */
   toShare(candidate: Candidate): number {
-    return this.score({ ...candidate, margin: 0 }) / this.weights[0]!;
+    return this.score({ ...candidate, margin: 0, place: 0 }) / this.weights[0]!;
   }
 
   /** Corrects the weights by one use. `candidates` include the chosen one. */
@@ -58,8 +60,9 @@ export class ChoiceModel {
   }
 }
 
-function featuresOf({ share, margin, evidence }: Candidate): readonly number[] {
-  return [share, margin, evidence?.certainty ?? 0, evidence?.nearness ?? 0, evidence?.correction ?? 0];
+function featuresOf({ share, margin, place, evidence }: Candidate): readonly number[] {
+  const { certainty = 0, nearness = 0, correction = 0 } = evidence ?? {};
+  return [share, margin, place, certainty, nearness, correction];
 }
 
 function dot(weights: readonly number[], features: readonly number[]): number {

@@ -10,6 +10,8 @@ export interface Evidence {
   readonly correction: number;
   /** The share of the voices whose query had the entry above the one that was used. */
   readonly passedOver: number;
+  /** Whether an example of the entry speaks, for or against it. */
+  readonly isVoiced: boolean;
   /** Whether an ask had shown the entry, two asks agree on it, or one is nearly the query. */
   readonly isSupported: boolean;
 }
@@ -43,7 +45,7 @@ export function weighNeighbours(
     voices.set(route, own);
     return own;
   };
-  const used = new Set(neighbours.map(({ example }) => keyOf(example.ask, example.route)));
+  const used = usedByAsk(neighbours);
   let total = DOUBT;
   for (const { example, likeness } of neighbours) {
     const age = Math.max(0, now - example.at) / HALF_LIFE_MS;
@@ -62,7 +64,7 @@ export function weighNeighbours(
     own.asks.add(example.ask);
     own.isSupported ||= example.shown || likeness >= SAME || own.asks.size > 1;
     for (const route of example.passedOver) {
-      if (!used.has(keyOf(example.ask, route))) of(route).passedOver += voice;
+      if (!used.get(example.ask)!.has(route)) of(route).passedOver += voice;
     }
   }
   return new Map(Array.from(voices, ([route, own]) => [route, toEvidence(own, total)]));
@@ -79,11 +81,18 @@ function toEvidence(own: Voices, total: number): Evidence {
     nearness: Math.max(0, own.loudestFor - own.loudestAgainst),
     correction: Math.max(0, own.corrections / total),
     passedOver: own.passedOver / total,
+    isVoiced: own.loudestFor + own.loudestAgainst > 0,
     isSupported: own.isSupported,
   };
 }
 
 /** One ask may lead to several entries: none of them was passed over for another. */
-function keyOf(ask: string, route: string): string {
-  return `${ask}\n${route}`;
+function usedByAsk(neighbours: readonly Neighbour[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const used = new Map<string, Set<string>>();
+  for (const { example } of neighbours) {
+    const routes = used.get(example.ask);
+    if (routes) routes.add(example.route);
+    else used.set(example.ask, new Set([example.route]));
+  }
+  return used;
 }

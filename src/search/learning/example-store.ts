@@ -109,8 +109,8 @@ export function createExampleStore(
       const { memory, model, bar } = known;
       const [vector] = await embedAll(embedder, [query]);
       const neighbours = memory.nearest([...new Set(termsOf(query))], vector, NEIGHBOURS);
-      const wasUsed = (route: string) => memory.knows(route);
-      return liftHits(hits, weighNeighbours(neighbours, now), { model, bar: bar.value, wasUsed });
+      const usesOf = (route: string) => memory.of(route).size;
+      return liftHits(hits, weighNeighbours(neighbours, now), { model, bar: bar.value, usesOf });
     },
   };
 }

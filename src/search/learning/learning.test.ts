@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { knowSecrets } from "../../net/known-secrets.ts";
 import { createLearning, type Learning } from "./learning.ts";
 import { KEPT_EVENTS, openLearningLog } from "./learning-log.ts";
 
@@ -179,6 +180,16 @@ test("secrets in queries are neither kept nor compared", async () => {
   await learning.close();
   expect(readFileSync(log, "utf8")).not.toContain("abcdefghijklmnop");
   expect(await firstOf(learning, "log in with")).toBe("b");
+});
+
+test("T14: the value of a configured secret in a query is neither kept nor compared", async () => {
+  knowSecrets(["plain-Words-7731-door"]);
+  const log = path();
+  const learning = createLearning(termsOf, { log });
+  await useOnce(learning, "log in with plain-Words-7731-door now", "b");
+  await learning.close();
+  expect(readFileSync(log, "utf8")).toContain("log in with");
+  expect(readFileSync(log, "utf8")).not.toContain("7731");
 });
 
 test("forgotten uses no longer count, nor are they in the log", async () => {

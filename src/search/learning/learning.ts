@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { hideSecrets } from "../../net/known-secrets.ts";
 import { cutText } from "../../util/cut-text.ts";
 import { replaceSecrets } from "../../util/secret-patterns.ts";
 import type { SearchHit } from "../port/search-index.ts";
@@ -138,7 +139,7 @@ function lazyLog(path: string | undefined): LearningLog {
 }
 
 function withoutSecrets(query: string): string {
-  return cutText(replaceSecrets(query, SECRET), MAX_QUERY);
+  return cutText(replaceSecrets(hideSecrets(query), SECRET), MAX_QUERY);
 }
 
 /** Longer queries are compared by their beginning, as they are kept. */

@@ -7,12 +7,37 @@ import { RivalBar } from "./rival-bar.ts";
 
 const HITS = ["new1", "new2", "used", "new3", "new4", "rival"].map((id, at) => ({ id, score: 1 - at / 20 }));
 const isKnown = (id: string) => !id.startsWith("new");
-const strong: Evidence = { certainty: 0.6, nearness: 0.4, correction: 0.2, passedOver: 0, isSupported: true };
+const strong: Evidence = {
+  certainty: 0.6,
+  nearness: 0.4,
+  correction: 0.2,
+  passedOver: 0,
+  isVoiced: true,
+  isSupported: true,
+};
 
 test("a used entry that another one overtakes falls by one place, not behind all that were never used", () => {
-  const judge = { model: new ChoiceModel(), bar: Number.POSITIVE_INFINITY, wasUsed: isKnown };
+  const judge = {
+    model: new ChoiceModel(),
+    bar: Number.POSITIVE_INFINITY,
+    usesOf: (id: string) => (isKnown(id) ? 9 : 0),
+  };
   const order = liftHits(HITS, new Map([["rival", strong]]), judge).map(({ id }) => id);
   expect(order).toEqual(["new1", "new2", "rival", "used", "new3", "new4"]);
+});
+
+test("an entry that was used once, for another need, keeps its place like one that was never used", () => {
+  const hits = ["new1", "new2", "new3", "new4", "used", "rival"].map((id, at) => ({
+    id,
+    score: 1 - at / 20,
+  }));
+  const orderAfter = (uses: number) => {
+    const usesOf = (id: string) => (isKnown(id) ? uses : 0);
+    const judge = { model: new ChoiceModel(), bar: Number.POSITIVE_INFINITY, usesOf };
+    return liftHits(hits, new Map([["rival", strong]]), judge).map(({ id }) => id);
+  };
+  expect(orderAfter(1)).toEqual(["new1", "new2", "new3", "new4", "used", "rival"]);
+  expect(orderAfter(9)).toEqual(["new1", "new2", "new3", "new4", "rival", "used"]);
 });
 
 test("an entry that was never used falls by one place at most, unless another leads by more than the bar", () => {
@@ -41,8 +66,8 @@ test("an entry that was never used falls by one place at most, unless another le
 });
 
 test("a first hit that stands alone yields less easily than one among equals", () => {
-  const judge = { model: new ChoiceModel(), bar: 0, wasUsed: () => true };
-  const weak: Evidence = { ...strong, correction: 0.05 };
+  const judge = { model: new ChoiceModel(), bar: 0, usesOf: () => 9 };
+  const weak: Evidence = { ...strong, correction: 0.15 };
   const first = (second: number) =>
     liftHits(
       [

@@ -5,37 +5,43 @@ import type { Evidence } from "./evidence.ts";
 /** The judgement of a scope's past use. */
 export interface Judge {
   readonly model: ChoiceModel;
-  /** The lead that a used entry needs over one that was never used. */
+  /** The lead that others need over an entry of which little is known. */
   readonly bar: number;
-  wasUsed(route: string): boolean;
+  /** How many examples an entry has. */
+  usesOf(route: string): number;
 }
 
 /** Hits that a caller looks at first. Later ones have little to lose. */
 export const FIRST = 5;
 /** An entry was passed over if three in four voices say so: many neighbours, or one that is nearly the query. */
 const MOST = 0.75;
+/** An entry with as many examples is known: a query for it hardly ever is unlike all of them. */
+const KNOWN = 6;
 
 /**
- * Ranks hits by search and past use together. Nothing is known of an entry that was never used, so others pass it
- * among the first hits only if their lead is larger than chance explains. An entry that search does not find comes in
- * only if its use is supported: a call may have had nothing to do with the ask before it.
+ * Ranks hits by search and past use together. Little is known of an entry that was hardly ever used, and never for a
+ * like query, so others pass it among the first hits only if their lead is larger than chance explains. An entry that
+ * search does not find comes in only if its use is supported: a call may have had nothing to do with the ask before it.
  */
 export function liftHits(
   hits: readonly SearchHit[],
   evidence: ReadonlyMap<string, Evidence>,
-  { model, bar, wasUsed }: Judge,
+  { model, bar, usesOf }: Judge,
 ): readonly SearchHit[] {
   if (evidence.size === 0) return hits;
   const shares = hits.map(({ id, score }): [string, number] => [id, score / (hits[0]!.score || 1)]);
   const candidates = toCandidates(shares, evidence);
   const scores = new Map(Array.from(candidates, ([id, candidate]) => [id, model.score(candidate)]));
   const values = new Map(Array.from(candidates, ([id, candidate]) => [id, model.toShare(candidate)]));
-  const isJudged = (id: string) => wasUsed(id) || (evidence.get(id)?.passedOver ?? 0) >= MOST;
-  return liftInOrder(hits, values, inOrder(hits, scores, bar, isJudged));
+  const isKnown = (id: string) => {
+    const { isVoiced = false, passedOver = 0 } = evidence.get(id) ?? {};
+    return isVoiced || passedOver >= MOST || usesOf(id) >= KNOWN;
+  };
+  return liftInOrder(hits, values, inOrder(hits, scores, bar, isKnown));
 }
 
 /**
- * Entries by their scores, best first. Among the first hits, those of which nothing is known are ranked as if they
+ * Entries by their scores, best first. Among the first hits, those of which little is known are ranked as if they
  * led by `bar`, but never above a hit that search ranks higher. Others that lead by less push them down by one place
  * at most.
  */
@@ -98,9 +104,15 @@ export function toCandidates(
   const candidates = new Map<string, Candidate>();
   const margin = 1 - (shares[1]?.[1] ?? 0);
   for (const [place, [id, share]] of shares.entries())
-    candidates.set(id, { share, margin: place === 0 ? margin : 0, evidence: evidence.get(id) });
+    candidates.set(id, {
+      share,
+      margin: place === 0 ? margin : 0,
+      place: 1 / (1 + place),
+      evidence: evidence.get(id),
+    });
   for (const [id, own] of evidence) {
-    if (own.isSupported && !candidates.has(id)) candidates.set(id, { share: 0, margin: 0, evidence: own });
+    if (own.isSupported && !candidates.has(id))
+      candidates.set(id, { share: 0, margin: 0, place: 0, evidence: own });
   }
   return candidates;
 }

@@ -66,3 +66,22 @@ test("where phrases of different entries are much alike, likeness alone does not
   expect((await liftByPhrases(query, hits, alike))[0]?.id).toBe("plain");
   expect((await liftByPhrases(query, hits, [alike[14]!]))[0]?.id).toBe("get-item7");
 });
+
+test("where phrases are more like those of other entries than like their own, only the phrase itself leads", async () => {
+  const mixed = [
+    { route: "get", phrases: ["the price of the stock today", "opening hours of a museum"] },
+    { route: "phrased", phrases: ["the price of a stock last week", "opening hours of the museums"] },
+  ];
+  const apart = [
+    { route: "get", phrases: ["opening hours of a museum", "opening hours of the museums"] },
+    { route: "phrased", phrases: ["the price of the stock today", "the price of a stock last week"] },
+  ];
+  const hits = [
+    { id: "get", score: 1 },
+    { id: "phrased", score: 0.7 },
+  ];
+  const query = "price of my stock in the last month";
+  expect((await liftByPhrases(query, hits, apart))[0]?.id).toBe("phrased");
+  expect((await liftByPhrases(query, hits, mixed))[0]?.id).toBe("get");
+  expect((await liftByPhrases("the price of a stock last week", hits, mixed))[0]?.id).toBe("phrased");
+});

@@ -20,6 +20,8 @@ interface Memory {
   readonly examples: ExampleMemory;
   /** A phrase at least this like the query says that its entry is meant. */
   readonly same: number;
+  /** How often the phrase most like another one is of the same entry, 0 to 1. */
+  readonly agreement: number;
 }
 
 const memories = new WeakMap<readonly Phrased[], Promise<Memory>>();
@@ -37,7 +39,7 @@ export async function liftByPhrases(
 ): Promise<readonly SearchHit[]> {
   const known = memories.get(entries) ?? remember(entries);
   memories.set(entries, known);
-  const { examples, same } = await known;
+  const { examples, same, agreement } = await known;
   if (examples.size === 0) return hits;
   const asked = cutQuery(query);
   const [vector] = await vectorsOf([asked]);
@@ -48,14 +50,16 @@ export async function liftByPhrases(
     if (likeness > (likenesses.get(example.route) ?? UNLIKE)) likenesses.set(example.route, likeness);
   }
   if (likenesses.size === 0) return hits;
+  const [{ example: nearest }] = neighbours as [Neighbour];
+  const isMeant = examples.leastLikeness(terms, vector, nearest) >= same;
   const best = hits[0]?.score || 1;
   const values = new Map(hits.map(({ id, score }) => [id, score / best]));
+  // A query that nearly is a phrase is of the kind that the authors had in mind.
+  const trust = isMeant ? 1 : agreement;
   for (const [route, likeness] of likenesses)
-    values.set(route, (values.get(route) ?? 0) + ((likeness - UNLIKE) / (1 - UNLIKE)) ** 2);
+    values.set(route, (values.get(route) ?? 0) + trust * ((likeness - UNLIKE) / (1 - UNLIKE)) ** 2);
   const order = inOrder(hits, values, Number.POSITIVE_INFINITY, (route) => examples.knows(route));
-  const [{ example }] = neighbours as [Neighbour];
-  const isMeant = examples.leastLikeness(terms, vector, example) >= same;
-  return liftInOrder(hits, values, isMeant ? withMeant(example.route, order, values) : order);
+  return liftInOrder(hits, values, isMeant ? withMeant(nearest.route, order, values) : order);
 }
 
 /** The order with the entry that is meant at the place of its value. */
@@ -74,13 +78,13 @@ async function remember(entries: readonly Phrased[]): Promise<Memory> {
   const phrases = entries
     .flatMap(({ route, phrases: own }) => own.map((phrase) => ({ route, phrase })))
     .slice(0, MAX_PHRASES);
-  if (phrases.length === 0) return { examples, same: SAME };
+  if (phrases.length === 0) return { examples, same: SAME, agreement: 1 };
   const vectors = await vectorsOf(phrases.map(({ phrase }) => phrase));
   for (const [at, { route, phrase }] of phrases.entries()) {
     const unused = { at: 0, weight: 1, ask: "", shown: true, shortfall: 1, passedOver: [] };
     examples.add({ id: String(at), route, terms: termsOf(phrase), vector: vectors[at], ...unused });
   }
-  return { examples, same: await likenessOfSame(examples, phrases.length) };
+  return { examples, ...(await comparePhrases(examples, phrases.length)) };
 }
 
 /** Phrases this much alike mean the same, where there are too few to compare. */
@@ -93,25 +97,37 @@ const MAX_SHARED = 64;
 const ERROR_SHARE = 0.01;
 
 /**
- * The likeness that phrases of different entries hardly ever have. A query for an entry without phrases is as
- * like the phrases of others as those are like each other.
+ * Compares phrases with each other. A query for an entry without phrases is as like the phrases of others as those
+ * are like each other, so `same` is a likeness that phrases of different entries hardly ever have. Where phrases are
+ * more like those of other entries than like their own, a phrase near to a query says little (`agreement`).
  */
-async function likenessOfSame(examples: ExampleMemory, count: number): Promise<number> {
+async function comparePhrases(
+  examples: ExampleMemory,
+  count: number,
+): Promise<Pick<Memory, "same" | "agreement">> {
   const step = Math.ceil(count / COMPARED);
   const highest: number[] = [];
+  let compared = 0;
+  let agreed = 0;
   for (let at = 0; at < count; at += step) {
     const { route, terms, vector } = examples.get(String(at))!;
     const text = terms.join(" ");
-    const other = examples
+    const others = examples
       .nearest(terms, vector, MAX_SHARED)
       // Entries may share a phrase. That tells nothing about the likeness of different ones.
-      .find(({ example }) => example.route !== route && example.terms.join(" ") !== text);
-    highest.push(other ? examples.leastLikeness(terms, vector, other.example) : 0);
+      .filter(({ example }) => example.terms.join(" ") !== text);
+    const foreign = others.find(({ example }) => example.route !== route);
+    highest.push(foreign ? examples.leastLikeness(terms, vector, foreign.example) : 0);
+    if (examples.of(route).size > 1 && (others[0]?.likeness ?? 0) > UNLIKE) {
+      compared++;
+      if (others[0] !== foreign) agreed++;
+    }
     if (highest.length % NEIGHBOURS === 0) await setImmediate();
   }
   const allowed = Math.floor(ERROR_SHARE * (highest.length + 1));
   const bar = highest.toSorted((one, other) => other - one)[Math.max(0, allowed - 1)]!;
-  return allowed === 0 ? Math.max(SAME, bar) : bar;
+  // One more that agrees: a few phrases alone do not speak against all.
+  return { same: allowed === 0 ? Math.max(SAME, bar) : bar, agreement: (agreed + 1) / (compared + 1) };
 }
 
 /** Without the table, phrases are compared by their words. */

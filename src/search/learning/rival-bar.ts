@@ -1,6 +1,6 @@
 /** Share of right entries that past use of others may push from their places, had they never been used. */
 const ERROR_SHARE = 0.01;
-/** Margins move with the weights and the number of examples, so only the newest count. */
+/** Leads move with the weights and the number of examples, so only the newest count. */
 const KEPT = 256;
 
 /**

@@ -132,7 +132,7 @@ function built(documents: Iterable<SearchDocument>): LexicalIndex {
 }
 
 function find(index: LexicalIndex, text: string, filter: SearchFilter, limit: number): readonly ScoredId[] {
-  return rankClauses(index, text, filter, limit).hits;
+  return rankClauses(index, { words: text }, filter, limit).hits;
 }
 
 describe("lexical index", () => {

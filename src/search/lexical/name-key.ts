@@ -1,3 +1,4 @@
+import { lazy } from "../../util/lazy.ts";
 import { foldAccents } from "../analysis/fold.ts";
 import type { SearchDocument } from "../port/search-index.ts";
 import { FULL_IMPACT } from "./fields.ts";
@@ -11,16 +12,16 @@ export const NAME_SIGN = "~";
 /** Before a word that a document has from its domain's text only: it does not make the word less rare. */
 export const DOMAIN_SIGN = "~@";
 
-const EDGES = /^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu;
+const edges = lazy(() => /^[^\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}]+$/gu);
 const ASCII = /^[\0-\x7f]*$/;
 const ASCII_SEPARATORS = /[^A-Za-z0-9]+/g;
-const SEPARATORS = /[^\p{L}\p{N}\p{M}]+/gu;
+const separators = lazy(() => /[^\p{L}\p{N}\p{M}]+/gu);
 
 /** The form in which `get_user_info`, `getUserInfo` and `Get user info` are one name. */
 export function nameKey(name: string): string {
   // The names of nearly all tools, for which the tables of Unicode would take most of the time.
   if (ASCII.test(name)) return name.replace(ASCII_SEPARATORS, "").toLowerCase().slice(0, MAX_NAME);
-  return foldAccents(name).replace(SEPARATORS, "").toLowerCase().slice(0, MAX_NAME);
+  return foldAccents(name).replace(separators(), "").toLowerCase().slice(0, MAX_NAME);
 }
 
 /**
@@ -39,7 +40,7 @@ export function nameTerms(document: SearchDocument): Map<string, number> {
 
 /** Tells two spellings of the same key apart; 1 to `FULL_IMPACT`. */
 export function spellingPrint(name: string): number {
-  const hash = hashText(foldAccents(name.slice(0, MAX_NAME)).replace(EDGES, ""));
+  const hash = hashText(foldAccents(name.slice(0, MAX_NAME)).replace(edges(), ""));
   return (((hash ^ (hash >>> 16)) >>> 0) % FULL_IMPACT) + 1;
 }
 

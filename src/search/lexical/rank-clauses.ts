@@ -1,4 +1,4 @@
-import { analyzeQuery } from "../analysis/analyze-query.ts";
+import { analyzeQuery, type WordQuery } from "../analysis/analyze-query.ts";
 import { splitClauses } from "../analysis/split-clauses.ts";
 import type { SearchFilter } from "../port/search-index.ts";
 import type { LexicalHit, LexicalIndex, Ranking } from "./lexical-index.ts";
@@ -27,19 +27,20 @@ export interface ClauseRanking {
 /** Ranks a query and, where it has several sentences, each of them; every sentence keeps a say in the list. */
 export function rankClauses(
   index: LexicalIndex,
-  query: string,
+  { words: query, foreign }: WordQuery,
   filter: SearchFilter,
   limit: number,
 ): ClauseRanking {
   const clauses = splitClauses(query);
   if (clauses.length < 2) {
-    const whole = index.rank(analyzeQuery(query), filter, limit);
+    const whole = index.rank(analyzeQuery(query, foreign), filter, limit);
     return { hits: withIds(index, whole.hits), whole, clauses };
   }
   const depth = Math.max(CLAUSE_DEPTH, limit);
   const entries: TermEntries = new Map();
-  const whole = index.rank(analyzeQuery(query), filter, depth, entries);
-  const rankings = clauses.map((clause) => index.rank(analyzeQuery(clause), filter, depth, entries));
+  const rank = (text: string) => index.rank(analyzeQuery(text, foreign), filter, depth, entries);
+  const whole = rank(query);
+  const rankings = clauses.map(rank);
   return { hits: withIds(index, mergeRankings(whole, rankings)).slice(0, limit), whole, clauses };
 }
 

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
 import { lazy } from "../../util/lazy.ts";
 import type { SearchDocument } from "../port/search-index.ts";
 import type { Segment } from "./segment.ts";
@@ -66,6 +65,8 @@ interface Thread {
 }
 
 function startThread(file: URL, onEnd: () => void): Thread {
+  // Small catalogs need no threads, so a start does not load what makes them.
+  const { Worker } = process.getBuiltinModule("node:worker_threads");
   const worker = new Worker(file, { env: {}, argv: [], execArgv: [] });
   /** Batches in the order in which they were sent, which is that of the answers. */
   const batches: PromiseWithResolvers<Segment>[] = [];

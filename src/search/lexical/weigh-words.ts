@@ -53,7 +53,7 @@ export function weighWords(words: QueryWords, dictionary: Dictionary): WeighedWo
   const rarities = new Map<string, number>();
   let best = 0;
   let unknown = 0;
-  for (const [text, { weight, joined }] of words.terms) {
+  for (const [text, { weight, joined, foreign }] of words.terms) {
     const frequency = dictionary.frequencyOf(text);
     const inDomains = dictionary.frequencyOf(DOMAIN_SIGN + text);
     const common = rarity(frequency + Math.min(inDomains, DOMAIN_SHARE * size));
@@ -65,7 +65,7 @@ export function weighWords(words: QueryWords, dictionary: Dictionary): WeighedWo
     if (inDomains > 0) {
       terms.push({ text: DOMAIN_SIGN + text, label: text, weight: weight * common });
     }
-    if (frequency === 0 && inDomains === 0 && !joined && unknown++ < MAX_UNKNOWN) {
+    if (frequency === 0 && inDomains === 0 && !joined && !foreign && unknown++ < MAX_UNKNOWN) {
       for (const { term, worth } of dictionary.near(text)) {
         if (words.terms.has(term)) continue;
         terms.push({

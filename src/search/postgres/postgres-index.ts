@@ -1,8 +1,7 @@
 import { problem } from "../../schema/problem.ts";
-import { cutQuery } from "../analysis/analyze-query.ts";
-import { plainNeed } from "../analysis/plain-need.ts";
 import type { SearchHit, SearchIndex, SearchStatus } from "../port/search-index.ts";
 import { fuse } from "../ranking/fusion.ts";
+import { readNeed } from "../read-need.ts";
 import type { Embedder } from "../vectors/embedder.ts";
 import { createTables } from "./create-tables.ts";
 import { type PostgresClient, queryRows } from "./postgres-client.ts";
@@ -94,10 +93,11 @@ export function createPostgresIndex(options: PostgresIndexOptions): PostgresInde
       checkOpen();
       const limit = Math.min(MAX_LIMIT, Math.max(0, Math.floor(request.limit) || 0));
       if (limit === 0 || !(await isReady())) return [];
-      const query = plainNeed(cutQuery(request.query));
+      const need = await readNeed(request.query, embedder);
+      const { query } = need;
       const depth = vectors === undefined ? limit : Math.max(limit, BLEND_DEPTH);
       const [[words, wordsMs], [queries, embedMs]] = await Promise.all([
-        timed(rankWords(client, names, query, request.filter, depth)),
+        timed(rankWords(client, names, need, request.filter, depth)),
         timed(vectors?.embedQuery(query) ?? Promise.resolve([])),
       ]);
       const found = words.hits.map(({ id }) => id);

@@ -1,4 +1,4 @@
-import { analyzeQuery } from "../analysis/analyze-query.ts";
+import { analyzeQuery, type WordQuery } from "../analysis/analyze-query.ts";
 import { splitClauses } from "../analysis/split-clauses.ts";
 import { CLAUSE_DEPTH, mergeRankings } from "../lexical/rank-clauses.ts";
 import { weighWords } from "../lexical/weigh-words.ts";
@@ -18,16 +18,18 @@ export interface WordRanking {
   readonly seen: number;
 }
 
-/** Ranks a query of `cutQuery` like the embedded engine. */
+/** Ranks a query like the embedded engine. */
 export async function rankWords(
   client: PostgresClient,
   names: TableNames,
-  query: string,
+  { words: query, foreign }: WordQuery,
   filter: SearchFilter,
   limit: number,
 ): Promise<WordRanking> {
   const clauses = splitClauses(query);
-  const parts = (clauses.length < 2 ? [query] : [query, ...clauses]).map(analyzeQuery);
+  const parts = (clauses.length < 2 ? [query] : [query, ...clauses]).map((part) =>
+    analyzeQuery(part, foreign),
+  );
   const dictionary = await askDictionary(client, names, parts, filter.scopes);
   const weighed = parts.map((words) => weighWords(words, dictionary));
   const depth = parts.length === 1 ? limit : Math.max(CLAUSE_DEPTH, limit);

@@ -14,4 +14,14 @@ export interface Embedder {
   reads?(query: string): boolean;
   /** How well it knows the language of a query, 0 to 1; without it, every query is known in full. */
   fluency?(query: string): number;
+  /** Reads a query that is not in English; undefined for all others. */
+  readForeign?(query: string): Promise<ForeignQuery | undefined>;
+}
+
+/** A query in a language that the catalog may not speak. */
+export interface ForeignQuery {
+  /** Its words that are not English, folded and in lower case: none of them is a misspelt word of the catalog. */
+  readonly words: ReadonlySet<string>;
+  /** The query with verbs of tools in the place of its own ones; undefined if it has none. */
+  readonly inVerbsOfTools?: string | undefined;
 }

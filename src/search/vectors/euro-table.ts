@@ -7,6 +7,8 @@ import { CONTROLS, MARKS, WORDS } from "./word-piece.ts";
 export interface EuroWords {
   /** Undefined for a text that is not in one of these languages. */
   read(text: string, isEnglish: (word: string) => boolean): readonly EuroWord[] | undefined;
+  /** A word of a foreign text as the list has it, an imperative by its infinitive; undefined for words of English. */
+  foreignForm(word: EuroWord): EuroWord | undefined;
   /** Reads the vectors, once. */
   vectors(): Promise<EuroVectors>;
 }
@@ -15,6 +17,10 @@ export interface EuroWord {
   readonly text: string;
   /** In the word list; of English, digits or punctuation; neither. */
   readonly kind: "known" | "english" | "unknown";
+  /** In the word list, and no word of English too. */
+  readonly isForeign?: boolean;
+  /** Written with letters that English lacks. */
+  readonly isAccented?: boolean;
 }
 
 export interface EuroVectors {
@@ -31,6 +37,8 @@ const FOREIGN_SHARE = 1 / 3;
 const SHORTEST_UNKNOWN = 3;
 const GRAM_LENGTHS = [3, 4, 5, 6];
 const NEUTRAL = "=";
+/** The list has more infinitives than imperatives, which are the same without their endings: créer, erstellen, creare. */
+const INFINITIVE_ENDINGS = ["r", "n", "re"];
 
 /** Reads the word list only: it decides whether the vectors are needed. */
 export async function loadEuroWords(directory: string): Promise<EuroWords> {
@@ -51,8 +59,9 @@ export async function loadEuroWords(directory: string): Promise<EuroWords> {
       const word = fold(written);
       if (!LETTERS_ONLY.test(word)) words.push({ text: word, kind: "english" });
       else if (rows.has(word)) {
-        words.push({ text: word, kind: "known" });
-        if (!neutral.has(word) || CYRILLIC.test(word)) foreign++;
+        const isForeign = !neutral.has(word) || CYRILLIC.test(word);
+        words.push({ text: word, kind: "known", isForeign, isAccented: !ASCII.test(written) });
+        if (isForeign) foreign++;
       } else if (!CYRILLIC.test(word) && isEnglish(word)) {
         words.push({ text: word, kind: "english" });
         if (word.length > 1) english++;
@@ -65,7 +74,16 @@ export async function loadEuroWords(directory: string): Promise<EuroWords> {
     return isForeign ? words : undefined;
   }
 
-  return { read, vectors: lazy(() => loadEuroVectors(directory, rows)) };
+  function foreignForm(word: EuroWord): EuroWord | undefined {
+    if (word.isForeign) return word;
+    const isUnknown = word.kind === "unknown";
+    if (!isUnknown && !word.isAccented) return undefined;
+    const infinitive = INFINITIVE_ENDINGS.map((ending) => word.text + ending).find((form) => rows.has(form));
+    if (infinitive !== undefined) return { text: infinitive, kind: "known", isForeign: true };
+    return isUnknown ? word : undefined;
+  }
+
+  return { read, foreignForm, vectors: lazy(() => loadEuroVectors(directory, rows)) };
 }
 
 async function loadEuroVectors(directory: string, words: ReadonlyMap<string, number>): Promise<EuroVectors> {

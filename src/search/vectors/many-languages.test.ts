@@ -23,6 +23,23 @@ const dot = (one: Float32Array, other: Float32Array) =>
   one.reduce((sum, value, index) => sum + value * other[index]!, 0);
 
 describe("European languages", () => {
+  it("reads verbs of other languages as those of tools, imperatives too, and leaves English queries alone", async () => {
+    const verbs = async (query: string) => (await embedder.readForeign!(query))?.inVerbsOfTools;
+    expect(await verbs("erstelle einen Pull Request")).toBe("create pull request");
+    expect(await verbs("crée une pull request")).toBe("create pull request");
+    expect(await verbs("cherche un fichier")).toBe("search fichier");
+    expect(await verbs("удали папку")).toBe("delete remove папку");
+    expect(await verbs("das Wetter in Berlin")).toBeUndefined();
+    expect(await embedder.readForeign!("create a pull request")).toBeUndefined();
+    expect(await embedder.readForeign!("创建一个文件")).toBeUndefined();
+  });
+
+  it("takes no word of a query in another language for a misspelt English one", async () => {
+    const read = await embedder.readForeign!("merke dir, dass Bob die Datei mag");
+    expect([...read!.words]).toEqual(expect.arrayContaining(["merke", "dir", "datei"]));
+    expect(read!.words.has("bob")).toBe(false);
+  });
+
   it("tells foreign texts from English ones as the reference does", async () => {
     const words = await loadEuroWords(join(models, "static-euro-256"));
     const { hasWord } = await embedder.load();

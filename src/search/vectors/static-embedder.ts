@@ -66,6 +66,7 @@ export function createStaticEmbedder(options: { readonly directory?: string } = 
     fluency: (query) => (hasCjk(query) ? CJK_FLUENCY : 1),
     embed: async (texts) => (await tables()).languages.embed(texts),
     embedDocuments: async (texts) => (await tables()).languages.embedDocuments(texts),
+    readForeign: async (query) => (await tables()).languages.readForeign(query),
   };
 }
 
@@ -87,7 +88,7 @@ async function readPackaged(): Promise<Tables> {
 async function loadEnglish(directory: string): Promise<Tables> {
   const english = await loadStaticTable(directory, DIMENSIONS);
   const embed = async (texts: readonly string[]) => texts.map((text) => english.embed(text));
-  return { english, languages: { embed, embedDocuments: embed } };
+  return { english, languages: { embed, embedDocuments: embed, readForeign: async () => undefined } };
 }
 
 /** At least half of the letters belong to a script that a table was made for. */

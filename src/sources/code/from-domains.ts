@@ -1,15 +1,14 @@
 import type { z } from "zod";
-import {
-  type DomainDefinition,
-  domainDefinitionSchema,
-  resourceDefinitionSchema,
-  toolDefinitionSchema,
-} from "../../schema/definition.ts";
+import type { DomainDefinition } from "../../schema/definition.ts";
+import { definitionSchemas } from "../../schema/definition-schemas.ts";
 import type { Domain, EntryDraft, Rule } from "../../schema/entry.ts";
 import type { SourceContent } from "../../schema/source.ts";
+import { lazy } from "../../util/lazy.ts";
 import { readOutputSchema } from "./input-schema.ts";
 import { searchConfigErrors } from "./search-config-errors.ts";
 import { resourceDraft, toolDraft } from "./to-draft.ts";
+
+const schemas = lazy(definitionSchemas);
 
 interface CodeContent extends SourceContent {
   readonly domains: Domain[];
@@ -26,7 +25,7 @@ export function fromDomains(definitions: readonly DomainDefinition[]): SourceCon
 
 function readDomain(definition: DomainDefinition, parts: CodeContent): void {
   const where = `domain ${definition?.name ?? "(without a name)"}`;
-  const errors = shapeErrors(where, domainDefinitionSchema.safeParse(definition));
+  const errors = shapeErrors(where, schemas().domain.safeParse(definition));
   parts.errors.push(...errors);
   if (errors.length > 0) return;
 
@@ -34,7 +33,7 @@ function readDomain(definition: DomainDefinition, parts: CodeContent): void {
   parts.errors.push(...extractorErrors(where, definition));
   parts.errors.push(...searchConfigErrors(definition).map((error) => `${where}: searchConfig: ${error}`));
   for (const tool of definition.tools ?? []) {
-    const wrong = shapeErrors(`${where}, tool ${nameOf(tool)}`, toolDefinitionSchema.safeParse(tool));
+    const wrong = shapeErrors(`${where}, tool ${nameOf(tool)}`, schemas().tool.safeParse(tool));
     if (wrong.length === 0) parts.drafts.push(toolDraft(tool, definition));
     parts.errors.push(...wrong);
     if (wrong.length === 0 && tool.outputSchema && !readOutputSchema(tool.outputSchema))
@@ -43,7 +42,7 @@ function readDomain(definition: DomainDefinition, parts: CodeContent): void {
   for (const resource of definition.resources ?? []) {
     const wrong = shapeErrors(
       `${where}, resource ${nameOf(resource)}`,
-      resourceDefinitionSchema.safeParse(resource),
+      schemas().resource.safeParse(resource),
     );
     if (wrong.length === 0) parts.drafts.push(resourceDraft(resource, definition));
     parts.errors.push(...wrong);

@@ -3,7 +3,7 @@ import type { AnyTool, DomainDefinition, ResourceDefinition } from "../../schema
 import type { EntryDraft, Visibility } from "../../schema/entry.ts";
 import { readInputSchema, readOutputSchema } from "./input-schema.ts";
 
-/** Makes a tool's draft of its definition, which must have passed `toolDefinitionSchema`. */
+/** Makes a tool's draft of its definition, which must have passed `definitionSchemas().tool`. */
 export function toolDraft(tool: AnyTool, domain: DomainDefinition): EntryDraft {
   const extractors = new Map(Object.entries(domain.entityExtractors ?? {}));
   const outputSchema = tool.outputSchema && readOutputSchema(tool.outputSchema);

@@ -127,6 +127,8 @@ export function createConnection(options: ConnectionOptions): Connection {
     try {
       // Loaded with the first server that is opened, which makes a start quicker.
       const { openClient } = await import("./open-client.ts");
+      // The gateway may have been closed meanwhile.
+      if (stopping.signal.aborted) throw problem("CLOSED");
       const opened = await (options.shared?.open ?? openClient)({
         label,
         config,

@@ -15,6 +15,7 @@ import type { ToolOverride } from "./config/overrides.ts";
 import type { ServerConfig } from "./config/server-config.ts";
 import { toServerProgram } from "./config/server-program.ts";
 import type { Variables } from "./config/to-launch.ts";
+import { inFirstTurn } from "./first-turn.ts";
 import type { Listing } from "./listing.ts";
 import type { ListingCache, Remembered } from "./listing-cache.ts";
 import type { LogInOptions } from "./login/log-in.ts";
@@ -97,7 +98,9 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   let shown: Shown | undefined;
   let writing: Promise<void> = Promise.resolve();
   let issuer: string | undefined;
-  /** Whether the first listing takes so long that nobody waits for it any more. */
+  /** Whether the first listing is waited for. */
+  let isAwaited = false;
+  /** Whether it takes so long that nobody waits for it any more. */
   let isSlow = false;
   let isStopped = false;
   let stopWaiting = () => {};
@@ -112,8 +115,9 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   function toShown(): Shown {
     const listing = upstream.listing ?? kept?.listing;
     const status = upstream.status ?? (isStarting() ? STARTING : undefined);
-    if (shown && shown.listing === listing && shown.status === status && shown.issuer === issuer)
-      return shown;
+    const isFirst = isStarting() && !isSlow;
+    const last = shown?.content.isStarting === isFirst ? shown : undefined;
+    if (last && last.listing === listing && last.status === status && last.issuer === issuer) return last;
     const transport = config.transport === "stdio" ? ("pipe" as const) : ("tcp" as const);
     const { identity } = toServerProgram(label, config, options);
     const program = issuer === undefined ? identity : contentHash([identity, issuer]);
@@ -134,12 +138,13 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       ? toDrafts({ ...listing, tools: offered(listing, config) }, shared)
       : { drafts: status ? [standIn(label, status)] : [], kept: [] };
     const fingerprint = lazy(() => toFingerprint(made));
-    if (shown && shown.fingerprint() === fingerprint()) return { ...shown, listing, status, issuer };
+    if (last && last.fingerprint() === fingerprint()) return { ...last, listing, status, issuer };
     const domain = toDomain(options, trusted ? listing?.instructions : undefined);
     const waits = status && isWaiting() ? [status.reason] : [];
     const warnings = [...waits, ...cuts()];
     const { warm } = upstream;
-    const content = { domains: [{ ...domain, keptSince, leftOut, warm }], ...made, warnings };
+    const domains = [{ ...domain, keptSince, leftOut, warm }];
+    const content = { domains, ...made, warnings, isStarting: isFirst };
     return { listing, status, issuer, fingerprint, content };
   }
 
@@ -175,12 +180,12 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
       if (upstream.listing) return toReading();
       kept = await cache?.read();
       upstream.recall(kept?.era);
-      if (kept) return toReading();
-      waitForFirst();
-      return undefined;
+      if (!kept) waitForFirst();
+      return kept || isAwaited ? toReading() : undefined;
     },
     read: async ({ signal }) => {
-      await untilAborted(upstream.refresh(), signal).catch((error: unknown) => {
+      const list = () => untilAborted(upstream.refresh(), signal);
+      await (isStarting() ? inFirstTurn(list, signal) : list()).catch((error: unknown) => {
         // Waiting for a consent is a state to show and no failure to repeat.
         if (!isWaiting()) throw error;
       });
@@ -204,6 +209,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   /** Begins when the server itself is waited for: reading a kept listing may take long while the machine is busy. */
   function waitForFirst(): void {
     if (isStopped) return;
+    isAwaited = true;
     stopWaiting = clock.after(options.limits.startingMs, () => {
       isSlow = true;
       if (isStarting()) onChange();
@@ -227,7 +233,7 @@ export function followUpstream(options: FollowUpstreamOptions): FollowedUpstream
   }
 
   function isStarting(): boolean {
-    return isSlow && !upstream.status && !upstream.listing && !kept;
+    return isAwaited && !upstream.status && !upstream.listing && !kept;
   }
 
   function isWaiting(): boolean {

@@ -1,10 +1,11 @@
 import { hash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { PriorDiscovery } from "@modelcontextprotocol/client";
 import { z } from "zod";
 import { contentHash } from "../../util/content-hash.ts";
-import { isOwn, makeOwnFolder } from "../../util/own-folder.ts";
+import { isOwn, makeOwnFolder, ownFile } from "../../util/own-folder.ts";
 import { UNCOMPILED } from "../../util/uncompiled.ts";
 import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import type { Listing } from "./listing.ts";
@@ -27,6 +28,8 @@ export interface ListingCache {
 }
 
 const FORMAT = 2;
+/** Waiting for another thread takes longer than reading a small file. */
+const AT_ONCE_BYTES = 64 * 1024;
 
 const named = z.object({ name: z.string() }).loose();
 const headSchema = z.object({ format: z.literal(FORMAT), checksum: z.string() });
@@ -62,7 +65,9 @@ export function createListingCache(folder: string, label: string, config: unknow
   return {
     read: async () => {
       try {
-        return isOwn(folder) && isOwn(path) ? decode(await readFile(path)) : undefined;
+        const about = isOwn(folder) ? ownFile(path) : undefined;
+        if (!about) return undefined;
+        return decode(about.size <= AT_ONCE_BYTES ? readFileSync(path) : await readFile(path));
       } catch {
         return undefined;
       }

@@ -130,7 +130,10 @@ export function createMcpSource(
     id: `mcp:${label}`,
     isStateful: server.stateful ?? false,
     program: () => toServerProgram(label, server, settings),
-    digest: digestOf(server, options),
+    // Only a change of the config compares sources.
+    get digest() {
+      return digestOf(server, options);
+    },
     contents: (signal, onFailed) => {
       sweepSoon();
       // A closed connection stays closed, and one gateway after another may follow the same source.

@@ -23,8 +23,12 @@ export function toolValue(result: CallToolResult): unknown {
 /** Some servers put a plain text into one field, because structured content has to be a record. */
 function wrapsText(structured: unknown, text: string): boolean {
   if (text === "" || typeof structured !== "object" || structured === null) return false;
-  const values = Object.values(structured);
-  return values.length === 1 && values[0] === text;
+  let fields = 0;
+  for (const field in structured) {
+    fields += 1;
+    if (fields > 1 || (structured as Readonly<Record<string, unknown>>)[field] !== text) return false;
+  }
+  return fields === 1;
 }
 
 export function textOf(content: readonly ContentBlock[]): string {

@@ -5,7 +5,7 @@ export interface UpstreamLimits {
   /** Calls that wait for their turn. */
   readonly queue: number;
   readonly connectMs: number;
-  /** How long the first listing may take before the server is shown as starting. */
+  /** How long searches wait for the first listing. Meanwhile the server is shown as starting. */
   readonly startingMs: number;
   /** How long a call may take, even if it reports progress. */
   readonly totalMs: number;

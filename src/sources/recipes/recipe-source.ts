@@ -12,7 +12,6 @@ import { writeFileAtomic } from "../../util/write-file-atomic.ts";
 import { followSource, type Reading } from "../follow-source.ts";
 import { type FolderWatch, watchFolders } from "../markdown/watch-folders.ts";
 import { recipeDraft, recipeHash, recipeRoute } from "./recipe-draft.ts";
-import { parseRecipe, writeRecipe } from "./recipe-file.ts";
 
 /** A recipe that was saved, with the address and hash of its definition. */
 export interface SavedRecipe {
@@ -81,7 +80,7 @@ export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
     try {
       if ((await stat(file)).size > MAX_BYTES)
         problems.add(`${name}:1:1: it is longer than ${MAX_BYTES} bytes.`);
-      else good.set(name, parseRecipe(name, await readFile(file, "utf8")));
+      else good.set(name, (await recipeFile()).parseRecipe(name, await readFile(file, "utf8")));
     } catch (error) {
       if (isProblem(error)) problems.add(error.message);
     }
@@ -121,6 +120,7 @@ export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
       await check(recipe);
       await mkdir(directory, { recursive: true, mode: FOLDER_MODE });
       const file = `${recipe.name}.md`;
+      const { parseRecipe, writeRecipe } = await recipeFile();
       const text = writeRecipe(recipe);
       const hash = recipeHash(parseRecipe(file, text));
       await writeFileAtomic(join(directory, file), text);
@@ -128,6 +128,11 @@ export function createRecipeSource(folder: string, clock: Clock): RecipeSource {
       return { file, route: recipeRoute(recipe.name), hash };
     },
   };
+}
+
+/** Most folders have no recipe, and the parser of YAML is large. */
+function recipeFile() {
+  return import("./recipe-file.ts");
 }
 
 async function markdownIn(directory: string): Promise<readonly string[]> {

@@ -2,6 +2,7 @@ import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, resolve } from "node:path";
 import type { ServerAddress, ServerProcess, ServerProgram } from "../../../schema/server-program.ts";
 import { contentHash } from "../../../util/content-hash.ts";
+import { thisTurn } from "../../../util/this-turn.ts";
 import { expandVariables } from "./expand-variables.ts";
 import type { ServerConfig } from "./server-config.ts";
 import type { Variables } from "./to-launch.ts";
@@ -78,22 +79,22 @@ function findCommand(command: string, searched: string, cwd: string): string | u
   return candidates.find(isProgram);
 }
 
-function isProgram(path: string): boolean {
+const isProgram = thisTurn((path) => {
   try {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
   } catch {
     return false;
   }
-}
+});
 
-function realFolder(folder: string): string {
+const realFolder = thisTurn((folder) => {
   try {
     return realpathSync(folder);
   } catch {
     return folder;
   }
-}
+});
 
 function hashOf(value: unknown): string {
   return contentHash(JSON.parse(JSON.stringify(value)));
