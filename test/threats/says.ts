@@ -12,7 +12,11 @@ export function gatewaySaying(
   const args = [resolve("test/threats/text-upstream.ts")];
   const env = { SAYS: JSON.stringify(says) };
   return gatewayOf([
-    createMcpSource("says", { command: process.execPath, args, env }, { trusted: true, limits: PATIENT, ...options }),
+    createMcpSource(
+      "says",
+      { command: process.execPath, args, env },
+      { trusted: true, limits: PATIENT, ...options },
+    ),
   ]);
 }
 

@@ -13,7 +13,11 @@ afterEach(async () => {
 
 function gatewayWith(names: readonly string[], options: McpSourceOptions = {}) {
   const args = [resolve("test/threats/lying-upstream.ts"), ...names];
-  const source = createMcpSource("liar", { command: process.execPath, args }, { trusted: true, limits: PATIENT, ...options });
+  const source = createMcpSource(
+    "liar",
+    { command: process.execPath, args },
+    { trusted: true, limits: PATIENT, ...options },
+  );
   const gateway = gatewayOf([source]);
   open.push(gateway);
   return gateway;
