@@ -91,7 +91,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     context,
   );
   const seemsName = queries.some((query) => /^\S+$/u.test(query.trim()));
-  const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || hits.length < FEW_HITS);
+  const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || ranked.length < FEW_HITS);
   return {
     input,
     queries,
