@@ -5,6 +5,7 @@ import { ruleId, ruleText } from "../render/rules.ts";
 import type { Entry, Rule } from "../schema/entry.ts";
 import { problem } from "../schema/problem.ts";
 import type { Saying } from "../schema/say.ts";
+import { startsUnspaced } from "../search/analysis/scripts.ts";
 import { deliverRules, discover } from "../session/working-memory.ts";
 import { addressOf } from "../util/address-of.ts";
 import { cutText } from "../util/cut-text.ts";
@@ -90,7 +91,7 @@ async function findAll(input: AskInput, context: OperationContext): Promise<Foun
     input,
     context,
   );
-  const seemsName = queries.some((query) => /^\S+$/u.test(query.trim()));
+  const seemsName = queries.some(isOneWord);
   const unsure = !rankings.some((ranking) => ranking.named) && (seemsName || ranked.length < FEW_HITS);
   return {
     input,
@@ -124,6 +125,12 @@ function isFree({ limit, perDomain }: AskInput, rankings: readonly Ranking[]): b
 /** Whether the query names what it is about, or few hits stand out. */
 function isSure({ named, keep, entries }: Ranking): boolean {
   return keep > 0 && keep <= FEW_HITS && (named || keep < entries.length);
+}
+
+/** Sentences of Chinese, Japanese or Thai have no spaces and are not one word. */
+function isOneWord(query: string): boolean {
+  const text = query.trim();
+  return /^\S+$/u.test(text) && !startsUnspaced().test(text);
 }
 
 function withoutRest(ranking: Ranking, most: number): Ranking {
