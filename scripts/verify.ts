@@ -34,7 +34,7 @@ const { values } = parseArgs({
 });
 
 const folder = mkdtempSync(join(tmpdir(), "keyhole-figures-"));
-// What load leaves behind does not depend on what else runs. The delays of floods do, so they are measured last.
+// The soak does not depend on what else runs. The delays of floods do, so they are measured last.
 const soaking = values["no-load"] ? [] : bench("soak", "--minutes", values.minutes);
 const ran = values.soak ? [] : await runTests();
 const load = [...(await soaking), ...(values.soak || values["no-load"] ? [] : await bench("faults"))];

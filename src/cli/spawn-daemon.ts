@@ -5,7 +5,7 @@ import { logFlags, type Place } from "../daemon/place.ts";
 import { MARKER } from "../util/process-marker.ts";
 
 const MAX_LOG_BYTES = 1024 * 1024;
-/** V8 keeps up to 56 MB for young objects after a burst. With this the daemon keeps 8, for the same processor time. */
+/** After a burst V8 keeps much memory for young objects. A daemon runs for long, so it is given little. */
 const YOUNG_OBJECTS = "--max-semi-space-size=4";
 
 /** Starts a daemon that outlives this process. Its output goes to a log beside its socket. */
