@@ -5,6 +5,7 @@ import { compactSchema } from "../render/compact-schema.ts";
 import type { Entry } from "../schema/entry.ts";
 import type { MenuTool } from "../surfaces/menu-tool.ts";
 import { type NativeNames, nativeTools, toNativeTool, vendorsRefuse } from "../surfaces/native-tools.ts";
+import { oncePer } from "../util/once-per.ts";
 import type { SdkDefinition } from "./to-sdk-tool.ts";
 import { TOOL_SEARCH } from "./tool-search.ts";
 
@@ -27,7 +28,9 @@ export const GET = "get";
 export const FOUND_NAMES = [TOOL_SEARCH, GET];
 
 const MOST_SETS = 8;
-const known = new WeakMap<readonly Entry[], LRUCache<string, NamedTools>>();
+const setsOf = oncePer(
+  (_entries: readonly Entry[]): LRUCache<string, NamedTools> => new LRUCache({ max: MOST_SETS }),
+);
 
 /** Names that entries may not take, and the domains whose entries choose their names first. */
 export interface Naming {
@@ -41,8 +44,7 @@ export interface Naming {
  * is cached for the same entries, because catalogs are large and conversations have many turns.
  */
 export function nameTools(view: View, naming: Naming): NamedTools {
-  const sets = known.get(view.entries) ?? new LRUCache<string, NamedTools>({ max: MOST_SETS });
-  known.set(view.entries, sets);
+  const sets = setsOf(view.entries);
   const { names, taken, hands } = naming;
   const key = JSON.stringify([names, hands, [...taken].sort()]);
   const named = sets.get(key) ?? create(view, naming);

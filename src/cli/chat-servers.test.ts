@@ -10,7 +10,7 @@ import { createChatServers } from "./chat-servers.ts";
 import { openConsents } from "./open-consents.ts";
 
 async function open(options: ChaosOptions = {}) {
-  const source = chaos("bad", { limits: { relistMs: 20, startingMs: 30_000 }, ...options });
+  const source = chaos("bad", { limits: { relistMs: 20 }, ...options });
   const gone = createMcpSource("gone", { command: "/nowhere/server" }, { trusted: true });
   const gateway = gatewayOf([source, gone], { pins: createPins() });
   onTestFinished(() => gateway.close());

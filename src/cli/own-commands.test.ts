@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { plant } from "../../test/chat-kit.ts";
 import { temporaryFolder } from "../../test/temporary-folder.ts";
-import { eventually, gatewayOf } from "../../test/upstream-kit.ts";
+import { eventually, gatewayOf, PATIENT } from "../../test/upstream-kit.ts";
 import { createMcpSource } from "../sources/mcp/mcp-source.ts";
 import { openOwnCommands } from "./own-commands.ts";
 
@@ -31,9 +31,7 @@ test("Markdown files are commands: the nearest place wins, words fill the text",
 
 test("prompts of servers are commands, with their params by name or in order", async () => {
   const rich = { command: process.execPath, args: [resolve("test/rich-upstream.ts")] };
-  const gateway = gatewayOf([
-    createMcpSource("rich", rich, { trusted: true, limits: { startingMs: 30_000 } }),
-  ]);
+  const gateway = gatewayOf([createMcpSource("rich", rich, { trusted: true, limits: PATIENT })]);
   onTestFinished(() => gateway.close());
   await gateway.ready();
   const commands = await openOwnCommands([], gateway);

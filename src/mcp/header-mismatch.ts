@@ -1,12 +1,11 @@
 import { type ArgumentHeader, readArgumentHeaders } from "../schema/argument-headers.ts";
 import type { Entry } from "../schema/entry.ts";
 import { field } from "../util/fields.ts";
+import { oncePer } from "../util/once-per.ts";
 
 const CODE = -32_020;
 const BASE64 = /^=\?base64\?(.*)\?=$/s;
 const DECIMAL = /^-?\d{1,32}(?:\.\d{1,32})?$/;
-
-const known = new WeakMap<object, readonly ArgumentHeader[]>();
 
 /** Refuses a request whose header names another method than its body, because limits go by the header. */
 export function methodMismatch(body: unknown, headers: Headers): Response | undefined {
@@ -46,14 +45,11 @@ export function wantsHeaders(entry: Entry): boolean {
   return headersOf(entry.inputSchema).length > 0;
 }
 
-function headersOf(schema: object): readonly ArgumentHeader[] {
-  const read = known.get(schema);
-  if (read) return read;
+const headersOf = oncePer((schema: object): readonly ArgumentHeader[] => {
+  const read = readArgumentHeaders(schema);
   // Clients drop a tool that declares its headers wrongly, so there is nothing to compare.
-  const headers = readArgumentHeaders(schema);
-  known.set(schema, headers.ok ? headers.headers : []);
-  return headers.ok ? headers.headers : [];
-}
+  return read.ok ? read.headers : [];
+});
 
 /** Decodes Base64, which carries values that a header cannot hold. */
 function decode(given: string): string | undefined {

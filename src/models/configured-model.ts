@@ -1,5 +1,4 @@
 import { createModel } from "./create-model.ts";
-
 import type { Callee } from "./model-calls.ts";
 import { DEFAULT_PROVIDER, type ModelsConfig } from "./models-config.ts";
 import type { ModelResponse } from "./providers/model-response.ts";

@@ -10,7 +10,7 @@ import { createMcpSource } from "../../src/sources/mcp/mcp-source.ts";
 import { SURFACES } from "../../src/surfaces/surface-names.ts";
 import { verifies } from "../requirements.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { eventually, gatewayOf, operator } from "../upstream-kit.ts";
+import { eventually, gatewayOf, operator, PATIENT } from "../upstream-kit.ts";
 import { connect, connectHttp, ERAS } from "./connect.ts";
 import { SURFACE_CALLS } from "./surface-calls.ts";
 
@@ -31,9 +31,7 @@ async function open(): Promise<{ gateway: Gateway; sent(method: string): number 
     command: process.execPath,
     args: [resolve("lab/tap.ts"), log, process.execPath, EVERYTHING],
   };
-  const gateway = gatewayOf([
-    createMcpSource("everything", config, { trusted: true, limits: { startingMs: 30_000 } }),
-  ]);
+  const gateway = gatewayOf([createMcpSource("everything", config, { trusted: true, limits: PATIENT })]);
   onTestFinished(() => gateway.close());
   await eventually(async () => expect((await gateway.view()).find(OP)).toBeDefined(), 30_000);
   const sent = (method: string) => readFileSync(log, "utf8").split(`"method":"${method}"`).length - 1;

@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { oncePer } from "../../util/once-per.ts";
 import { analyzeQuery, cutQuery } from "../analysis/analyze-query.ts";
 import type { SearchHit } from "../port/search-index.ts";
 import { createStaticEmbedder } from "../vectors/static-embedder.ts";
@@ -24,7 +25,6 @@ interface Memory {
   readonly agreement: number;
 }
 
-const memories = new WeakMap<readonly Phrased[], Promise<Memory>>();
 const embedder = createStaticEmbedder();
 
 /**
@@ -37,9 +37,7 @@ export async function liftByPhrases(
   hits: readonly SearchHit[],
   entries: readonly Phrased[],
 ): Promise<readonly SearchHit[]> {
-  const known = memories.get(entries) ?? remember(entries);
-  memories.set(entries, known);
-  const { examples, same, agreement } = await known;
+  const { examples, same, agreement } = await memoryOf(entries);
   if (examples.size === 0) return hits;
   const asked = cutQuery(query);
   const [vector] = await vectorsOf([asked]);
@@ -73,7 +71,7 @@ function withMeant(
   return others.toSpliced(place < 0 ? others.length : place, 0, meant);
 }
 
-async function remember(entries: readonly Phrased[]): Promise<Memory> {
+const memoryOf = oncePer(async (entries: readonly Phrased[]): Promise<Memory> => {
   const examples = new ExampleMemory();
   const phrases = entries
     .flatMap(({ route, phrases: own }) => own.map((phrase) => ({ route, phrase })))
@@ -85,7 +83,7 @@ async function remember(entries: readonly Phrased[]): Promise<Memory> {
     examples.add({ id: String(at), route, terms: termsOf(phrase), vector: vectors[at], ...unused });
   }
   return { examples, ...(await comparePhrases(examples, phrases.length)) };
-}
+});
 
 /** Phrases this much alike mean the same, where there are too few to compare. */
 const SAME = 0.9;

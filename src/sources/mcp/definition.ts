@@ -1,6 +1,7 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/client";
 import type { Skill } from "@modelcontextprotocol/client/ext/skills";
 import { contentHash } from "../../util/content-hash.ts";
+import { oncePer } from "../../util/once-per.ts";
 
 /** A skill of a server. Its name comes from the front matter. */
 export type ListedSkill = Pick<Skill, "uri" | "frontmatter" | "resources"> & {
@@ -34,21 +35,13 @@ export interface Definition {
   readonly hash: string;
 }
 
-const known = new WeakMap<Listed, Definition>();
-
-export function toDefinition(listed: Listed): Definition {
-  const made = known.get(listed) ?? makeDefinition(listed);
-  known.set(listed, made);
-  return made;
-}
-
-function makeDefinition(listed: Listed): Definition {
+export const toDefinition: (listed: Listed) => Definition = oncePer((listed) => {
   const fields = Object.entries(listed).filter(
     ([name, value]) => FIELDS.includes(name) && value !== undefined && !isVolatile(listed, name),
   );
   const content = JSON.parse(JSON.stringify(Object.fromEntries(fields)));
   return { content, hash: contentHash(content) };
-}
+});
 
 /** Annotations of a resource may hold the time of its last change. */
 function isVolatile(listed: Listed, field: string): boolean {

@@ -1,4 +1,5 @@
 import type { CallContext } from "../../../schema/entry.ts";
+import { oncePer } from "../../../util/once-per.ts";
 import type { Fragment, Match } from "./fragment.ts";
 import { countPresent, toKeywords, toWordLine } from "./keywords.ts";
 
@@ -77,14 +78,8 @@ function categoryKey(name: string): string {
   return name.toLowerCase().replace(/s$/, "");
 }
 
-const wordLines = new WeakMap<Fragment, string>();
-
-function wordLineOf(fragment: Fragment): string {
-  const known = wordLines.get(fragment);
-  if (known !== undefined) return known;
+const wordLineOf = oncePer((fragment: Fragment): string => {
   const { id, title, description, tags, capabilities, useWhen, body } = fragment;
   const texts = [id, title, description, ...tags, ...capabilities, ...useWhen, body.slice(0, READ_CHARS)];
-  const line = toWordLine(texts.join("\n"));
-  wordLines.set(fragment, line);
-  return line;
-}
+  return toWordLine(texts.join("\n"));
+});
