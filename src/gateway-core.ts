@@ -69,6 +69,8 @@ export interface GatewayCore {
   run<N extends OperationName>(name: N, input: unknown, options?: FaceOptions): Promise<OperationAnswer<N>>;
   /** Decides about the calls that an input would make, without making them. */
   decide(name: OperationName, input: unknown, options?: FaceOptions): Promise<readonly CallDecision[]>;
+  /** Waits until every source has delivered, failed or taken too long. @throws CLOSED after the gateway was closed. */
+  ready(): Promise<void>;
   /** The view as far as it is known at once, without waiting for servers that are starting. Default: the owner's. */
   shown(principal?: Principal): Promise<View>;
   /** The menu of a view. */

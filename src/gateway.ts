@@ -168,6 +168,7 @@ function toCore({ options, parts, sources, catalog, runner, observers, questions
     ...runner,
     clock: parts.clock,
     chooseShortcuts: parts.chooseShortcuts,
+    ready: catalog.ready,
     shown: async (principal = owner) => (await catalog.shown()).viewFor(principal),
     menuOf: async (view, menu) => {
       const shortcuts = await parts.chooseShortcuts(view, menu);

@@ -162,7 +162,7 @@ export function createMcpServer(gateway: Gateway, options: McpServerOptions = {}
     const isLegacy = !claimsRevision(body) && (await isLegacyRequest(request, body));
     if (isLegacy) return methodMismatch(body, request.headers) ?? legacy.fetch(request, body, principal);
     if (menu.surface === "native") {
-      await gateway.view();
+      await coreOf(gateway).ready();
       const { listing } = await listings.for(principal);
       const mismatch = headerMismatch(body, request.headers, listing.toolbox.entries);
       if (mismatch) return mismatch;

@@ -80,7 +80,7 @@ export async function createProtocolServer(
   };
   /** Lists of what servers offer wait a while for those that are starting. */
   const wholeOf = async (principal: Principal | undefined) => {
-    await gateway.view();
+    await coreOf(gateway).ready();
     return connection ? callerOf(principal) : listings.for(given);
   };
   const cached = { ttlMs: listTtlMs, cacheScope: "private" as const };
